@@ -1,0 +1,35 @@
+/**
+ * What Trivet tells an observer: one typed event per security-relevant act. No event carries a secret, a
+ * token or a password; what to do with them (log, count, alert) is the observer's business.
+ *
+ * @module
+ */
+
+export type TrivetEvent =
+  | { readonly type: "login_succeeded"; readonly user: string; readonly ip?: string | undefined }
+  | { readonly type: "login_failed"; readonly username: string; readonly ip?: string | undefined }
+  | { readonly type: "logged_out"; readonly user: string }
+  | { readonly type: "client_refused"; readonly client: string | undefined; readonly reason: string }
+  | { readonly type: "consent_given"; readonly user: string; readonly client: string; readonly scope: string }
+  | { readonly type: "consent_denied"; readonly user: string; readonly client: string }
+  | {
+    readonly type: "token_issued";
+    readonly grant_type: string;
+    readonly client: string;
+    readonly user?: string;
+  }
+  | { readonly type: "code_replayed"; readonly client: string; readonly user: string }
+  | { readonly type: "refresh_replayed"; readonly client: string; readonly user: string }
+  | { readonly type: "skill_created"; readonly id: string; readonly workspace: string }
+  | { readonly type: "skill_deleted"; readonly id: string; readonly workspace: string }
+  | { readonly type: "skill_refused"; readonly workspace: string; readonly reason: string }
+  | {
+    readonly type: "tool_called";
+    readonly name: string;
+    readonly principal: string | undefined;
+    readonly failed: boolean;
+  }
+  | { readonly type: "fault"; readonly where: string; readonly error: unknown };
+
+/** Must not throw, and returns at once: it runs on the request's path. */
+export type Observe = (event: TrivetEvent) => void;

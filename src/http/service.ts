@@ -1,0 +1,20 @@
+/**
+ * What a service is to whoever mounts it: a `fetch` and the paths that it answers.
+ *
+ * @module
+ */
+
+/** What the runtime knows beyond the request. Everything is optional: a handler works with none of it. */
+export interface RequestContext {
+  /** The caller's address, as far as the runtime (or a proxy that it trusts) tells. */
+  readonly ip?: string | undefined;
+  /** Keeps the runtime alive until the promise settles, after the response has gone. */
+  waitUntil?(promise: Promise<unknown>): void;
+}
+
+/** One service: stands alone, or is mounted beside others by its paths. */
+export interface Service {
+  /** First segments (`"oauth"`) or whole paths (`"/.well-known/jwks.json"`) that belong to it. */
+  readonly mounts: readonly string[];
+  fetch(request: Request, context?: RequestContext): Promise<Response>;
+}

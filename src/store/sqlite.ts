@@ -1,0 +1,245 @@
+/**
+ * The store in one SQLite file, through `node:sqlite` (Node, Deno and Bun): the embedded default.
+ *
+ * Commits that arrive together share one transaction, hence one wait for the disk (group commit). Several
+ * processes may use one file: SQLite's lock orders their commits, and `PRAGMA data_version` tells a watcher
+ * that another process wrote.
+ *
+ * @module
+ */
+import { DatabaseSync, type StatementSync } from "node:sqlite";
+import { decodeKey, encodeKey, prefixRange } from "./key.ts";
+import type { Commit, Entry, Guarantees, Key, ListOptions, Store } from "./store.ts";
+import { Watchers } from "./watchers.ts";
+
+export interface SqliteOptions {
+  /**
+   * What an acknowledged commit outlives: the machine's `power` (each group of commits waits for the disk),
+   * or only the `process` (a power cut may take the last ones; kill -9 takes none).
+   * @default "power"
+   */
+  readonly durable?: "power" | "process";
+  /** How long to wait for another process's write, in milliseconds. @default 5000 */
+  readonly busyTimeout?: number;
+  /** How often expired records are removed, in milliseconds. @default 60000 */
+  readonly sweepEvery?: number;
+  /** Milliseconds since the epoch, for tests. */
+  readonly now?: () => number;
+}
+
+interface Row {
+  key: string;
+  value: string | Uint8Array;
+  version: number;
+}
+
+interface Waiting {
+  readonly commit: Commit;
+  readonly resolve: (done: boolean) => void;
+  readonly reject: (reason: unknown) => void;
+}
+
+const SCHEMA = `
+  CREATE TABLE IF NOT EXISTS record (
+    key TEXT PRIMARY KEY, value ANY NOT NULL, version INTEGER NOT NULL, expires INTEGER
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX IF NOT EXISTS record_expires ON record (expires) WHERE expires IS NOT NULL;
+  CREATE TABLE IF NOT EXISTS sequence (one INTEGER PRIMARY KEY CHECK (one = 1), version INTEGER NOT NULL) STRICT;
+  INSERT OR IGNORE INTO sequence VALUES (1, 0);
+`;
+
+/** How many expired records one sweep statement removes, so that no write waits long behind it. */
+const SWEEP_BATCH = 1000;
+/** How often a watcher looks whether another process wrote, in milliseconds. */
+const LOOK_EVERY = 250;
+
+/**
+ * Opens (or makes) the file. `":memory:"` keeps everything in the process.
+ * @throws {Error} when the file is no SQLite database or cannot be opened
+ */
+export function sqliteStore(path: string, options: SqliteOptions = {}): Store {
+  return new SqliteStore(path, options);
+}
+
+class SqliteStore implements Store {
+  readonly guarantees: Guarantees;
+  #database: DatabaseSync;
+  #select: StatementSync;
+  #selectVersion: StatementSync;
+  #ascending: StatementSync;
+  #descending: StatementSync;
+  #upsert: StatementSync;
+  #delete: StatementSync;
+  #nextVersion: StatementSync;
+  #sweepSome: StatementSync;
+  #dataVersion: StatementSync;
+  #waiting: Waiting[] = [];
+  #watchers = new Watchers();
+  #seenDataVersion = 0;
+  #lookTimer: ReturnType<typeof setInterval> | undefined;
+  #sweepTimer: ReturnType<typeof setInterval>;
+  #now: () => number;
+  #closed = false;
+
+  constructor(path: string, options: SqliteOptions) {
+    const { durable = "power", busyTimeout = 5000, sweepEvery = 60_000, now = Date.now } = options;
+    this.guarantees = { atomic: true, readYourWrites: true, durable: path === ":memory:" ? "none" : durable };
+    this.#now = now;
+    const database = new DatabaseSync(path);
+    this.#database = database;
+    database.exec(`PRAGMA busy_timeout = ${Math.trunc(busyTimeout)}`);
+    database.exec("PRAGMA journal_mode = WAL");
+    database.exec(`PRAGMA synchronous = ${durable === "power" ? "FULL" : "NORMAL"}`);
+    database.exec(SCHEMA);
+    const alive = "(expires IS NULL OR expires > ?)";
+    this.#select = database.prepare(`SELECT key, value, version FROM record WHERE key = ? AND ${alive}`);
+    this.#selectVersion = database.prepare(`SELECT version FROM record WHERE key = ? AND ${alive}`);
+    const page = `SELECT key, value, version FROM record WHERE key > ? AND key < ? AND ${alive} ORDER BY key`;
+    this.#ascending = database.prepare(`${page} ASC LIMIT ?`);
+    this.#descending = database.prepare(`${page} DESC LIMIT ?`);
+    this.#upsert = database.prepare(
+      `INSERT INTO record (key, value, version, expires) VALUES (?, ?, ?, ?)
+       ON CONFLICT (key) DO UPDATE SET value = excluded.value, version = excluded.version, expires = excluded.expires`,
+    );
+    this.#delete = database.prepare("DELETE FROM record WHERE key = ?");
+    this.#nextVersion = database.prepare("UPDATE sequence SET version = version + 1 RETURNING version");
+    this.#sweepSome = database.prepare(
+      "DELETE FROM record WHERE key IN (SELECT key FROM record WHERE expires <= ? ORDER BY expires LIMIT ?)",
+    );
+    this.#dataVersion = database.prepare("PRAGMA data_version");
+    this.#sweepTimer = setInterval(() => this.sweep().catch(() => {}), sweepEvery);
+    unref(this.#sweepTimer);
+  }
+
+  async get<Value>(key: Key): Promise<Entry<Value> | undefined> {
+    const row = this.#select.get(encodeKey(key), this.#now()) as Row | undefined;
+    return row && { key, value: readValue(row.value) as Value, version: String(row.version) };
+  }
+
+  async list<Value>(prefix: Key, options: ListOptions = {}): Promise<Entry<Value>[]> {
+    const { after, limit = 100, reverse = false } = options;
+    let { low, high } = prefixRange(prefix);
+    if (after && !reverse) low = encodeKey(after);
+    if (after && reverse) high = encodeKey(after);
+    const statement = reverse ? this.#descending : this.#ascending;
+    const rows = statement.all(low, high, this.#now(), Math.max(0, limit)) as unknown as Row[];
+    return rows.map((row) => ({
+      key: decodeKey(row.key),
+      value: readValue(row.value) as Value,
+      version: String(row.version),
+    }));
+  }
+
+  commit(commit: Commit): Promise<boolean> {
+    if (this.#closed) return Promise.reject(new Error("Cannot use the store: it is closed"));
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ commit, resolve, reject });
+      // After the current round of input: whatever else arrives in it joins the same transaction.
+      if (this.#waiting.length === 1) setImmediate(() => this.#flush());
+    });
+  }
+
+  watch(prefix: Key): ReadableStream<readonly Key[]> {
+    if (!this.#lookTimer) {
+      this.#seenDataVersion = this.#readDataVersion();
+      this.#lookTimer = setInterval(() => this.#look(), LOOK_EVERY);
+      unref(this.#lookTimer);
+    }
+    return this.#watchers.watch(prefix);
+  }
+
+  async sweep(): Promise<number> {
+    let removed = 0;
+    while (!this.#closed) {
+      const { changes } = this.#sweepSome.run(this.#now(), SWEEP_BATCH);
+      removed += Number(changes);
+      if (Number(changes) < SWEEP_BATCH) break;
+      // Lets requests through between two batches.
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    return removed;
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#flush();
+    this.#closed = true;
+    clearInterval(this.#sweepTimer);
+    clearInterval(this.#lookTimer);
+    this.#watchers.close();
+    this.#database.close();
+  }
+
+  /** Runs every waiting commit in one transaction, then acknowledges them. */
+  #flush(): void {
+    const waiting = this.#waiting;
+    if (waiting.length === 0 || this.#closed) return;
+    this.#waiting = [];
+    let outcomes: boolean[];
+    try {
+      this.#database.exec("BEGIN IMMEDIATE");
+      try {
+        outcomes = waiting.map(({ commit }) => this.#apply(commit));
+        this.#database.exec("COMMIT");
+      } catch (error) {
+        // A full disk rolls back by itself; anything else needs telling.
+        if (this.#database.isTransaction ?? true) tryRollback(this.#database);
+        throw error;
+      }
+    } catch (error) {
+      for (const { reject } of waiting) reject(error);
+      return;
+    }
+    waiting.forEach(({ commit, resolve }, i) => {
+      resolve(outcomes[i]!);
+      if (outcomes[i] && this.#watchers.size > 0) {
+        this.#watchers.changed([...(commit.set ?? []).map((put) => put.key), ...(commit.remove ?? [])]);
+      }
+    });
+  }
+
+  #apply({ check = [], set = [], remove = [] }: Commit): boolean {
+    const now = this.#now();
+    for (const { key, version } of check) {
+      const row = this.#selectVersion.get(encodeKey(key), now) as { version: number } | undefined;
+      if ((row ? String(row.version) : null) !== version) return false;
+    }
+    for (const key of remove) this.#delete.run(encodeKey(key));
+    if (set.length === 0) return true;
+    const { version } = this.#nextVersion.get() as { version: number };
+    for (const { key, value, expires } of set) {
+      const stored = value instanceof Uint8Array ? value : JSON.stringify(value);
+      this.#upsert.run(encodeKey(key), stored, version, expires === undefined ? null : Math.ceil(expires));
+    }
+    return true;
+  }
+
+  #look(): void {
+    const dataVersion = this.#readDataVersion();
+    if (dataVersion === this.#seenDataVersion) return;
+    this.#seenDataVersion = dataVersion;
+    this.#watchers.changedAll();
+  }
+
+  /** Changes when another connection commits, never by our own commits. */
+  #readDataVersion(): number {
+    return (this.#dataVersion.get() as { data_version: number }).data_version;
+  }
+}
+
+function readValue(stored: string | Uint8Array): unknown {
+  return typeof stored === "string" ? JSON.parse(stored) : new Uint8Array(stored);
+}
+
+function tryRollback(database: DatabaseSync): void {
+  try {
+    database.exec("ROLLBACK");
+  } catch {
+    // No transaction was left to roll back.
+  }
+}
+
+/** A timer that does not keep the process alive by itself. */
+function unref(timer: ReturnType<typeof setInterval>): void {
+  (timer as unknown as { unref?: () => void }).unref?.();
+}

@@ -1,0 +1,51 @@
+/**
+ * Who is watching which prefix inside one process: the part of `watch` that every driver shares.
+ *
+ * @module
+ */
+import type { Key } from "./store.ts";
+
+/** Hands changed keys to the streams whose prefix covers them. */
+export class Watchers {
+  #watching = new Map<ReadableStreamDefaultController<readonly Key[]>, Key>();
+
+  get size(): number {
+    return this.#watching.size;
+  }
+
+  /** A stream of changes at or below `prefix`; cancelling it ends the watch. */
+  watch(prefix: Key): ReadableStream<readonly Key[]> {
+    let mine: ReadableStreamDefaultController<readonly Key[]>;
+    return new ReadableStream({
+      start: (controller) => {
+        mine = controller;
+        this.#watching.set(controller, prefix);
+      },
+      cancel: () => {
+        this.#watching.delete(mine);
+      },
+    });
+  }
+
+  /** Tells of keys that an acknowledged commit changed. */
+  changed(keys: readonly Key[]): void {
+    for (const [controller, prefix] of this.#watching) {
+      const mine = keys.filter((key) => isAtOrBelow(prefix, key));
+      if (mine.length > 0) controller.enqueue(mine);
+    }
+  }
+
+  /** Tells every watcher that anything it watches may have changed. */
+  changedAll(): void {
+    for (const [controller, prefix] of this.#watching) controller.enqueue([prefix]);
+  }
+
+  close(): void {
+    for (const controller of this.#watching.keys()) controller.close();
+    this.#watching.clear();
+  }
+}
+
+function isAtOrBelow(prefix: Key, key: Key): boolean {
+  return key.length >= prefix.length && prefix.every((part, i) => key[i] === part);
+}
