@@ -8,6 +8,7 @@
  * @module
  */
 import { DatabaseSync, type StatementSync } from "node:sqlite";
+import { setImmediate } from "node:timers";
 import { decodeKey, encodeKey, prefixRange } from "./key.ts";
 import type { Commit, Entry, Guarantees, Key, ListOptions, Store } from "./store.ts";
 import { Watchers } from "./watchers.ts";
