@@ -1,0 +1,76 @@
+/**
+ * Compact JWS (https://www.rfc-editor.org/rfc/rfc7515#section-7.1): signing and verifying JSON claims.
+ * The algorithm is the key's, never the header's; `jwk`, `jku` and `x5u` of a header are not looked at
+ * (https://www.rfc-editor.org/rfc/rfc8725#section-3.1).
+ *
+ * @module
+ */
+import { decodeBase64url, encodeBase64url } from "./base64url.ts";
+
+/** A key with the one algorithm that it is for. */
+export interface JwsKey {
+  readonly kid: string;
+  readonly alg: JwsAlgorithm;
+  readonly key: CryptoKey;
+}
+
+export type JwsAlgorithm = "ES256";
+
+/** What Web Crypto wants to hear for each algorithm of RFC 7518 section 3.1. */
+export const ALGORITHMS: Readonly<Record<JwsAlgorithm, { key: EcKeyImportParams; sign: EcdsaParams }>> = {
+  ES256: { key: { name: "ECDSA", namedCurve: "P-256" }, sign: { name: "ECDSA", hash: "SHA-256" } },
+};
+
+export type Claims = Readonly<Record<string, unknown>>;
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder("utf-8", { fatal: true });
+
+/** `header.payload.signature`, the header naming the key's `alg` and `kid` and the `typ` given. */
+export async function signJws({ kid, alg, key }: JwsKey, typ: string, claims: Claims): Promise<string> {
+  const header = encodeBase64url(encoder.encode(JSON.stringify({ alg, kid, typ })));
+  const signed = header + "." + encodeBase64url(encoder.encode(JSON.stringify(claims)));
+  const signature = await crypto.subtle.sign(ALGORITHMS[alg].sign, key, encoder.encode(signed));
+  return signed + "." + encodeBase64url(new Uint8Array(signature));
+}
+
+/** What a JWS says of itself before its signature was looked at; `undefined` when it is none. */
+export function readJws(token: string): { header: Claims; claims: Claims } | undefined {
+  const parts = token.split(".");
+  if (parts.length !== 3) return undefined;
+  const header = parseObject(parts[0]!);
+  const claims = parseObject(parts[1]!);
+  return header && claims && { header, claims };
+}
+
+/** The claims of a token that this key signed as this `typ`; `undefined` for any other. */
+export async function verifyJws(
+  { alg, key }: JwsKey,
+  typ: string,
+  token: string,
+): Promise<Claims | undefined> {
+  const read = readJws(token);
+  // RFC 7515 §4.1.11: an extension that must be understood and is not makes the token invalid.
+  if (!read || read.header.alg !== alg || read.header.typ !== typ || "crit" in read.header) return undefined;
+  const end = token.lastIndexOf(".");
+  const signature = decodeBase64url(token.slice(end + 1));
+  if (!signature) return undefined;
+  const valid = await crypto.subtle.verify(
+    ALGORITHMS[alg].sign,
+    key,
+    signature,
+    encoder.encode(token.slice(0, end)),
+  );
+  return valid ? read.claims : undefined;
+}
+
+function parseObject(part: string): Claims | undefined {
+  const bytes = decodeBase64url(part);
+  if (!bytes) return undefined;
+  try {
+    const value: unknown = JSON.parse(decoder.decode(bytes));
+    return typeof value === "object" && value !== null && !Array.isArray(value) ? value as Claims : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,95 @@
+/**
+ * Access tokens: opaque ones looked up in the store, or JWTs as RFC 9068 shapes them
+ * (https://www.rfc-editor.org/rfc/rfc9068#section-2). Both are good only while their grant lives.
+ *
+ * @module
+ */
+import { readJws, signJws, verifyJws } from "../crypto/jws.ts";
+import { randomId, randomSecret, secretDigest } from "../crypto/secret.ts";
+import type { Principal } from "../http/bearer.ts";
+import type { Put } from "../store/store.ts";
+import type { AuthorizationServer } from "./authorization_server.ts";
+import { type AccessToken, accessTokenKey, grantKey } from "./records.ts";
+
+const JWT_TYPE = "at+jwt";
+/** The one workspace of everybody who comes with a token of this server. */
+const WORKSPACE = "default";
+
+/** What an access token is for. */
+export interface AccessTokenRequest {
+  readonly client_id: string;
+  readonly scope: string;
+  readonly user?: string;
+  readonly grant?: string;
+}
+
+/** A new token, and what must be stored before it is handed out: nothing for a JWT. */
+export async function mintAccessToken(
+  as: AuthorizationServer,
+  { client_id, scope, user, grant }: AccessTokenRequest,
+): Promise<{ access_token: string; put: Put | undefined }> {
+  const now = as.now();
+  const expires = now + as.accessTokenLifetime * 1000;
+  if (as.accessTokenFormat === "jwt") {
+    const issued = Math.floor(now / 1000);
+    const claims = {
+      iss: as.issuer,
+      // RFC 9068 §2.2: the client stands for itself when there is no user.
+      sub: user ?? client_id,
+      aud: as.issuer,
+      client_id,
+      scope,
+      iat: issued,
+      exp: issued + as.accessTokenLifetime,
+      jti: randomId(""),
+      ...(grant !== undefined && { grant }),
+    };
+    return { access_token: await signJws(await as.keys.current(), JWT_TYPE, claims), put: undefined };
+  }
+  const access_token = randomSecret("trivet_at_");
+  const value: AccessToken = {
+    client_id,
+    scope,
+    expires,
+    ...(user !== undefined && { user }),
+    ...(grant !== undefined && { grant }),
+  };
+  return { access_token, put: { key: accessTokenKey(secretDigest(access_token)), value, expires } };
+}
+
+/** Who the token stands for; `undefined` when it is unknown, expired, revoked or not ours. */
+export async function verifyAccessToken(
+  as: AuthorizationServer,
+  token: string,
+): Promise<Principal | undefined> {
+  const found = token.includes(".") ? await readJwt(as, token) : await readOpaque(as, token);
+  if (!found || found.expires <= as.now()) return undefined;
+  if (found.grant !== undefined && !await as.store.get(grantKey(found.grant))) return undefined;
+  return {
+    client: found.client_id,
+    scopes: new Set(found.scope.split(" ")),
+    workspace: WORKSPACE,
+    expires: found.expires,
+    ...(found.user !== undefined && { subject: found.user }),
+  };
+}
+
+async function readOpaque({ store }: AuthorizationServer, token: string): Promise<AccessToken | undefined> {
+  return (await store.get<AccessToken>(accessTokenKey(secretDigest(token))))?.value;
+}
+
+/** RFC 9068 §4, in its order: the type, the key, the signature, then issuer, audience and time. */
+async function readJwt(as: AuthorizationServer, token: string): Promise<AccessToken | undefined> {
+  const kid = readJws(token)?.header.kid;
+  const key = typeof kid === "string" ? await as.keys.find(kid) : undefined;
+  const claims = key && await verifyJws(key, JWT_TYPE, token);
+  if (!claims || claims.iss !== as.issuer || claims.aud !== as.issuer) return undefined;
+  const { sub, client_id, scope, exp, grant } = claims as { [name: string]: string } & { exp: number };
+  return {
+    client_id: client_id!,
+    scope: scope!,
+    expires: exp * 1000,
+    ...(sub !== client_id && { user: sub! }),
+    ...(grant !== undefined && { grant }),
+  };
+}
