@@ -1,0 +1,16 @@
+/**
+ * What a user of Trivet imports; stores and runtime entries are entries of their own (`trivet/store/sqlite`,
+ * `trivet/node`).
+ *
+ * @module
+ */
+export { createTrivet, type Trivet } from "./trivet.ts";
+export type { McpOptions, OAuthOptions, SkillsOptions, TrivetOptions } from "./options.ts";
+export type { TrivetEvent } from "./events.ts";
+export type { Principal } from "./http/bearer.ts";
+export type { RequestContext } from "./http/service.ts";
+export { memoryStore } from "./store/memory.ts";
+export type { Store } from "./store/store.ts";
+export { prompt, resource, resourceTemplate, tool } from "./mcp/registry.ts";
+export { addClient, type ClientRegistration, listClients, removeClient } from "./oauth/client.ts";
+export { addUser, listUsers, removeUser, type UserRegistration } from "./oauth/user.ts";

@@ -1,0 +1,28 @@
+/**
+ * One random key per store, for what every instance must be able to check: cursors, sealed values.
+ *
+ * @module
+ */
+import { randomBytes } from "./crypto/secret.ts";
+import { putIfAbsent, type Store } from "./store/store.ts";
+
+const KEY = ["server_secret"];
+
+/** A function that gives the 32 bytes, made by whichever instance asks first and remembered here. */
+export function serverSecret(store: Store): () => Promise<Uint8Array> {
+  let secret: Promise<Uint8Array> | undefined;
+  async function load(): Promise<Uint8Array> {
+    const entry = await store.get<Uint8Array>(KEY);
+    if (entry) return entry.value;
+    const made = randomBytes(32);
+    return await putIfAbsent(store, KEY, made) ? made : load();
+  }
+  return () => {
+    secret ??= load().catch((error) => {
+      // A store that failed once must not keep failing from memory.
+      secret = undefined;
+      throw error;
+    });
+    return secret;
+  };
+}

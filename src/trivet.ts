@@ -1,0 +1,137 @@
+/**
+ * Composes the three services into one fetch handler. The only file that knows two services: it joins them by
+ * function types, `Authenticate` (who calls) and `SkillSource` (what skills there are).
+ *
+ * @module
+ */
+import type { TrivetEvent } from "./events.ts";
+import { homePage } from "./home.ts";
+import { type Authenticate, readBearer } from "./http/bearer.ts";
+import { respondJson, respondText } from "./http/response.ts";
+import { pathOf } from "./http/router.ts";
+import type { RequestContext, Service } from "./http/service.ts";
+import { type ToolServer, toolServer } from "./mcp/service.ts";
+import { skillDefinitions } from "./mcp/skills.ts";
+import { authorizationServer, type OAuthService } from "./oauth/service.ts";
+import { checkIssuer, checkStore, checkWhole, completeOAuth, type TrivetOptions } from "./options.ts";
+import { serverSecret } from "./server_secret.ts";
+import { API_KEY_PREFIX, verifyApiKey } from "./skills/api_key.ts";
+import { type SkillsService, skillsService } from "./skills/service.ts";
+import { VERSION } from "./version.ts";
+
+/** One server: `export default createTrivet(...)` runs on Deno, Bun and workerd as it is. */
+export interface Trivet {
+  fetch(request: Request, context?: RequestContext): Promise<Response>;
+  readonly oauth: OAuthService | undefined;
+  readonly skills: SkillsService | undefined;
+  readonly mcp: ToolServer | undefined;
+}
+
+/**
+ * Makes the handler. Everything that can be wrong with the options is found here.
+ * @throws {TypeError | RangeError} naming the option and the rule
+ */
+export function createTrivet(options: TrivetOptions): Trivet {
+  const issuer = checkIssuer(options);
+  const store = checkStore(options.store);
+  const now = options.now ?? Date.now;
+  const observe = options.onEvent ?? ((_: TrivetEvent) => {});
+  const base = new URL(issuer).pathname.replace(/\/$/, "");
+
+  const oauth = options.oauth === false
+    ? undefined
+    : authorizationServer(completeOAuth(options, options.oauth ?? {}, observe, now));
+
+  const authenticate: Authenticate = async (request) => {
+    const key = request.headers.get("x-api-key");
+    if (key !== null) return await verifyApiKey(store, key) ?? "invalid";
+    if (!request.headers.has("authorization")) return "none";
+    const token = readBearer(request);
+    if (token === undefined) return "invalid";
+    if (token.startsWith(API_KEY_PREFIX)) return await verifyApiKey(store, token) ?? "invalid";
+    return await oauth?.verifyToken(token) ?? "invalid";
+  };
+
+  const skillsOptions = options.skills === false ? undefined : options.skills ?? {};
+  const skills = skillsOptions && skillsService({
+    store,
+    base,
+    authenticate,
+    auth: skillsOptions.auth ?? "required",
+    folders: skillsOptions.folders ?? [],
+    uploadLimit: checkWhole("skills.uploadLimit", skillsOptions.uploadLimit ?? 8 * 1024 * 1024, 1024),
+    cursorKey: serverSecret(store),
+    observe,
+    now,
+  });
+
+  const mcpOptions = options.mcp === false ? undefined : options.mcp ?? {};
+  const mcp = mcpOptions && toolServer({
+    name: mcpOptions.name ?? "trivet",
+    version: mcpOptions.version ?? VERSION,
+    instructions: mcpOptions.instructions,
+    base,
+    issuer,
+    definitions: [
+      ...(skills && mcpOptions.skills !== false ? skillDefinitions(skills.catalog) : []),
+      ...(mcpOptions.tools ?? []),
+      ...(mcpOptions.resources ?? []),
+      ...(mcpOptions.prompts ?? []),
+    ],
+    authenticate,
+    auth: mcpOptions.auth ?? "optional",
+    allowedHosts: mcpOptions.allowedHosts ?? [],
+    allowedOrigins: mcpOptions.allowedOrigins ?? [],
+    bodyLimit: checkWhole("mcp.bodyLimit", mcpOptions.bodyLimit ?? 4 * 1024 * 1024, 1024),
+    observe,
+    resourceMetadata: undefined,
+  });
+
+  const mounted = new Map<string, Service>();
+  for (const service of [mcp, oauth, skills]) {
+    for (const mount of service?.mounts ?? []) mounted.set(mount, service!);
+  }
+  const running = {
+    issuer,
+    oauth: oauth !== undefined,
+    skills: skills !== undefined,
+    mcp: mcp !== undefined,
+  };
+
+  /** The service whose mount covers the path: by its first segment below the base, else by the whole path. */
+  function find(path: string): Service | undefined {
+    if (path.startsWith(base + "/")) {
+      const start = base.length + 1;
+      const end = path.indexOf("/", start);
+      const service = mounted.get(end < 0 ? path.slice(start) : path.slice(start, end)) ??
+        mounted.get(path.slice(base.length));
+      if (service) return service;
+    }
+    return mounted.get(path);
+  }
+
+  return {
+    oauth,
+    skills,
+    mcp,
+    async fetch(request, context = {}) {
+      const path = pathOf(request.url);
+      const service = find(path);
+      try {
+        if (service) return await service.fetch(request, context);
+        if (path !== base + "/" && (path !== base || base === "")) {
+          return respondText(404, `Nothing is here. What runs is told at ${base}/`);
+        }
+        if (request.method === "GET" || request.method === "HEAD") return homePage(running);
+        return respondText(405, "Use GET here.", [["allow", "GET, HEAD"]]);
+      } catch (error) {
+        // Services answer their own errors: what comes here is a fault of theirs.
+        observe({ type: "fault", where: "trivet", error });
+        return respondJson(500, {
+          error: "server_error",
+          error_description: "The server failed: try again later",
+        });
+      }
+    },
+  };
+}
