@@ -21,13 +21,14 @@ export function respondToClient(
   { redirect_uri, state }: { redirect_uri: string; state: string | undefined },
   answer: Answer,
 ): Response {
-  const parameters = new URLSearchParams({ ...answer });
-  if (state !== undefined) parameters.set("state", state);
-  parameters.set("iss", as.issuer);
+  const parameters = { ...answer, ...(state !== undefined && { state }), iss: as.issuer };
+  // Percent-encoded throughout: "+" for a blank is lost on clients that only undo percent signs.
+  const query = Object.entries(parameters).map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
+    .join("&");
   // RFC 6749 §3.1.2: a query of the redirect URI is kept as it is.
   const separator = !redirect_uri.includes("?") ? "?" : /[?&]$/.test(redirect_uri) ? "" : "&";
   return respond(302, null, [
-    ["location", redirect_uri + separator + parameters],
+    ["location", redirect_uri + separator + query],
     ["cache-control", "no-store"],
     ["referrer-policy", "no-referrer"],
   ]);

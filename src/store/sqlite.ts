@@ -34,8 +34,20 @@ interface Row {
   version: number;
 }
 
+/** A commit in the engine's terms, made before it joins others: what cannot be written fails alone. */
+interface Prepared {
+  readonly check: readonly { readonly id: string; readonly version: string | null }[];
+  readonly set: readonly {
+    readonly id: string;
+    readonly stored: string | Uint8Array;
+    readonly expires: number | null;
+  }[];
+  readonly remove: readonly string[];
+  readonly changed: readonly Key[];
+}
+
 interface Waiting {
-  readonly commit: Commit;
+  readonly prepared: Prepared;
   readonly resolve: (done: boolean) => void;
   readonly reject: (reason: unknown) => void;
 }
@@ -134,7 +146,7 @@ class SqliteStore implements Store {
   commit(commit: Commit): Promise<boolean> {
     if (this.#closed) return Promise.reject(new Error("Cannot use the store: it is closed"));
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ commit, resolve, reject });
+      this.#waiting.push({ prepared: prepare(commit), resolve, reject });
       // After the current round of input: whatever else arrives in it joins the same transaction.
       if (this.#waiting.length === 1) setImmediate(() => this.#flush());
     });
@@ -180,7 +192,7 @@ class SqliteStore implements Store {
     try {
       this.#database.exec("BEGIN IMMEDIATE");
       try {
-        outcomes = waiting.map(({ commit }) => this.#apply(commit));
+        outcomes = waiting.map(({ prepared }) => this.#apply(prepared));
         this.#database.exec("COMMIT");
       } catch (error) {
         // A full disk rolls back by itself; anything else needs telling.
@@ -191,27 +203,22 @@ class SqliteStore implements Store {
       for (const { reject } of waiting) reject(error);
       return;
     }
-    waiting.forEach(({ commit, resolve }, i) => {
+    waiting.forEach(({ prepared, resolve }, i) => {
       resolve(outcomes[i]!);
-      if (outcomes[i] && this.#watchers.size > 0) {
-        this.#watchers.changed([...(commit.set ?? []).map((put) => put.key), ...(commit.remove ?? [])]);
-      }
+      if (outcomes[i] && this.#watchers.size > 0) this.#watchers.changed(prepared.changed);
     });
   }
 
-  #apply({ check = [], set = [], remove = [] }: Commit): boolean {
+  #apply({ check, set, remove }: Prepared): boolean {
     const now = this.#now();
-    for (const { key, version } of check) {
-      const row = this.#selectVersion.get(encodeKey(key), now) as { version: number } | undefined;
+    for (const { id, version } of check) {
+      const row = this.#selectVersion.get(id, now) as { version: number } | undefined;
       if ((row ? String(row.version) : null) !== version) return false;
     }
-    for (const key of remove) this.#delete.run(encodeKey(key));
+    for (const id of remove) this.#delete.run(id);
     if (set.length === 0) return true;
     const { version } = this.#nextVersion.get() as { version: number };
-    for (const { key, value, expires } of set) {
-      const stored = value instanceof Uint8Array ? value : JSON.stringify(value);
-      this.#upsert.run(encodeKey(key), stored, version, expires === undefined ? null : Math.ceil(expires));
-    }
+    for (const { id, stored, expires } of set) this.#upsert.run(id, stored, version, expires);
     return true;
   }
 
@@ -226,6 +233,19 @@ class SqliteStore implements Store {
   #readDataVersion(): number {
     return (this.#dataVersion.get() as { data_version: number }).data_version;
   }
+}
+
+function prepare({ check = [], set = [], remove = [] }: Commit): Prepared {
+  return {
+    check: check.map(({ key, version }) => ({ id: encodeKey(key), version })),
+    set: set.map(({ key, value, expires }) => ({
+      id: encodeKey(key),
+      stored: value instanceof Uint8Array ? value : JSON.stringify(value),
+      expires: expires === undefined ? null : Math.ceil(expires),
+    })),
+    remove: remove.map(encodeKey),
+    changed: [...set.map((put) => put.key), ...remove],
+  };
 }
 
 function readValue(stored: string | Uint8Array): unknown {

@@ -1,0 +1,323 @@
+/**
+ * What every driver must do, as tests: a driver's own test file calls {@linkcode storeContract} with a way to
+ * open an empty store. Nothing but tests imports this.
+ *
+ * @module
+ */
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { compareAndSet, type Key, putIfAbsent, type Store, take } from "./store.ts";
+
+/** A clock that a test moves by hand; it starts now, since engines may have clocks of their own. */
+export interface TestClock {
+  now: () => number;
+  advance(milliseconds: number): void;
+}
+
+export interface ContractOptions {
+  /** An empty store that reads the clock given. */
+  readonly open: (now: () => number) => Promise<Store>;
+  /** Rounds of the racing tests. @default 1000 */
+  readonly rounds?: number;
+}
+
+/** Registers and runs the suite. */
+export function storeContract(name: string, { open, rounds = 1000 }: ContractOptions): void {
+  const test = suite<{ store: Store; clock: TestClock }>(`store contract: ${name}`);
+
+  test.before.each(async (context) => {
+    let offset = 0;
+    context.clock = {
+      now: () => Date.now() + offset,
+      advance: (milliseconds) => void (offset += milliseconds),
+    };
+    context.store = await open(context.clock.now);
+  });
+  test.after.each(async ({ store }) => {
+    await store.close();
+  });
+
+  test("get() of a key that was never set is undefined", async ({ store }) => {
+    assert.is(await store.get(["kind", "none"]), undefined);
+  });
+
+  test("get() returns the key, the value and a version", async ({ store }) => {
+    assert.is(
+      await store.commit({ set: [{ key: ["kind", 1], value: { a: [1, "two", null, true] } }] }),
+      true,
+    );
+    const entry = await store.get(["kind", 1]);
+    assert.equal(entry?.key, ["kind", 1]);
+    assert.equal(entry?.value, { a: [1, "two", null, true] });
+    assert.type(entry?.version, "string");
+  });
+
+  for (const value of [null, false, 0, -1.5, "", "\u0000\u0001ü𝄞", [], {}, { "": { "": [] } }]) {
+    test(`a value comes back as it was set: ${JSON.stringify(value)}`, async ({ store }) => {
+      await store.commit({ set: [{ key: ["value"], value }] });
+      assert.equal((await store.get(["value"]))?.value, value);
+    });
+  }
+
+  test("an own __proto__ member is data", async ({ store }) => {
+    await store.commit({ set: [{ key: ["value"], value: JSON.parse('{"__proto__":{"x":1},"y":2}') }] });
+    const value = (await store.get<object>(["value"]))!.value;
+    assert.equal(JSON.stringify(value), '{"__proto__":{"x":1},"y":2}');
+    assert.is((value as { x?: number }).x, undefined);
+  });
+
+  test("bytes come back as bytes, also none and many", async ({ store }) => {
+    const many = new Uint8Array(300_000).map((_, i) => i * 31);
+    await store.commit({ set: [{ key: ["none"], value: new Uint8Array() }, { key: ["many"], value: many }] });
+    assert.equal((await store.get(["none"]))?.value, new Uint8Array());
+    const found = (await store.get<Uint8Array>(["many"]))!.value;
+    assert.instance(found, Uint8Array);
+    assert.ok(found.length === many.length && found.every((byte, i) => byte === many[i]));
+  });
+
+  test("changing an object after it was set changes no record", async ({ store }) => {
+    const value = { list: [1] };
+    await store.commit({ set: [{ key: ["value"], value }] });
+    value.list.push(2);
+    assert.equal((await store.get(["value"]))?.value, { list: [1] });
+  });
+
+  test("every set gives another version, also of the same value and after a removal", async ({ store }) => {
+    const versions = new Set<string>();
+    for (let i = 0; i < 5; i++) {
+      await store.commit({ set: [{ key: ["k"], value: 1 }] });
+      versions.add((await store.get(["k"]))!.version);
+      if (i % 2) await store.commit({ remove: [["k"]] });
+    }
+    assert.is(versions.size, 5);
+  });
+
+  test("commit() with a failing check does nothing at all", async ({ store }) => {
+    await store.commit({ set: [{ key: ["a"], value: 1 }, { key: ["b"], value: 1 }] });
+    const version = (await store.get(["a"]))!.version;
+    const refused = await store.commit({
+      check: [{ key: ["a"], version }, { key: ["b"], version: null }],
+      set: [{ key: ["a"], value: 2 }, { key: ["c"], value: 2 }],
+      remove: [["b"]],
+    });
+    assert.is(refused, false);
+    assert.is((await store.get(["a"]))?.value, 1);
+    assert.is((await store.get(["b"]))?.value, 1);
+    assert.is(await store.get(["c"]), undefined);
+  });
+
+  test("commit() checks a version, an absence, and sets and removes together", async ({ store }) => {
+    await store.commit({ set: [{ key: ["old"], value: 1 }] });
+    const version = (await store.get(["old"]))!.version;
+    const done = await store.commit({
+      check: [{ key: ["old"], version }, { key: ["new"], version: null }],
+      set: [{ key: ["new"], value: 2 }],
+      remove: [["old"]],
+    });
+    assert.is(done, true);
+    assert.is(await store.get(["old"]), undefined);
+    assert.is((await store.get(["new"]))?.value, 2);
+  });
+
+  test("a version from before a removal does not pass, though the value is back", async ({ store }) => {
+    await store.commit({ set: [{ key: ["k"], value: 1 }] });
+    const { version } = (await store.get(["k"]))!;
+    await store.commit({ remove: [["k"]] });
+    await store.commit({ set: [{ key: ["k"], value: 1 }] });
+    assert.is(await compareAndSet(store, ["k"], version, 2), false);
+  });
+
+  test("removing what is not there is done", async ({ store }) => {
+    assert.is(await store.commit({ remove: [["none"]] }), true);
+  });
+
+  test("a record is gone at its expiry: for get, list and checks", async ({ store, clock }) => {
+    await store.commit({ set: [{ key: ["t", "x"], value: 1, expires: clock.now() + 1000 }] });
+    clock.advance(500);
+    assert.is((await store.get(["t", "x"]))?.value, 1);
+    assert.is(await putIfAbsent(store, ["t", "x"], 2), false);
+    clock.advance(501);
+    assert.is(await store.get(["t", "x"]), undefined);
+    assert.equal(await store.list(["t"]), []);
+    assert.is(await putIfAbsent(store, ["t", "x"], 2), true);
+    assert.is((await store.get(["t", "x"]))?.value, 2);
+  });
+
+  test("a version of an expired record does not pass", async ({ store, clock }) => {
+    await store.commit({ set: [{ key: ["k"], value: 1, expires: clock.now() + 1000 }] });
+    const { version } = (await store.get(["k"]))!;
+    clock.advance(1001);
+    assert.is(await compareAndSet(store, ["k"], version, 2), false);
+  });
+
+  test("setting without expiry ends the one before", async ({ store, clock }) => {
+    await store.commit({ set: [{ key: ["k"], value: 1, expires: clock.now() + 1000 }] });
+    await store.commit({ set: [{ key: ["k"], value: 2 }] });
+    clock.advance(10_000_000);
+    await store.sweep();
+    assert.is((await store.get(["k"]))?.value, 2);
+  });
+
+  test("sweep() removes the expired, and only them", async ({ store, clock }) => {
+    const set = Array.from({ length: 2500 }, (_, i) => ({
+      key: ["s", i],
+      value: i,
+      expires: i % 2 ? clock.now() + 1000 : undefined,
+    }));
+    await store.commit({ set });
+    clock.advance(120_000);
+    assert.is(await store.sweep(), 1250);
+    assert.is(await store.sweep(), 0);
+    assert.is((await store.list(["s"], { limit: 3000 })).length, 1250);
+  });
+
+  const ORDER: Key[] = [
+    ["o", -10],
+    ["o", -0.5],
+    ["o", 0],
+    ["o", 2],
+    ["o", 10],
+    ["o", ""],
+    ["o", "", "below the empty one"],
+    ["o", "\u0000"],
+    ["o", "\u0001"],
+    ["o", "\u0002"],
+    ["o", "a"],
+    ["o", "a", 1],
+    ["o", "a", "b"],
+    ["o", "a\u0000"],
+    ["o", "aa"],
+    ["o", "b"],
+    ["o", "ü"],
+    ["o", "\uffee"],
+    ["o", "𝄞"],
+  ];
+
+  test("list() goes in key order: numbers, then strings by code point, short before long", async ({ store }) => {
+    const shuffled = [...ORDER].sort((a, b) =>
+      JSON.stringify(a).length * 7 % 5 - JSON.stringify(b).length * 7 % 5
+    );
+    for (const key of shuffled) await store.commit({ set: [{ key, value: key }] });
+    assert.equal((await store.list(["o"])).map((entry) => entry.key), ORDER);
+    assert.equal(
+      (await store.list(["o"], { reverse: true })).map((entry) => entry.key),
+      [...ORDER].reverse(),
+    );
+  });
+
+  test("list() takes what is strictly below the prefix, not what only begins like it", async ({ store }) => {
+    const keys: Key[] = [["p"], ["p", "a"], ["p", "a", 1], ["p", "ab"], ["pq", "a"], ["p", 1]];
+    await store.commit({ set: keys.map((key) => ({ key, value: 1 })) });
+    assert.equal((await store.list(["p"])).map((entry) => entry.key), [["p", 1], ["p", "a"], ["p", "a", 1], [
+      "p",
+      "ab",
+    ]]);
+    assert.equal((await store.list(["p", "a"])).map((entry) => entry.key), [["p", "a", 1]]);
+  });
+
+  test("list() in pages shows every record once, both ways, while others come and go", async ({ store }) => {
+    await store.commit({ set: Array.from({ length: 57 }, (_, i) => ({ key: ["page", i], value: i })) });
+    for (const reverse of [false, true]) {
+      const seen: unknown[] = [];
+      let after: Key | undefined;
+      for (;;) {
+        const page = await store.list(["page"], { after, limit: 10, reverse });
+        if (page.length === 0) break;
+        seen.push(...page.map((entry) => entry.value));
+        after = page.at(-1)!.key;
+        // The record that the cursor names may be gone when the next page is asked for.
+        await store.commit({ set: [{ key: ["page", "zz"], value: 0 }] });
+        await store.commit({ remove: [["page", "zz"]] });
+      }
+      const expected = Array.from({ length: 57 }, (_, i) => reverse ? 56 - i : i);
+      assert.equal(seen, expected);
+    }
+  });
+
+  test("list() goes on after a key that is gone, and honours a limit of 0", async ({ store }) => {
+    await store.commit({ set: [1, 3].map((n) => ({ key: ["l", n], value: n })) });
+    assert.equal((await store.list(["l"], { after: ["l", 2] })).map((entry) => entry.value), [3]);
+    assert.equal(await store.list(["l"], { limit: 0 }), []);
+  });
+
+  test(`of racing commits on one key exactly one wins, in each of ${rounds} rounds`, async ({ store }) => {
+    const RACERS = 8;
+    for (let round = 0; round < rounds; round++) {
+      const key = ["race", round % 7];
+      const before = await store.get(key);
+      const version = before?.version ?? null;
+      const outcomes = await Promise.all(
+        Array.from(
+          { length: RACERS },
+          (_, racer) =>
+            store.commit({ check: [{ key, version }], set: [{ key, value: `${round}/${racer}` }] }),
+        ),
+      );
+      assert.is(outcomes.filter(Boolean).length, 1, `round ${round}`);
+      assert.is((await store.get(key))?.value, `${round}/${outcomes.indexOf(true)}`);
+    }
+  });
+
+  test("of 1,000 racing commits on one key exactly one wins, each round", async ({ store }) => {
+    for (let round = 0; round < 5; round++) {
+      const key = ["thousand", round];
+      const outcomes = await Promise.all(Array.from({ length: 1000 }, (_, i) => putIfAbsent(store, key, i)));
+      assert.is(outcomes.filter(Boolean).length, 1);
+      assert.is((await store.get(key))?.value, outcomes.indexOf(true));
+    }
+  });
+
+  test("of racing take() exactly one gets the value", async ({ store }) => {
+    for (let round = 0; round < 50; round++) {
+      await store.commit({ set: [{ key: ["take"], value: round }] });
+      const taken = await Promise.all(Array.from({ length: 20 }, () => take(store, ["take"])));
+      assert.equal(taken.filter((value) => value !== undefined), [round]);
+      assert.is(await store.get(["take"]), undefined);
+    }
+  });
+
+  test("no increment is lost among concurrent compareAndSet()", async ({ store }) => {
+    await store.commit({ set: [{ key: ["count"], value: 0 }] });
+    async function increment(): Promise<void> {
+      for (;;) {
+        const { value, version } = (await store.get<number>(["count"]))!;
+        if (await compareAndSet(store, ["count"], version, value + 1)) return;
+      }
+    }
+    await Promise.all(Array.from({ length: 40 }, increment));
+    assert.is((await store.get(["count"]))?.value, 40);
+  });
+
+  test("watch() tells of keys below the prefix, set and removed, and of no others", async ({ store }) => {
+    const reader = store.watch(["w", "mine"]).getReader();
+    await store.commit({ set: [{ key: ["w", "other"], value: 1 }, { key: ["w", "mine", 1], value: 1 }] });
+    await store.commit({ remove: [["w", "mine", 1]] });
+    assert.equal((await reader.read()).value, [["w", "mine", 1]]);
+    assert.equal((await reader.read()).value, [["w", "mine", 1]]);
+    await reader.cancel();
+  });
+
+  test("watch() ends when the store closes", async ({ clock }) => {
+    const store = await open(clock.now);
+    const reader = store.watch(["w"]).getReader();
+    await store.close();
+    assert.is((await reader.read()).done, true);
+  });
+
+  test("after close() every call rejects", async ({ clock }) => {
+    const store = await open(clock.now);
+    await store.close();
+    for (
+      const call of [
+        () => store.get(["k"]),
+        () => store.commit({ set: [{ key: ["k"], value: 1 }] }),
+        () => store.list(["k"]),
+      ]
+    ) {
+      const outcome = await call().then(() => "resolved", () => "rejected");
+      assert.is(outcome, "rejected");
+    }
+  });
+
+  test.run();
+}

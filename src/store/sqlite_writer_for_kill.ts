@@ -1,0 +1,14 @@
+/**
+ * A process that writes until it is killed, and prints the number of each acknowledged write: the other half
+ * of a test in `sqlite_node_test.ts`.
+ *
+ * @module
+ */
+import process from "node:process";
+import { sqliteStore } from "./sqlite.ts";
+
+const store = sqliteStore(process.argv[2]!);
+for (let n = 1;; n++) {
+  await store.commit({ set: [{ key: ["left", n], value: n }, { key: ["right", n], value: n }] });
+  process.stdout.write(`${n}\n`);
+}
