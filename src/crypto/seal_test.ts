@@ -1,0 +1,34 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { seal, unseal } from "./seal.ts";
+
+const test = suite("crypto/seal");
+const secret = new TextEncoder().encode("the secret");
+
+test("unseal() opens what seal() closed with the same secret for the same purpose", async () => {
+  assert.is(await unseal(secret, "p", await seal(secret, "p", "text ü")), "text ü");
+});
+
+test("seal() gives another text each time", async () => {
+  assert.is.not(await seal(secret, "p", "text"), await seal(secret, "p", "text"));
+});
+
+test("unseal() refuses another secret, another purpose, and any changed letter", async () => {
+  const sealed = await seal(secret, "p", "text");
+  assert.is(await unseal(new TextEncoder().encode("other"), "p", sealed), undefined);
+  assert.is(await unseal(secret, "q", sealed), undefined);
+  for (let i = 0; i < sealed.length; i++) {
+    const changed = sealed.slice(0, i) + (sealed[i] === "A" ? "B" : "A") + sealed.slice(i + 1);
+    assert.is(await unseal(secret, "p", changed), undefined, `letter ${i}`);
+  }
+});
+
+test("unseal() refuses what was never sealed", async () => {
+  for (const text of ["", "A", "?", "AAAAAAAAAAAAAAAA", sealedLength(100)]) {
+    assert.is(await unseal(secret, "p", text), undefined);
+  }
+});
+
+const sealedLength = (length: number) => "A".repeat(length);
+
+test.run();

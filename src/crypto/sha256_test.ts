@@ -1,0 +1,38 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { encodeBase64url } from "./base64url.ts";
+import { hmacSha256, sha256 } from "./sha256.ts";
+
+const test = suite("crypto/sha256");
+const hex = (bytes: Uint8Array) => [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+
+test("sha256() of the examples of FIPS 180-4", () => {
+  assert.is(hex(sha256("")), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+  assert.is(hex(sha256("abc")), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+});
+
+test("sha256() equals Web Crypto's at every length around the block borders", async () => {
+  for (let length = 0; length <= 200; length++) {
+    const bytes = crypto.getRandomValues(new Uint8Array(length));
+    const expected = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
+    assert.is(encodeBase64url(sha256(bytes)), encodeBase64url(expected), `length ${length}`);
+  }
+});
+
+test("sha256() of text is that of its UTF-8 bytes", () => {
+  assert.equal(sha256("ü𝄞"), sha256(new TextEncoder().encode("ü𝄞")));
+});
+
+test("hmacSha256() equals Web Crypto's for short and long keys", async () => {
+  for (const length of [1, 32, 64, 65, 200]) {
+    const secret = crypto.getRandomValues(new Uint8Array(length));
+    const key = await crypto.subtle.importKey("raw", secret, { name: "HMAC", hash: "SHA-256" }, false, [
+      "sign",
+    ]);
+    const data = new TextEncoder().encode("what is signed");
+    const expected = new Uint8Array(await crypto.subtle.sign("HMAC", key, data));
+    assert.equal(hmacSha256(secret, "what is signed"), expected, `key length ${length}`);
+  }
+});
+
+test.run();

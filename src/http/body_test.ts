@@ -1,0 +1,86 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { BodyError, readBytes, readText } from "./body.ts";
+import { readForm } from "./form.ts";
+
+const test = suite("http/body");
+const post = (body: BodyInit | null, headers: HeadersInit = {}): Request =>
+  // "half" is what every runtime but browsers wants for a streamed body.
+  new Request("http://h/", { method: "POST", body, headers, duplex: "half" } as RequestInit);
+
+async function refusal(work: Promise<unknown>): Promise<[number, string]> {
+  try {
+    await work;
+  } catch (error) {
+    assert.instance(error, BodyError);
+    return [(error as BodyError).status, (error as BodyError).message];
+  }
+  throw new Error("It was accepted");
+}
+
+function streamOf(chunks: number, size: number, onCancel: () => void): ReadableStream<Uint8Array> {
+  let sent = 0;
+  return new ReadableStream({
+    pull(controller) {
+      if (sent++ < chunks) controller.enqueue(new Uint8Array(size));
+      else controller.close();
+    },
+    cancel: onCancel,
+  });
+}
+
+test("a body up to the limit is read whole, with and without a declared length", async () => {
+  assert.is((await readBytes(post(new Uint8Array(100)), 100)).length, 100);
+  assert.is((await readBytes(post(new Uint8Array(100), { "content-length": "100" }), 100)).length, 100);
+  assert.is((await readBytes(post(streamOf(10, 10, () => {})), 100)).length, 100);
+  assert.is((await readBytes(post(null), 100)).length, 0);
+});
+
+test("a byte more is 413, however it is sent", async () => {
+  const message = "The body must be at most 100 bytes";
+  assert.equal(await refusal(readBytes(post(new Uint8Array(101)), 100)), [413, message]);
+  assert.equal(await refusal(readBytes(post(new Uint8Array(101), { "content-length": "101" }), 100)), [
+    413,
+    message,
+  ]);
+  assert.equal(await refusal(readBytes(post(new Uint8Array(101), { "content-length": "5" }), 100)), [
+    413,
+    message,
+  ]);
+});
+
+test("an endless body is cut at the limit: the rest is never asked for", async () => {
+  let cancelled = false;
+  const body = streamOf(1_000_000, 1000, () => cancelled = true);
+  assert.equal((await refusal(readBytes(post(body), 5000)))[0], 413);
+  assert.ok(cancelled);
+});
+
+test("a sender that breaks off is 400", async () => {
+  const body = new ReadableStream<Uint8Array>({
+    pull: (controller) => controller.error(new Error("connection lost")),
+  });
+  assert.equal(await refusal(readBytes(post(body), 100)), [400, "The body ended early"]);
+});
+
+test("text that is not UTF-8 is 400", async () => {
+  for (const bytes of [[0xff], [0xc3], [0xc0, 0x80], [0xed, 0xa0, 0x80]]) {
+    assert.equal(await refusal(readText(post(Uint8Array.from(bytes)), 100)), [400, "The body must be UTF-8"]);
+  }
+});
+
+test("readForm() gives the first of each name and tells which came again", async () => {
+  const form = await readForm(post(new URLSearchParams("a=1&b=%20x+y&a=2&__proto__=3")), 1000);
+  assert.equal([...form.values], [["a", "1"], ["b", " x y"], ["__proto__", "3"]]);
+  assert.equal(form.repeated, ["a"]);
+});
+
+test("readForm() of another media type is 415", async () => {
+  for (const type of ["application/json", "text/plain", "multipart/form-data; boundary=x"]) {
+    assert.is((await refusal(readForm(post("a=1", { "content-type": type }), 1000)))[0], 415);
+  }
+  const typed = post("a=1", { "content-type": "Application/X-WWW-Form-Urlencoded; charset=UTF-8" });
+  assert.equal([...(await readForm(typed, 1000)).values], [["a", "1"]]);
+});
+
+test.run();

@@ -1,0 +1,68 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { createHostGuard, isSameOrigin } from "./origin.ts";
+
+const test = suite("http/origin");
+const request = (url: string, headers: Record<string, string>): Request => new Request(url, { headers });
+const sent = (headers: Record<string, string>): boolean =>
+  isSameOrigin(request("https://as.example/login", headers), "https://as.example");
+
+test("isSameOrigin() believes Sec-Fetch-Site", () => {
+  assert.ok(sent({ "sec-fetch-site": "same-origin" }));
+  assert.ok(sent({ "sec-fetch-site": "none" }));
+  assert.not.ok(sent({ "sec-fetch-site": "same-site" }));
+  assert.not.ok(sent({ "sec-fetch-site": "cross-site", origin: "https://as.example" }));
+});
+
+test("isSameOrigin() compares Origin exactly; a caller with neither is no browser", () => {
+  assert.ok(sent({ origin: "https://as.example" }));
+  assert.not.ok(sent({ origin: "https://as.example.evil.example" }));
+  assert.not.ok(sent({ origin: "http://as.example" }));
+  assert.not.ok(sent({ origin: "null" }));
+  assert.ok(sent({}));
+});
+
+test("the host guard lets a loopback issuer be called by its names only", () => {
+  const allowed = createHostGuard({ issuer: "http://127.0.0.1:8787" });
+  for (const host of ["127.0.0.1:8787", "localhost:8787", "[::1]:8787", "localhost", "LOCALHOST:1"]) {
+    assert.ok(allowed(request("http://x/", { host })), host);
+  }
+  for (
+    const host of ["evil.example", "evil.example:8787", "localhost.evil.example", "127.0.0.1.evil.example"]
+  ) {
+    assert.not.ok(allowed(request(`http://${host}/`, { host })), host);
+  }
+});
+
+test("the host guard refuses pages of other sites", () => {
+  const allowed = createHostGuard({ issuer: "http://127.0.0.1:8787" });
+  const from = (origin: string): boolean => allowed(request("http://127.0.0.1:8787/", { origin }));
+  assert.ok(from("http://localhost:3000"));
+  assert.ok(from("http://127.0.0.1:8787"));
+  for (
+    const origin of [
+      "https://evil.example",
+      "null",
+      "http://localhost.evil.example",
+      "http://evil.example:8787",
+    ]
+  ) {
+    assert.not.ok(from(origin), origin);
+  }
+});
+
+test("the host guard of a public issuer takes its own host, and what the operator adds", () => {
+  const allowed = createHostGuard({
+    issuer: "https://a.example",
+    allowedHosts: ["inner:80"],
+    allowedOrigins: ["https://app.example"],
+  });
+  assert.ok(allowed(request("https://a.example/", { host: "a.example" })));
+  assert.ok(allowed(request("https://inner:80/", { host: "inner:80", origin: "https://app.example" })));
+  assert.not.ok(allowed(request("https://localhost/", { host: "localhost" })));
+  assert.not.ok(allowed(request("https://a.example/", { host: "a.example", origin: "http://localhost" })));
+  const open = createHostGuard({ issuer: "https://a.example", allowedHosts: ["*"], allowedOrigins: ["*"] });
+  assert.ok(open(request("https://b.example/", { host: "b.example", origin: "https://c.example" })));
+});
+
+test.run();
