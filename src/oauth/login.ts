@@ -78,6 +78,7 @@ function readRedirect(as: AuthorizationServer, request: Request): string | undef
   if (repeated.includes("redirect") || redirect.length > 8192 || /[\u0000-\u0020\u007f\\]/.test(redirect)) {
     return undefined;
   }
+  if (!redirect.startsWith("/") && !redirect.startsWith(as.origin + "/")) return undefined;
   const url = URL.parse(redirect, as.origin);
   if (url === null || url.origin !== as.origin || url.username !== "" || url.password !== "") {
     return undefined;

@@ -1,0 +1,149 @@
+/**
+ * A small authorization server on the memory store, with a clock moved by hand and a browser that keeps its
+ * cookie: what the tests of this room talk to. Nothing but tests imports this.
+ *
+ * @module
+ */
+import type { TrivetEvent } from "../events.ts";
+import { memoryStore } from "../store/memory.ts";
+import type { Store } from "../store/store.ts";
+import { type ClientRegistration, toClient } from "./client.ts";
+import type { AuthorizationServerOptions } from "./authorization_server.ts";
+import { authorizationServer, type OAuthService } from "./service.ts";
+import { addUser } from "./user.ts";
+
+export const ISSUER = "https://as.example";
+/** Confidential, by domain; confidential, by URI; public, on loopback. */
+export const CLIENTS: readonly ClientRegistration[] = [
+  { id: "app", secret: "app secret:&%+", domain: "app.example", name: "The App" },
+  { id: "web", secret: "web-secret", redirect_uris: ["https://web.example/cb"], scope: "read profile" },
+  { id: "native", redirect_uris: ["http://127.0.0.1/callback"] },
+  { id: "service", secret: "service-secret", scope: "read admin" },
+];
+export const APP_URI = "https://app.example/cb";
+/** The example of RFC 7636, appendix B. */
+export const VERIFIER = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
+export const CHALLENGE = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
+
+export interface TestServer {
+  readonly service: OAuthService;
+  readonly store: Store;
+  readonly events: TrivetEvent[];
+  advance(seconds: number): void;
+  /** A request to a path; `form` makes it a POST. */
+  send(path: string, options?: SendOptions): Promise<Response>;
+  /** The `Cookie` value of a fresh login as alice. */
+  signIn(): Promise<string>;
+  /** The query of `/oauth/authorize` for these parameters, over the usual ones of the client "app". */
+  authorizePath(parameters?: Record<string, string | undefined>): string;
+  /** Signs in, asks, consents; the parameters that the client's redirect URI got. */
+  authorize(parameters?: Record<string, string | undefined>): Promise<URLSearchParams>;
+  /** Posts to the token endpoint as the client "app", unless the form says otherwise. */
+  token(form: Record<string, string | undefined>, headers?: Record<string, string>): Promise<Response>;
+  /** The whole flow: what the token endpoint answered. */
+  tokens(parameters?: Record<string, string | undefined>): Promise<Record<string, string>>;
+}
+
+interface SendOptions {
+  readonly method?: string;
+  readonly form?: Record<string, string | undefined> | string;
+  readonly headers?: Record<string, string>;
+}
+
+export async function newServer(options: Partial<AuthorizationServerOptions> = {}): Promise<TestServer> {
+  let offset = 0;
+  const now = (): number => Date.now() + offset;
+  const store = options.store ?? memoryStore({ now });
+  const events: TrivetEvent[] = [];
+  const service = authorizationServer({
+    issuer: ISSUER,
+    store,
+    clients: CLIENTS.map((client) => toClient(client, 0)),
+    scopes: {
+      profile: "See your name",
+      read: "Read your data",
+      write: "Change your data",
+      admin: "Everything",
+    },
+    accessTokenFormat: "opaque",
+    accessTokenLifetime: 7200,
+    refreshTokenLifetime: 604_800,
+    refreshRetryGrace: 30,
+    codeLifetime: 60,
+    sessionLifetime: 3600,
+    passwordIterations: 1000,
+    observe: (event) => events.push(event),
+    now,
+    ...options,
+  });
+  await addUser(store, {
+    username: "alice",
+    password: "wonderland",
+    name: "Alice Liddell",
+    email: "alice@example.com",
+  }, 1000);
+  const issuer = options.issuer ?? ISSUER;
+
+  const server: TestServer = {
+    service,
+    store,
+    events,
+    advance: (seconds) => void (offset += seconds * 1000),
+    send(path, { method, form, headers = {} } = {}) {
+      const url = path.startsWith("/") ? new URL(issuer).origin + path : path;
+      const body = form === undefined || typeof form === "string" ? form : encode(form);
+      const type = body === undefined ? undefined : { "content-type": "application/x-www-form-urlencoded" };
+      return service.fetch(
+        new Request(url, {
+          method: method ?? (body === undefined ? "GET" : "POST"),
+          headers: { ...type, ...headers },
+          ...(body !== undefined && { body }),
+        }),
+      );
+    },
+    async signIn() {
+      const response = await server.send("/login", { form: { username: "alice", password: "wonderland" } });
+      return response.headers.get("set-cookie")!.split(";")[0]!;
+    },
+    authorizePath: (parameters = {}) =>
+      "/oauth/authorize?" + encode({
+        response_type: "code",
+        client_id: "app",
+        redirect_uri: APP_URI,
+        scope: "read",
+        state: "xyz",
+        ...parameters,
+      }),
+    async authorize(parameters) {
+      const cookie = await server.signIn();
+      const page = await server.send(server.authorizePath(parameters), { headers: { cookie } });
+      const transaction = transactionOf(await page.text());
+      const form = { transaction, decision: "approve" };
+      const response = await server.send("/oauth/authorize", { form, headers: { cookie } });
+      return new URL(response.headers.get("location")!).searchParams;
+    },
+    token: (form, headers = {}) =>
+      server.send("/oauth/token", {
+        form: { client_id: "app", client_secret: "app secret:&%+", ...form },
+        headers,
+      }),
+    async tokens(parameters) {
+      const code = (await server.authorize(parameters)).get("code")!;
+      const form = { grant_type: "authorization_code", code, redirect_uri: APP_URI };
+      return await (await server.token(form)).json();
+    },
+  };
+  return server;
+}
+
+/** The one-time token of a consent page; fails when the page has none. */
+export function transactionOf(page: string): string {
+  const transaction = /name="transaction" value="([^"]+)"/.exec(page)?.[1];
+  if (transaction === undefined) throw new Error("This is no consent page: " + page.slice(0, 500));
+  return transaction;
+}
+
+function encode(form: Record<string, string | undefined>): string {
+  const given = Object.entries(form).filter((pair): pair is [string, string] => pair[1] !== undefined);
+  return new URLSearchParams(given).toString();
+}
