@@ -23,26 +23,44 @@ function fraction(root: number): number {
 }
 
 const encoder = new TextEncoder();
+// Working memory, used and left within one call.
 const w = new Int32Array(64);
+const state = new Int32Array(8);
+const tail = new Uint8Array(2 * BLOCK);
+const tailView = new DataView(tail.buffer);
+const ascii = new Uint8Array(256);
 
 /** The 32 bytes of the digest. */
 export function sha256(data: string | Uint8Array): Uint8Array<ArrayBuffer> {
-  const bytes = typeof data === "string" ? encoder.encode(data) : data;
-  const state = H.slice();
+  const bytes = typeof data === "string" ? toBytes(data) : data;
+  state.set(H);
   const whole = bytes.length - bytes.length % BLOCK;
-  for (let at = 0; at < whole; at += BLOCK) compress(state, bytes, at);
+  for (let at = 0; at < whole; at += BLOCK) compress(bytes, at);
   const rest = bytes.length - whole;
-  const last = new Uint8Array(rest < BLOCK - 8 ? BLOCK : 2 * BLOCK);
-  last.set(bytes.subarray(whole));
-  last[rest] = 0x80;
-  const view = new DataView(last.buffer);
-  view.setUint32(last.length - 8, Math.floor(bytes.length / 2 ** 29));
-  view.setUint32(last.length - 4, bytes.length << 3);
-  for (let at = 0; at < last.length; at += BLOCK) compress(state, last, at);
+  const end = rest < BLOCK - 8 ? BLOCK : 2 * BLOCK;
+  tail.fill(0, rest);
+  for (let i = 0; i < rest; i++) tail[i] = bytes[whole + i]!;
+  tail[rest] = 0x80;
+  tailView.setUint32(end - 8, Math.floor(bytes.length / 2 ** 29));
+  tailView.setUint32(end - 4, bytes.length << 3);
+  for (let at = 0; at < end; at += BLOCK) compress(tail, at);
   const digest = new Uint8Array(32);
-  const out = new DataView(digest.buffer);
-  for (let i = 0; i < 8; i++) out.setInt32(4 * i, state[i]!);
+  for (let i = 0; i < 32; i++) digest[i] = state[i >> 2]! >>> 24 - 8 * (i & 3);
+  // What was hashed was a secret.
+  tail.fill(0, 0, rest);
+  ascii.fill(0);
   return digest;
+}
+
+/** UTF-8; by hand for short ASCII, where a call to the encoder costs as much as the digest. */
+function toBytes(text: string): Uint8Array {
+  if (text.length > ascii.length) return encoder.encode(text);
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (code > 127) return encoder.encode(text);
+    ascii[i] = code;
+  }
+  return ascii.subarray(0, text.length);
 }
 
 /** The 32 bytes of HMAC-SHA-256. */
@@ -60,7 +78,7 @@ export function hmacSha256(key: Uint8Array, data: string | Uint8Array): Uint8Arr
   return sha256(outer);
 }
 
-function compress(state: Int32Array, bytes: Uint8Array, at: number): void {
+function compress(bytes: Uint8Array, at: number): void {
   for (let i = 0; i < 16; i++, at += 4) {
     w[i] = bytes[at]! << 24 | bytes[at + 1]! << 16 | bytes[at + 2]! << 8 | bytes[at + 3]!;
   }

@@ -1,7 +1,8 @@
 /**
  * Keys as strings whose order is the keys' order, for drivers whose engine compares text or bytes.
- * A part is a tag ("0" number, "1" string), its text, and U+0001; the two lowest code points inside a
- * string are escaped, so that no part can end early.
+ * A part is a tag ("0" number, "1" string), its text, and U+0001. Inside a string the three lowest code points
+ * are escaped, so that no part can end early, and those from U+D7FF on, so that JavaScript's order (by UTF-16
+ * unit) and an engine's (by UTF-8 byte) are both the order of code points.
  *
  * @module
  */
@@ -9,7 +10,7 @@ import type { Key } from "./store.ts";
 
 const END = "\u0001";
 
-/** The key as text. Compared by UTF-8 bytes (or code points) it orders as {@linkcode Key} says. */
+/** The key as text, which orders as {@linkcode Key} says. */
 export function encodeKey(key: Key): string {
   let text = "";
   for (const part of key) {
@@ -36,34 +37,27 @@ export function prefixRange(prefix: Key): { low: string; high: string } {
   return { low, high: low + "2" };
 }
 
-/** Code point order, which is also the order of UTF-8 bytes; JavaScript's own order is by code unit. */
-export function compareEncoded(a: string, b: string): number {
-  if (a === b) return 0;
-  const length = Math.min(a.length, b.length);
-  for (let i = 0; i < length; i++) {
-    const x = a.charCodeAt(i);
-    const y = b.charCodeAt(i);
-    if (x === y) continue;
-    // A surrogate stands for a code point above U+FFFF, so it orders after every other code unit.
-    const xSurrogate = x >= 0xd800 && x <= 0xdfff;
-    const ySurrogate = y >= 0xd800 && y <= 0xdfff;
-    if (xSurrogate !== ySurrogate) return xSurrogate ? 1 : -1;
-    return x < y ? -1 : 1;
-  }
-  return a.length < b.length ? -1 : 1;
-}
-
 // deno-lint-ignore no-control-regex
-const LOW = /[\u0000-\u0002]/g;
+const ESCAPE = /[\u0000-\u0002\ud7ff-\u{10ffff}]/u;
+const ESCAPE_ALL = new RegExp(ESCAPE, "gu");
 // deno-lint-ignore no-control-regex
-const ESCAPED = /\u0002([345])/g;
+const ESCAPED = /\u0002([345])|\ud7ff([0-9a-f]{6})/g;
 
 function escape(text: string): string {
-  return text.search(LOW) < 0 ? text : text.replace(LOW, (c) => "\u0002" + (c.charCodeAt(0) + 3));
+  if (!ESCAPE.test(text)) return text;
+  return text.replace(ESCAPE_ALL, (character) => {
+    const point = character.codePointAt(0)!;
+    return point < 3 ? "\u0002" + (point + 3) : "\ud7ff" + point.toString(16).padStart(6, "0");
+  });
 }
 
 function unescape(text: string): string {
-  return text.includes("\u0002") ? text.replace(ESCAPED, (_, n) => String.fromCharCode(Number(n) - 3)) : text;
+  if (!text.includes("\u0002") && !text.includes("\ud7ff")) return text;
+  return text.replace(
+    ESCAPED,
+    (_, low?: string, high?: string) =>
+      low ? String.fromCharCode(+low - 3) : String.fromCodePoint(parseInt(high!, 16)),
+  );
 }
 
 const view = new DataView(new ArrayBuffer(8));

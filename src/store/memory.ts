@@ -23,11 +23,16 @@ export function memoryStore({ now = Date.now }: { now?: () => number } = {}): St
   return new MemoryStore(now);
 }
 
+/** The records of one kind. Their order is made when it is first asked for: most kinds are never listed. */
+interface Table {
+  readonly records: Map<string, MemoryRecord>;
+  order: SortedKeys | undefined;
+}
+
 class MemoryStore implements Store {
   readonly guarantees: Guarantees = { atomic: true, readYourWrites: true, durable: "none" };
-  #records = new Map<string, MemoryRecord>();
-  #order = new SortedKeys();
-  #due = new Map<number, Set<string>>();
+  #tables = new Map<Key[0] | undefined, Table>();
+  #due = new Map<number, Key[]>();
   #swept: number;
   #watchers = new Watchers();
   #commits = 0;
@@ -41,7 +46,7 @@ class MemoryStore implements Store {
 
   async get<Value>(key: Key): Promise<Entry<Value> | undefined> {
     this.#ensureOpen();
-    return this.#live(encodeKey(key)) as Entry<Value> | undefined;
+    return this.#live(key) as Entry<Value> | undefined;
   }
 
   async list<Value>(prefix: Key, options: ListOptions = {}): Promise<Entry<Value>[]> {
@@ -50,32 +55,38 @@ class MemoryStore implements Store {
     let { low, high } = prefixRange(prefix);
     if (after && !reverse) low = encodeKey(after);
     if (after && reverse) high = encodeKey(after);
+    const now = this.#now();
     const entries: Entry<Value>[] = [];
     if (limit <= 0) return entries;
-    for (const id of this.#order.between(low, high, reverse)) {
-      const record = this.#live(id);
-      if (record) entries.push(record as Entry<Value>);
-      if (entries.length >= limit) break;
+    for (const table of this.#tablesOf(prefix, reverse)) {
+      table.order ??= new SortedKeys(table.records.keys());
+      for (const id of table.order.between(low, high, reverse)) {
+        const record = table.records.get(id)!;
+        if (record.expires > now) entries.push(record as Entry<Value>);
+        if (entries.length >= limit) return entries;
+      }
     }
     return entries;
   }
 
-  async commit({ check = [], set = [], remove = [] }: Commit): Promise<boolean> {
+  async commit({ check, set, remove }: Commit): Promise<boolean> {
     this.#ensureOpen();
-    for (const { key, version } of check) {
-      if ((this.#live(encodeKey(key))?.version ?? null) !== version) return false;
+    if (check) {
+      for (const { key, version } of check) {
+        if ((this.#live(key)?.version ?? null) !== version) return false;
+      }
     }
+    // Values are copied, so that a caller who goes on changing its object changes no record.
     const version = String(++this.#commits);
-    for (const key of remove) this.#delete(encodeKey(key));
-    for (const { key, value, expires } of set) {
-      const id = encodeKey(key);
-      if (!this.#records.has(id)) this.#order.add(id);
-      // Values are copied, so that a caller who goes on changing its object changes no record.
-      const copy = freeze(value);
-      this.#records.set(id, { key, value: copy, version, expires: expires ?? Infinity });
-      if (expires !== undefined) this.#schedule(id, expires);
+    if (remove) { for (const key of remove) this.#delete(key); }
+    if (set) {
+      for (const { key, value, expires = Infinity } of set) {
+        this.#put({ key, value: freeze(value), version, expires });
+      }
     }
-    if (this.#watchers.size > 0) this.#watchers.changed([...set.map((put) => put.key), ...remove]);
+    if (this.#watchers.size > 0) {
+      this.#watchers.changed([...(set ?? []).map((put) => put.key), ...(remove ?? [])]);
+    }
     if (Math.floor(this.#now() / SLICE) > this.#swept) this.#sweepDue();
     return true;
   }
@@ -97,20 +108,44 @@ class MemoryStore implements Store {
     if (this.#closed) throw new Error("Cannot use the store: it is closed");
   }
 
-  #live(id: string): MemoryRecord | undefined {
-    const record = this.#records.get(id);
+  /** The tables that a prefix reaches into, in key order: one, unless the prefix is empty. */
+  #tablesOf(prefix: Key, reverse: boolean): Table[] {
+    if (prefix.length > 0) {
+      const table = this.#tables.get(prefix[0]);
+      return table ? [table] : [];
+    }
+    const kinds = [...this.#tables.keys()].map((kind) => ({
+      kind,
+      id: encodeKey(kind === undefined ? [] : [kind]),
+    }));
+    kinds.sort((a, b) => a.id < b.id ? -1 : 1);
+    if (reverse) kinds.reverse();
+    return kinds.map(({ kind }) => this.#tables.get(kind)!);
+  }
+
+  #live(key: Key): MemoryRecord | undefined {
+    const record = this.#tables.get(key[0])?.records.get(encodeKey(key));
     return record && record.expires > this.#now() ? record : undefined;
   }
 
-  #delete(id: string): void {
-    if (this.#records.delete(id)) this.#order.delete(id);
+  #put(record: MemoryRecord): void {
+    const { key, expires } = record;
+    let table = this.#tables.get(key[0]);
+    if (!table) this.#tables.set(key[0], table = { records: new Map(), order: undefined });
+    const id = encodeKey(key);
+    if (table.order && !table.records.has(id)) table.order.add(id);
+    table.records.set(id, record);
+    if (expires === Infinity) return;
+    const slice = Math.floor(expires / SLICE);
+    const due = this.#due.get(slice);
+    if (due) due.push(key);
+    else this.#due.set(slice, [key]);
   }
 
-  #schedule(id: string, expires: number): void {
-    const slice = Math.floor(expires / SLICE);
-    const ids = this.#due.get(slice);
-    if (ids) ids.add(id);
-    else this.#due.set(slice, new Set([id]));
+  #delete(key: Key): void {
+    const table = this.#tables.get(key[0]);
+    const id = encodeKey(key);
+    if (table?.records.delete(id)) table.order?.delete(id);
   }
 
   #sweepDue(): number {
@@ -118,17 +153,20 @@ class MemoryStore implements Store {
     const current = Math.floor(now / SLICE);
     this.#swept = current;
     let removed = 0;
-    for (const [slice, ids] of this.#due) {
+    for (const [slice, keys] of this.#due) {
       if (slice > current) continue;
-      for (const id of ids) {
-        const record = this.#records.get(id);
-        // A record that was set again with a later expiry waits in another slice.
-        if (record && record.expires <= now) {
-          this.#delete(id);
+      const later: Key[] = [];
+      for (const key of keys) {
+        const record = this.#tables.get(key[0])?.records.get(encodeKey(key));
+        // One that was set again with another expiry waits in another slice too.
+        if (!record) continue;
+        if (record.expires <= now) {
+          this.#delete(key);
           removed++;
-        }
+        } else if (slice === current) later.push(key);
       }
-      if (slice < current) this.#due.delete(slice);
+      if (later.length > 0) this.#due.set(slice, later);
+      else this.#due.delete(slice);
     }
     return removed;
   }

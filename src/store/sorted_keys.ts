@@ -4,13 +4,19 @@
  *
  * @module
  */
-import { compareEncoded } from "./key.ts";
-
 const CHUNK = 256;
 
-/** Keys in {@linkcode compareEncoded} order, without duplicates. */
+/** Encoded keys in their order, without duplicates. */
 export class SortedKeys {
   #chunks: string[][] = [];
+
+  /** A set of keys that come in any order. */
+  constructor(keys: Iterable<string>) {
+    const sorted = [...keys].sort();
+    for (let at = 0; at < sorted.length; at += CHUNK >> 1) {
+      this.#chunks.push(sorted.slice(at, at + (CHUNK >> 1)));
+    }
+  }
 
   add(key: string): void {
     const index = this.#chunkFor(key);
@@ -48,7 +54,7 @@ export class SortedKeys {
       const chunk = this.#chunks[index]!;
       for (; at < chunk.length; at++) {
         const key = chunk[at]!;
-        if (compareEncoded(key, high) >= 0) return;
+        if (key >= high) return;
         if (key !== low) yield key;
       }
     }
@@ -61,7 +67,7 @@ export class SortedKeys {
       const chunk = this.#chunks[index] ?? [];
       for (; at >= 0; at--) {
         const key = chunk[at]!;
-        if (compareEncoded(key, low) <= 0) return;
+        if (key <= low) return;
         yield key;
       }
     }
@@ -73,7 +79,7 @@ export class SortedKeys {
     let high = this.#chunks.length - 1;
     while (low < high) {
       const middle = (low + high + 1) >> 1;
-      if (compareEncoded(this.#chunks[middle]![0]!, key) <= 0) low = middle;
+      if (this.#chunks[middle]![0]! <= key) low = middle;
       else high = middle - 1;
     }
     return Math.max(low, 0);
@@ -85,7 +91,7 @@ function lowerBound(chunk: readonly string[], key: string): number {
   let high = chunk.length;
   while (low < high) {
     const middle = (low + high) >> 1;
-    if (compareEncoded(chunk[middle]!, key) < 0) low = middle + 1;
+    if (chunk[middle]! < key) low = middle + 1;
     else high = middle;
   }
   return low;
