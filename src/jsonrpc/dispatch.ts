@@ -1,0 +1,97 @@
+/**
+ * From message to answer: methods in a table, batches (https://www.jsonrpc.org/specification#batch), and the one
+ * place where what a method throws becomes an error object.
+ *
+ * @module
+ */
+import { INTERNAL_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, RpcError } from "./error.ts";
+import {
+  invalidRequest,
+  type Params,
+  readMessage,
+  type Request,
+  type Response,
+  WrittenResult,
+} from "./message.ts";
+
+/** Answers a request, or takes a notification. Its result is JSON, or a {@linkcode WrittenResult}. */
+export type Method<Context> = (params: Params, context: Context) => unknown;
+
+export interface Dispatcher<Context> {
+  readonly methods: ReadonlyMap<string, Method<Context>>;
+  /** Hears what a method threw that was no {@linkcode RpcError}; callers only hear that it failed. */
+  readonly onFault: (error: unknown, method: string) => void;
+}
+
+/** More messages than this in one batch are refused together: each could be work. */
+export const BATCH_LIMIT = 100;
+
+/** The answer to one message, or `undefined` for a notification or an answer of the caller's. */
+export function dispatch<Context>(
+  dispatcher: Dispatcher<Context>,
+  value: unknown,
+  context: Context,
+): Promise<Response | undefined> | Response {
+  const message = readMessage(value);
+  switch (message.kind) {
+    case "request":
+      return answer(dispatcher, message, context);
+    case "notification":
+      return notify(dispatcher, message.method, message.params, context);
+    case "answer":
+      return Promise.resolve(undefined);
+    case "invalid":
+      return invalidRequest(message);
+  }
+}
+
+/**
+ * The answers to a batch, in the order of its requests; `undefined` when it asks for none, and one error for
+ * a batch that is empty or too long. Members run at the same time.
+ */
+export async function dispatchBatch<Context>(
+  dispatcher: Dispatcher<Context>,
+  batch: readonly unknown[],
+  context: Context,
+): Promise<readonly Response[] | Response | undefined> {
+  if (batch.length === 0) return invalidRequest({ kind: "invalid", id: null, reason: "the batch is empty" });
+  if (batch.length > BATCH_LIMIT) {
+    const message = `Invalid Request: a batch may have at most ${BATCH_LIMIT} messages`;
+    return { id: null, error: new RpcError(INVALID_REQUEST, message) };
+  }
+  const answers = await Promise.all(batch.map((value) => dispatch(dispatcher, value, context)));
+  const responses = answers.filter((response) => response !== undefined);
+  return responses.length > 0 ? responses : undefined;
+}
+
+async function answer<Context>(
+  { methods, onFault }: Dispatcher<Context>,
+  { id, method, params }: Request,
+  context: Context,
+): Promise<Response> {
+  const run = methods.get(method);
+  if (!run) return { id, error: new RpcError(METHOD_NOT_FOUND, `Method not found: ${method.slice(0, 200)}`) };
+  try {
+    const result = await run(params, context);
+    return result instanceof WrittenResult ? { id, json: result.json } : { id, result: result ?? null };
+  } catch (error) {
+    if (error instanceof RpcError) return { id, error };
+    onFault(error, method);
+    return { id, error: new RpcError(INTERNAL_ERROR, "Internal error: the server failed to answer") };
+  }
+}
+
+/** Nobody hears how a notification went: an unknown one and a failed one are passed over alike. */
+async function notify<Context>(
+  { methods, onFault }: Dispatcher<Context>,
+  method: string,
+  params: Params,
+  context: Context,
+): Promise<undefined> {
+  try {
+    await methods.get(method)?.(params, context);
+  } catch (error) {
+    if (!(error instanceof RpcError)) onFault(error, method);
+  }
+  return undefined;
+}

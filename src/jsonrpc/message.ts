@@ -1,0 +1,113 @@
+/**
+ * JSON-RPC 2.0 messages (https://www.jsonrpc.org/specification): telling what a JSON value is, and writing answers.
+ *
+ * @module
+ */
+import { INVALID_REQUEST, PARSE_ERROR, RpcError } from "./error.ts";
+
+/** Null stands only in answers to messages whose id could not be read. */
+export type Id = string | number | null;
+
+/** Parameters by name or by position. */
+export type Params = Readonly<Record<string, unknown>> | readonly unknown[] | undefined;
+
+export interface Request {
+  readonly kind: "request";
+  readonly id: Id;
+  readonly method: string;
+  readonly params: Params;
+}
+
+export interface Notification {
+  readonly kind: "notification";
+  readonly method: string;
+  readonly params: Params;
+}
+
+/** An answer to a request of ours. */
+export interface Answer {
+  readonly kind: "answer";
+  readonly id: Id;
+}
+
+/** What is none of these; `id` is its id where that can be read. */
+export interface Invalid {
+  readonly kind: "invalid";
+  readonly id: Id;
+  readonly reason: string;
+}
+
+export type Message = Request | Notification | Answer | Invalid;
+
+/** An answer of ours. `json` is a result that is JSON text already. */
+export type Response =
+  | { readonly id: Id; readonly result: unknown }
+  | { readonly id: Id; readonly json: string }
+  | { readonly id: Id; readonly error: RpcError };
+
+/** A result that was written as JSON text before the request came. */
+export class WrittenResult {
+  readonly json: string;
+  constructor(json: string) {
+    this.json = json;
+  }
+}
+
+/**
+ * The JSON value of a message or batch.
+ * @throws {RpcError} -32700 when the text is no JSON
+ */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new RpcError(PARSE_ERROR, "Parse error: the message is not JSON", undefined, { cause });
+  }
+}
+
+/** What the value is. A batch is not one message: see `dispatch.ts`. */
+export function readMessage(value: unknown): Message {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    return { kind: "invalid", id: null, reason: "a message must be an object" };
+  }
+  const { jsonrpc, id, method, params } = value as Record<string, unknown>;
+  const known = id === null || typeof id === "string" || typeof id === "number";
+  const answerId = known ? id as Id : null;
+  if (jsonrpc !== "2.0") return { kind: "invalid", id: answerId, reason: 'jsonrpc must be "2.0"' };
+  if (method === undefined) {
+    const isAnswer = known && ("result" in value) !== ("error" in value);
+    return isAnswer
+      ? { kind: "answer", id: answerId }
+      : { kind: "invalid", id: answerId, reason: "method is missing" };
+  }
+  if (typeof method !== "string") return { kind: "invalid", id: answerId, reason: "method must be a string" };
+  if (params !== undefined && (typeof params !== "object" || params === null)) {
+    return { kind: "invalid", id: answerId, reason: "params must be an object or an array" };
+  }
+  if (id === undefined) return { kind: "notification", method, params: params as Params };
+  if (!known) return { kind: "invalid", id: null, reason: "id must be a string, a number or null" };
+  return { kind: "request", id: answerId, method, params: params as Params };
+}
+
+/** The error that answers an invalid message. */
+export function invalidRequest({ id, reason }: Invalid): Response {
+  return { id, error: new RpcError(INVALID_REQUEST, `Invalid Request: ${reason}`) };
+}
+
+/** The JSON text of an answer. */
+export function writeResponse(response: Response): string {
+  const head = `{"jsonrpc":"2.0","id":${writeId(response.id)},`;
+  if ("json" in response) return `${head}"result":${response.json}}`;
+  if ("result" in response) return `${head}"result":${JSON.stringify(response.result) ?? "null"}}`;
+  const { code, message, data } = response.error;
+  return `${head}"error":${JSON.stringify({ code, message, data })}}`;
+}
+
+/** The JSON text of the answer to a batch. */
+export function writeResponses(responses: readonly Response[]): string {
+  return `[${responses.map(writeResponse).join(",")}]`;
+}
+
+function writeId(id: Id): string {
+  return typeof id === "number" ? String(id) : JSON.stringify(id);
+}
