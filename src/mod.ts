@@ -11,6 +11,6 @@ export type { Principal } from "./http/bearer.ts";
 export type { RequestContext } from "./http/service.ts";
 export { memoryStore } from "./store/memory.ts";
 export type { Store } from "./store/store.ts";
-export { prompt, resource, resourceTemplate, tool } from "./mcp/registry.ts";
+export { prompt, resource, resourceTemplate, tool, ToolError } from "./mcp/definition.ts";
 export { addClient, type ClientRegistration, listClients, removeClient } from "./oauth/client.ts";
 export { addUser, listUsers, removeUser, type UserRegistration } from "./oauth/user.ts";

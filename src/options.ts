@@ -4,7 +4,7 @@
  * @module
  */
 import type { Observe } from "./events.ts";
-import type { Definition } from "./mcp/registry.ts";
+import type { Definition } from "./mcp/definition.ts";
 import type { AuthorizationServerOptions } from "./oauth/authorization_server.ts";
 import { type ClientRegistration, toClient } from "./oauth/client.ts";
 import { ITERATIONS } from "./crypto/password.ts";
