@@ -1,0 +1,58 @@
+/**
+ * API keys, for clients that send `x-api-key`: a secret that stands for a workspace and some scopes.
+ *
+ * @module
+ */
+import { randomId, randomSecret, secretDigest } from "../crypto/secret.ts";
+import type { Principal } from "../http/bearer.ts";
+import type { Store } from "../store/store.ts";
+import { type ApiKey, apiKeyKey } from "./records.ts";
+
+export const API_KEY_PREFIX = "trivet_key_";
+
+export interface ApiKeyRequest {
+  readonly name: string;
+  /** @default "default" */
+  readonly workspace?: string | undefined;
+  /** @default skills:read and skills:write */
+  readonly scopes?: readonly string[] | undefined;
+}
+
+/** Makes a key. The secret is returned this once and kept only as a digest. */
+export async function createApiKey(
+  store: Store,
+  { name, workspace = "default", scopes = ["skills:read", "skills:write"] }: ApiKeyRequest,
+): Promise<{ key: ApiKey; secret: string }> {
+  const secret = randomSecret(API_KEY_PREFIX);
+  const key: ApiKey = { id: randomId("key_"), name, workspace, scopes, created: Date.now() };
+  await store.commit({ set: [{ key: apiKeyKey(secretDigest(secret)), value: key }] });
+  return { key, secret };
+}
+
+/** Whom a key stands for; `undefined` when it is unknown. */
+export async function verifyApiKey(store: Store, secret: string): Promise<Principal | undefined> {
+  const entry = await store.get<ApiKey>(apiKeyKey(secretDigest(secret)));
+  if (!entry) return undefined;
+  const { id, workspace, scopes } = entry.value;
+  return { client: id, workspace, scopes: new Set(scopes) };
+}
+
+/** Every key. */
+export async function* listApiKeys(store: Store): AsyncGenerator<ApiKey> {
+  for (let page = await store.list<ApiKey>(["api_key"]); page.length > 0;) {
+    for (const { value } of page) yield value;
+    page = await store.list<ApiKey>(["api_key"], { after: page.at(-1)!.key });
+  }
+}
+
+/** Removes a key by its id; `false` when there is none. */
+export async function removeApiKey(store: Store, id: string): Promise<boolean> {
+  for (let page = await store.list<ApiKey>(["api_key"]); page.length > 0;) {
+    const found = page.find(({ value }) => value.id === id);
+    if (found) {
+      return await store.commit({ check: [{ key: found.key, version: found.version }], remove: [found.key] });
+    }
+    page = await store.list<ApiKey>(["api_key"], { after: page.at(-1)!.key });
+  }
+  return false;
+}

@@ -1,0 +1,137 @@
+/**
+ * Progressive disclosure: level 1 is name and description, level 2 the instructions, level 3 the files. Over uploaded
+ * skills of the caller's workspace and over local ones, which everybody may see.
+ *
+ * @module
+ */
+import type { Principal } from "../http/bearer.ts";
+import type { Store } from "../store/store.ts";
+import type { Directory, LocalSkill } from "./directory.ts";
+import { readSkillMarkdown } from "./front_matter.ts";
+import { mediaTypeOf } from "./media_type_of.ts";
+import { mayRead } from "./permission.ts";
+import { fileKey, type Skill, skillKey, type SkillVersion, versionKey } from "./records.ts";
+
+export interface Catalog {
+  list(principal: Principal | undefined): Promise<CatalogEntry[]>;
+  load(principal: Principal | undefined, skill: string): Promise<CatalogSkill | undefined>;
+  read(
+    principal: Principal | undefined,
+    skill: string,
+    path: string,
+  ): Promise<{ bytes: Uint8Array; mediaType: string } | undefined>;
+}
+
+export interface CatalogEntry {
+  readonly id: string;
+  readonly name: string;
+  readonly description: string;
+  readonly source: "local" | "custom";
+}
+
+export interface CatalogSkill {
+  readonly id: string;
+  readonly name: string;
+  readonly description: string;
+  readonly instructions: string;
+  readonly files: readonly string[];
+}
+
+/** Uploaded skills that one catalogue shows at most; the rest is found by name all the same. */
+const MOST_UPLOADED = 500;
+const MOST_FILES = 2000;
+const DEEPEST = 8;
+const LARGEST_FILE = 8 * 1024 * 1024;
+
+type Found = { readonly local: LocalSkill } | { readonly workspace: string; readonly uploaded: Skill };
+
+/** The catalogue of a store and local folders. */
+export function createCatalog(store: Store, directory: Directory): Catalog {
+  async function listUploaded(principal: Principal | undefined): Promise<Skill[]> {
+    if (!principal || !mayRead(principal)) return [];
+    const entries = await store.list<Skill>(["skill", principal.workspace], {
+      limit: MOST_UPLOADED,
+      reverse: true,
+    });
+    return entries.map(({ value }) => value);
+  }
+
+  /** By id or name; a local skill goes before an uploaded one, and a newer upload before an older one. */
+  async function find(principal: Principal | undefined, skill: string): Promise<Found | undefined> {
+    const local = (await directory.skills()).find(({ id, name }) => id === skill || name === skill);
+    if (local) return { local };
+    if (!principal || !mayRead(principal)) return undefined;
+    const { workspace } = principal;
+    const byId = await store.get<Skill>(skillKey(workspace, skill));
+    const uploaded = byId?.value ?? (await listUploaded(principal)).find(({ name }) => name === skill);
+    return uploaded && { workspace, uploaded };
+  }
+
+  return {
+    async list(principal) {
+      const local = (await directory.skills()).map(({ id, name, description }) => ({
+        id,
+        name,
+        description,
+        source: "local" as const,
+      }));
+      const taken = new Set(local.map(({ name }) => name));
+      const uploaded: CatalogEntry[] = [];
+      for (const { id, name, description } of await listUploaded(principal)) {
+        if (taken.has(name)) continue;
+        taken.add(name);
+        uploaded.push({ id, name, description, source: "custom" });
+      }
+      return [...local, ...uploaded];
+    },
+
+    async load(principal, skill) {
+      const found = await find(principal, skill);
+      if (!found) return undefined;
+      if ("local" in found) {
+        const { id, name, description, instructions, folder, directory: root } = found.local;
+        return { id, name, description, instructions, files: await listFiles(folder, root) };
+      }
+      const { workspace, uploaded: { id, name, description, latest_version } } = found;
+      const version = await store.get<SkillVersion>(versionKey(workspace, id, latest_version));
+      const markdown = await store.get<Uint8Array>(fileKey(workspace, id, latest_version, "SKILL.md"));
+      // Deleted between two reads.
+      if (!version || !markdown) return undefined;
+      const read = readSkillMarkdown(markdown.value);
+      const files = version.value.files.map(({ path }) => path).sort();
+      return { id, name, description, instructions: "body" in read ? read.body : "", files };
+    },
+
+    async read(principal, skill, path) {
+      const found = await find(principal, skill);
+      if (!found) return undefined;
+      if (!("local" in found)) {
+        const { workspace, uploaded: { id, latest_version } } = found;
+        const file = await store.get<Uint8Array>(fileKey(workspace, id, latest_version, path));
+        return file && { bytes: file.value, mediaType: mediaTypeOf(path) };
+      }
+      const { folder, directory: root } = found.local;
+      // Only what the listing shows can be read: a path is looked up, never joined to a folder.
+      if (!(await listFiles(folder, root)).includes(path)) return undefined;
+      const bytes = await folder.read(`${root}/${path}`, LARGEST_FILE);
+      return bytes && { bytes, mediaType: mediaTypeOf(path) };
+    },
+  };
+}
+
+/** The plain files below a local skill, in path order; links are left out. */
+async function listFiles(folder: LocalSkill["folder"], root: string): Promise<string[]> {
+  const files: string[] = [];
+  async function walk(relative: string, depth: number): Promise<void> {
+    for (const { name, type } of await folder.list(relative === "" ? root : `${root}/${relative}`)) {
+      const path = relative === "" ? name : `${relative}/${name}`;
+      if (files.length >= MOST_FILES || name === ".git" || name === "node_modules" || name === ".DS_Store") {
+        continue;
+      }
+      if (type === "file") files.push(path);
+      if (type === "folder" && depth < DEEPEST) await walk(path, depth + 1);
+    }
+  }
+  await walk("", 1);
+  return files.sort();
+}

@@ -1,0 +1,29 @@
+/**
+ * What the Skills service says when it refuses: one error class, one table of types.
+ *
+ * @module
+ */
+
+const STATUS = {
+  invalid_request_error: 400,
+  authentication_error: 401,
+  permission_error: 403,
+  not_found_error: 404,
+  request_too_large: 413,
+  api_error: 500,
+} as const;
+
+export type SkillErrorType = keyof typeof STATUS;
+
+/** A refusal: its type is the contract, its message tells what to mend. */
+export class SkillError extends Error {
+  override readonly name = "SkillError";
+  readonly type: SkillErrorType;
+  readonly status: number;
+
+  constructor(type: SkillErrorType, message: string, options?: ErrorOptions & { status?: number }) {
+    super(message, options);
+    this.type = type;
+    this.status = options?.status ?? STATUS[type];
+  }
+}

@@ -1,0 +1,204 @@
+/**
+ * The Skills service: its routes, who may use them, and the one place that turns an error into the envelope
+ * `{ type: "error", error: { type, message }, request_id }`. Every answer carries a `request-id`.
+ *
+ * @module
+ */
+import type { Observe } from "../events.ts";
+import type { Authenticate, Principal } from "../http/bearer.ts";
+import { BodyError } from "../http/body.ts";
+import { allowEveryOrigin, answerPreflight } from "../http/cors.ts";
+import { type Fields, respond } from "../http/response.ts";
+import { createRouter, pathOf, queryOf, type Route, type RouteHandler } from "../http/router.ts";
+import type { Service } from "../http/service.ts";
+import { randomId } from "../crypto/secret.ts";
+import type { Store } from "../store/store.ts";
+import { type Catalog, createCatalog } from "./catalog.ts";
+import { type Diagnostic, openDirectory } from "./directory.ts";
+import { SkillError } from "./error.ts";
+import type { SkillFolder } from "./folder.ts";
+import { readPackage } from "./package.ts";
+import { mayRead, mayWrite } from "./permission.ts";
+import { publish } from "./publish.ts";
+import { listSkills } from "./query.ts";
+import { type Skill, skillKey } from "./records.ts";
+import { removeSkill } from "./remove.ts";
+import { shapeDeleted, shapeLocalSkill, shapeSkill } from "./shape_ga.ts";
+import { readUpload } from "./upload.ts";
+
+/** The complete options of the Skills service; `options.ts` says what each is for. */
+export interface SkillsServiceOptions {
+  readonly store: Store;
+  readonly base: string;
+  readonly authenticate: Authenticate;
+  readonly auth: "required" | "off";
+  readonly folders: readonly SkillFolder[];
+  /** Bytes. */
+  readonly uploadLimit: number;
+  /** 32 bytes that are the same on every instance. */
+  readonly cursorKey: () => Promise<Uint8Array>;
+  readonly observe: Observe;
+  readonly now: () => number;
+}
+
+export interface SkillsService extends Service {
+  /** Skills for other services, level by level. */
+  readonly catalog: Catalog;
+  /** What in the local folders is not served as its author may expect. */
+  diagnostics(): Promise<readonly Diagnostic[]>;
+}
+
+/** The revisions of the API that clients name. */
+const VERSIONS = new Set(["2023-06-01", "2026-10-21"]);
+const METHODS = "GET, POST, DELETE";
+/** Everybody, where authentication is off. */
+const ANYBODY: Principal = { workspace: "default", scopes: new Set(["skills:write"]) };
+
+/** The Skills service. */
+export function skillsService(options: SkillsServiceOptions): SkillsService {
+  const { store, base, authenticate, auth, uploadLimit, cursorKey, observe, now } = options;
+  const directory = openDirectory(options.folders, now);
+
+  type Handle = (principal: Principal, request: Request, id: string) => Promise<unknown>;
+
+  async function create({ workspace }: Principal, request: Request): Promise<unknown> {
+    const { files, displayName } = await readUpload(request, uploadLimit);
+    const skill = await publish(store, workspace, readPackage(files, uploadLimit), {
+      displayName,
+      now: now(),
+    });
+    observe({ type: "skill_created", id: skill.id, workspace });
+    return shapeSkill(skill);
+  }
+
+  async function retrieve({ workspace }: Principal, _request: Request, id: string): Promise<unknown> {
+    const local = (await directory.skills()).find((skill) => skill.id === id);
+    if (local) return shapeLocalSkill(local);
+    const entry = await store.get<Skill>(skillKey(workspace, id));
+    if (!entry) throw notFound(id);
+    return shapeSkill(entry.value);
+  }
+
+  async function remove({ workspace }: Principal, _request: Request, id: string): Promise<unknown> {
+    const local = (await directory.skills()).find((skill) => skill.id === id);
+    if (local) {
+      const place = `${local.folder.path}/${local.directory}`;
+      throw new SkillError(
+        "permission_error",
+        `This skill lies in a local folder: remove it there (${place})`,
+      );
+    }
+    if (!await removeSkill(store, workspace, id)) throw notFound(id);
+    observe({ type: "skill_deleted", id, workspace });
+    return shapeDeleted(id);
+  }
+
+  const list: Handle = ({ workspace }, request) =>
+    listSkills(store, directory, cursorKey, workspace, queryOf(request.url));
+
+  async function authorize(
+    request: Request,
+    may: (principal: Principal) => boolean,
+    scope: string,
+  ): Promise<Principal> {
+    const version = request.headers.get("anthropic-version");
+    if (version !== null && !VERSIONS.has(version)) {
+      throw new SkillError(
+        "invalid_request_error",
+        `anthropic-version must be one of ${[...VERSIONS].join(", ")}`,
+      );
+    }
+    if (auth === "off") return ANYBODY;
+    const caller = await authenticate(request);
+    if (caller === "none") {
+      throw new SkillError("authentication_error", "Send an API key in x-api-key, or an access token");
+    }
+    if (caller === "invalid") {
+      throw new SkillError("authentication_error", "The API key or access token is not valid");
+    }
+    if (!may(caller)) throw new SkillError("permission_error", `This needs the scope ${scope}`);
+    return caller;
+  }
+
+  /** Runs a route, and answers whatever comes of it. */
+  const route =
+    (handle: Handle, may: (principal: Principal) => boolean, scope: string): RouteHandler =>
+    async (request, _context, { id = "" }) => {
+      const requestId = newRequestId();
+      try {
+        const principal = await authorize(request, may, scope);
+        return answer(200, await handle(principal, request, id), requestId);
+      } catch (error) {
+        return refuse(error, requestId);
+      }
+    };
+
+  function refuse(error: unknown, requestId: string): Response {
+    if (error instanceof BodyError) {
+      const type = error.status === 413 ? "request_too_large" : "invalid_request_error";
+      return refuse(
+        new SkillError(type, error.message, { status: error.status === 415 ? 400 : error.status }),
+        requestId,
+      );
+    }
+    if (!(error instanceof SkillError)) {
+      observe({ type: "fault", where: "skills", error });
+      return refuse(new SkillError("api_error", "The server failed: try again later"), requestId);
+    }
+    const { type, status, message } = error;
+    const challenge: Fields = status === 401 ? [["www-authenticate", "Bearer"]] : [];
+    return answer(
+      status,
+      { type: "error", error: { type, message }, request_id: requestId },
+      requestId,
+      challenge,
+    );
+  }
+
+  const routes: Route[] = [
+    { method: "GET", path: "/v1/skills", handle: route(list, mayRead, "skills:read") },
+    { method: "POST", path: "/v1/skills", handle: route(create, mayWrite, "skills:write") },
+    { method: "GET", path: "/v1/skills/:id", handle: route(retrieve, mayRead, "skills:read") },
+    { method: "DELETE", path: "/v1/skills/:id", handle: route(remove, mayWrite, "skills:write") },
+  ];
+  const dispatch = createRouter({
+    base,
+    routes,
+    refuse(status, request, allow) {
+      const requestId = newRequestId();
+      const path = pathOf(request.url).slice(0, 200);
+      const error = status === 404
+        ? { type: "not_found_error", message: `There is nothing at ${path}` }
+        : { type: "invalid_request_error", message: `Use ${allow} at ${path}` };
+      return answer(
+        status,
+        { type: "error", error, request_id: requestId },
+        requestId,
+        allow ? [["allow", allow]] : [],
+      );
+    },
+  });
+
+  return {
+    mounts: ["v1"],
+    catalog: createCatalog(store, directory),
+    diagnostics: () => directory.diagnostics(),
+    fetch: async (request, context = {}) =>
+      answerPreflight(request, METHODS) ?? allowEveryOrigin(request, await dispatch(request, context)),
+  };
+}
+
+function answer(status: number, body: unknown, requestId: string, more: Fields = []): Response {
+  return respond(status, JSON.stringify(body), [["content-type", "application/json"], [
+    "request-id",
+    requestId,
+  ], ...more]);
+}
+
+function newRequestId(): string {
+  return randomId("req_");
+}
+
+function notFound(id: string): SkillError {
+  return new SkillError("not_found_error", `There is no skill ${JSON.stringify(id.slice(0, 100))}`);
+}
