@@ -76,7 +76,10 @@ export async function findClient(as: AuthorizationServer, id: string): Promise<C
  */
 export async function addClient(
   store: Store,
-  { public: isPublic = false, ...registration }: Partial<ClientRegistration> & { public?: boolean },
+  { public: isPublic = false, ...registration }: Omit<ClientRegistration, "id"> & {
+    readonly id?: string | undefined;
+    readonly public?: boolean;
+  },
 ): Promise<{ client: Client; secret: string | undefined }> {
   const id = registration.id ?? randomId("client_");
   const secret = isPublic ? undefined : registration.secret ?? randomSecret("trivet_cs_");

@@ -1,0 +1,65 @@
+/**
+ * Serves a handler on Bun, by `Bun.serve`.
+ *
+ * @module
+ */
+import {
+  completeServeOptions,
+  faultResponse,
+  type FetchHandler,
+  type RunningServer,
+  type ServeOptions,
+  urlOf,
+  within,
+} from "./server.ts";
+
+/** The part of Bun that is used; its whole types would hide a leak of them into other files. */
+interface BunServer {
+  readonly port: number;
+  requestIP(request: Request): { readonly address: string } | null;
+  stop(closeActiveConnections: boolean): Promise<void>;
+}
+
+interface BunNamespace {
+  serve(options: {
+    readonly port: number;
+    readonly hostname: string;
+    readonly idleTimeout: number;
+    readonly development: false;
+    readonly fetch: (request: Request, server: BunServer) => Promise<Response> | Response;
+    readonly error: (error: unknown) => Response;
+  }): BunServer;
+}
+
+/** Seconds without a byte after which a connection is closed; more than any keep-alive comment takes. */
+const IDLE_TIMEOUT = 120;
+
+/** Listens, and resolves as soon as it does. Rejects when the address cannot be had. */
+export async function serve(handler: FetchHandler, options: ServeOptions = {}): Promise<RunningServer> {
+  const { port, hostname, closeTimeout, onError } = completeServeOptions(options);
+  const { Bun } = globalThis as unknown as { Bun: BunNamespace };
+  const server = Bun.serve({
+    port,
+    hostname,
+    idleTimeout: IDLE_TIMEOUT,
+    development: false,
+    fetch: (request, server) =>
+      handler.fetch(request, {
+        get ip() {
+          return server.requestIP(request)?.address;
+        },
+      }),
+    error(error) {
+      onError(error);
+      return faultResponse();
+    },
+  });
+  return {
+    hostname,
+    port: server.port,
+    url: urlOf(hostname, server.port),
+    async close() {
+      if (await within(closeTimeout, server.stop(false)) === "late") await server.stop(true);
+    },
+  };
+}

@@ -1,0 +1,183 @@
+/**
+ * `trivet serve`: everything on one port, from a data folder.
+ *
+ * @module
+ */
+import { join, resolve } from "node:path";
+import process from "node:process";
+import type { TrivetEvent } from "../../events.ts";
+import { memoryStore } from "../../store/memory.ts";
+import { createTrivet, type Trivet } from "../../trivet.ts";
+import type { FetchHandler, RunningServer, ServeOptions } from "../server.ts";
+import { skillFolder } from "../skill_folder.ts";
+import { DATA_HELP, DATA_OPTION, dataFolder, openStore } from "./data.ts";
+import { type Demo, ensureDemo, ensureSkills, UNKNOWN_DEMO, withoutSecrets } from "./demo.ts";
+import { printError, printLine, readArguments, textOption, UsageError, wordOption } from "./output.ts";
+
+export const summary = "runs the authorization server, the Skills service and the tool server";
+export const help: string = `trivet serve: runs everything on one port
+
+Usage: trivet serve [options]
+
+  --port N            port; 0 takes a free one (default: 8787)
+  --host ADDRESS      address to listen on (default: 127.0.0.1)
+  --issuer URL        how clients reach the server (default: http://127.0.0.1:<port>)
+${DATA_HELP}
+  --skills DIR        folder of local skills (default: DIR/skills)
+  --store KIND        sqlite (in the data folder) or memory (default: sqlite)
+  --token-format KIND opaque or jwt (default: opaque)
+  --mcp-auth MODE     required, optional or off (default: optional)
+  --no-demo           make no demo client, user and key on the first start
+  --json              print the facts as one line of JSON
+  --show-secrets      print the demo's secrets again; they stay in DIR/demo.json
+
+The first start in a data folder makes a demo client, user, API key and two skills.
+
+Examples:
+  trivet serve
+  trivet serve --port 0 --data /tmp/try --json
+  trivet serve --host 0.0.0.0 --issuer https://agents.example.com --no-demo
+`;
+
+export async function run(argv: readonly string[]): Promise<void> {
+  const { values } = readArguments(argv, {
+    ...DATA_OPTION,
+    port: { type: "string" },
+    host: { type: "string" },
+    issuer: { type: "string" },
+    skills: { type: "string" },
+    store: { type: "string" },
+    "token-format": { type: "string" },
+    "mcp-auth": { type: "string" },
+    "no-demo": { type: "boolean" },
+    json: { type: "boolean" },
+    "show-secrets": { type: "boolean" },
+  });
+  const port = readPort(textOption(values, "port") ?? "8787");
+  const hostname = textOption(values, "host") ?? "127.0.0.1";
+  const kind = wordOption(values, "store", ["sqlite", "memory"]) ?? "sqlite";
+  const accessTokenFormat = wordOption(values, "token-format", ["opaque", "jwt"]) ?? "opaque";
+  const auth = wordOption(values, "mcp-auth", ["required", "optional", "off"]) ?? "optional";
+  const folder = dataFolder(values, process.env);
+  const skills = resolve(textOption(values, "skills") ?? join(folder, "skills"));
+
+  // Listens before anything is made: a port that is taken must leave no trace, and 0 is known only then.
+  let ready: (trivet: Trivet) => void;
+  const made = new Promise<Trivet>((resolve) => ready = resolve);
+  let trivet: Trivet | undefined;
+  const handler: FetchHandler = {
+    fetch: (request, context) =>
+      trivet ? trivet.fetch(request, context) : made.then((trivet) => trivet.fetch(request, context)),
+  };
+  const server = await listen(handler, { port, hostname, onError: reportFault });
+  const stop = stopOnSignal();
+  try {
+    const issuer = textOption(values, "issuer") ?? `http://127.0.0.1:${server.port}`;
+    const store = kind === "memory" ? memoryStore() : openStore(folder);
+    try {
+      ensureSkills(skills);
+      trivet = createTrivet({
+        issuer,
+        store,
+        oauth: { accessTokenFormat },
+        skills: { folders: [skillFolder(skills)] },
+        mcp: { auth },
+        onEvent: report,
+      });
+      const { demo, created } = values["no-demo"]
+        ? { demo: undefined, created: false }
+        : await ensureDemo(store, kind === "memory" ? undefined : folder);
+      ready!(trivet);
+      const secrets = created || values["show-secrets"] === true;
+      const shown = demo === undefined ? UNKNOWN_DEMO : secrets ? demo : withoutSecrets(demo);
+      if (values.json) {
+        printLine(JSON.stringify({ issuer, ...shown, mcp: `${issuer}/mcp`, skills_dir: skills }));
+      } else printBanner(issuer, skills, values["no-demo"] ? undefined : shown, created);
+      await stop;
+      if (!values.json) printError("Stopping: requests in flight are finished first");
+    } finally {
+      await server.close();
+      await store.close();
+    }
+  } finally {
+    await server.close();
+  }
+}
+
+async function listen(handler: FetchHandler, options: ServeOptions): Promise<RunningServer> {
+  const entry = "Deno" in globalThis
+    ? await import("../deno.ts")
+    : "Bun" in globalThis
+    ? await import("../bun.ts")
+    : await import("../node.ts");
+  try {
+    return await entry.serve(handler, options);
+  } catch (cause) {
+    const { code = "", message } = cause as { code?: string; message: string };
+    const taken = /EADDRINUSE|AddrInUse|in use/i.test(code + message);
+    const place = `${options.hostname}:${options.port}`;
+    throw new Error(
+      taken
+        ? `Cannot listen on ${place}: another program does; choose another --port`
+        : `Cannot listen on ${place}: ${message}`,
+      { cause },
+    );
+  }
+}
+
+/** Resolves at the first signal to stop; a second one ends the process at once. */
+function stopOnSignal(): Promise<void> {
+  return new Promise((resolve) => {
+    let asked = false;
+    for (const signal of ["SIGINT", "SIGTERM"] as const) {
+      process.on(signal, () => {
+        if (asked) process.exit(1);
+        asked = true;
+        resolve();
+      });
+    }
+  });
+}
+
+function readPort(text: string): number {
+  if (/^[0-9]{1,5}$/.test(text) && Number(text) <= 65535) return Number(text);
+  throw new UsageError(`--port must be a number from 0 to 65535, but is "${text}"`);
+}
+
+function report(event: TrivetEvent): void {
+  if (event.type === "fault") reportFault(event.error, event.where);
+}
+
+/** Faults go to the operator's terminal; they carry no request. */
+function reportFault(error: unknown, where: string = "server"): void {
+  printError(
+    `trivet: fault in ${where}: ${error instanceof Error ? error.stack ?? error.message : String(error)}`,
+  );
+}
+
+function printBanner(issuer: string, skills: string, demo: Demo | undefined, created: boolean): void {
+  const known = (secret: string | null | undefined, name: string) => secret ?? `<${name}>`;
+  printLine(`
+Trivet runs at ${issuer}
+  permission  ${issuer}/oauth/authorize, /oauth/token, /api/user
+  know-how    ${issuer}/v1/skills       local skills: ${skills}
+  tools       ${issuer}/mcp
+${
+    created
+      ? `
+Made for this first start (shown once; trivet serve --show-secrets shows them again):
+  client   ${demo!.client.id}   secret ${demo!.client.secret}
+  user     ${demo!.user.username}   password ${demo!.user.password}
+  api key  ${demo!.api_key}
+`
+      : ""
+  }
+Try, in another terminal:
+  curl -s ${issuer}/oauth/token -d grant_type=client_credentials -d client_id=${
+    demo?.client.id ?? "<client id>"
+  } -d client_secret=${known(demo?.client.secret, "client secret")}
+  curl -s ${issuer}/v1/skills -H 'x-api-key: ${known(demo?.api_key, "api key")}'
+  curl -s ${issuer}/mcp -H 'content-type: application/json' -d '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list_skills"}}'
+
+Press Ctrl+C to stop.`);
+}

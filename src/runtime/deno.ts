@@ -1,0 +1,59 @@
+/**
+ * Serves a handler on Deno, by `Deno.serve`.
+ *
+ * @module
+ */
+import {
+  completeServeOptions,
+  faultResponse,
+  type FetchHandler,
+  type RunningServer,
+  type ServeOptions,
+  urlOf,
+  within,
+} from "./server.ts";
+
+/** The part of Deno that is used; its whole types would hide a leak of them into other files. */
+interface DenoNamespace {
+  serve(options: {
+    readonly port: number;
+    readonly hostname: string;
+    readonly onListen: () => void;
+    readonly onError: (error: unknown) => Response;
+    readonly signal: AbortSignal;
+    readonly handler: (
+      request: Request,
+      info: { readonly remoteAddr: { readonly hostname?: string } },
+    ) => Promise<Response> | Response;
+  }): {
+    readonly addr: { readonly port: number };
+    readonly finished: Promise<void>;
+    shutdown(): Promise<void>;
+  };
+}
+
+/** Listens, and resolves as soon as it does. Rejects when the address cannot be had. */
+export async function serve(handler: FetchHandler, options: ServeOptions = {}): Promise<RunningServer> {
+  const { port, hostname, closeTimeout, onError } = completeServeOptions(options);
+  const { Deno } = globalThis as unknown as { Deno: DenoNamespace };
+  const abort = new AbortController();
+  const server = Deno.serve({
+    port,
+    hostname,
+    signal: abort.signal,
+    onListen: () => {},
+    onError(error) {
+      onError(error);
+      return faultResponse();
+    },
+    handler: (request, info) => handler.fetch(request, { ip: info.remoteAddr.hostname }),
+  });
+  return {
+    hostname,
+    port: server.addr.port,
+    url: urlOf(hostname, server.addr.port),
+    async close() {
+      if (await within(closeTimeout, server.shutdown()) === "late") abort.abort();
+    },
+  };
+}

@@ -1,0 +1,35 @@
+/**
+ * Serves a handler on Cloudflare workerd. A handler needs its bindings, which come with the first request: it is made
+ * then, once per isolate.
+ *
+ * ```ts ignore
+ * export default toWorker((env: { ISSUER: string }) => createTrivet({ issuer: env.ISSUER, store: memoryStore() }));
+ * ```
+ *
+ * @module
+ */
+import type { FetchHandler } from "./server.ts";
+
+/** What workerd calls: a module's default export. */
+export interface Worker<Env> {
+  fetch(
+    request: Request,
+    env: Env,
+    context: { waitUntil(promise: Promise<unknown>): void },
+  ): Promise<Response>;
+}
+
+/** A worker for the handler that `create` makes of the bindings. */
+export function toWorker<Env>(create: (env: Env) => FetchHandler): Worker<Env> {
+  let handler: FetchHandler | undefined;
+  return {
+    async fetch(request, env, context) {
+      handler ??= create(env);
+      return await handler.fetch(request, {
+        // Set by Cloudflare's edge, which removes what a client sent under this name.
+        ip: request.headers.get("cf-connecting-ip") ?? undefined,
+        waitUntil: (promise) => context.waitUntil(promise),
+      });
+    },
+  };
+}
