@@ -7,7 +7,7 @@ import { mintAccessToken } from "./access_token.ts";
 import type { AuthorizationServer } from "./authorization_server.ts";
 import type { Client } from "./records.ts";
 import { grantScope } from "./scope.ts";
-import type { TokenForm, TokenResponse } from "./token.ts";
+import type { TokenForm, TokenResponse } from "./token_response.ts";
 
 /** An access token without a user; no refresh token (RFC 6749 §4.4.3). */
 export async function grantClientCredentials(

@@ -12,7 +12,7 @@ import { OAuthError } from "./error.ts";
 import { verifierMatches } from "./pkce.ts";
 import { type Client, type Code, codeKey, type Grant, grantKey } from "./records.ts";
 import { mintRefreshToken } from "./refresh_token.ts";
-import type { TokenForm, TokenResponse } from "./token.ts";
+import type { TokenForm, TokenResponse } from "./token_response.ts";
 
 /** One text for unknown, foreign, used and expired codes: which it was is nobody's business. */
 const REFUSED = "The code is unknown, used or expired, or was not issued to this client";

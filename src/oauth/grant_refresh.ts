@@ -14,7 +14,7 @@ import { OAuthError } from "./error.ts";
 import { type Client, type Grant, grantKey } from "./records.ts";
 import { mintRefreshToken, readRefreshToken } from "./refresh_token.ts";
 import { narrowScope } from "./scope.ts";
-import type { TokenForm, TokenResponse } from "./token.ts";
+import type { TokenForm, TokenResponse } from "./token_response.ts";
 
 const REFUSED = "The refresh token is unknown, used, expired or revoked, or was not issued to this client";
 const PURPOSE = "refresh answer";

@@ -13,18 +13,8 @@ import { grantClientCredentials } from "./grant_client_credentials.ts";
 import { grantCode } from "./grant_code.ts";
 import { grantRefresh } from "./grant_refresh.ts";
 import type { Client, GrantType } from "./records.ts";
+import type { TokenForm, TokenResponse } from "./token_response.ts";
 
-/** RFC 6749 §5.1. `refresh_token` is absent where the grant gives none. */
-export interface TokenResponse {
-  readonly access_token: string;
-  readonly token_type: "Bearer";
-  /** Seconds. */
-  readonly expires_in: number;
-  readonly refresh_token?: string;
-  readonly scope: string;
-}
-
-export type TokenForm = ReadonlyMap<string, string>;
 type GrantFunction = (as: AuthorizationServer, client: Client, form: TokenForm) => Promise<TokenResponse>;
 
 /** The password grant is not here: RFC 9700 §2.4 forbids it. */

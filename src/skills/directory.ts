@@ -8,7 +8,8 @@ import { encodeBase64url } from "../crypto/base64url.ts";
 import { sha256 } from "../crypto/sha256.ts";
 import type { FolderEntry, SkillFolder } from "./folder.ts";
 import { quoteBareColons, readSkillMarkdown, type SkillMarkdown } from "./front_matter.ts";
-import { describe, findProblems } from "./rules.ts";
+import { describe } from "./problem.ts";
+import { findProblems } from "./rules.ts";
 
 export interface LocalSkill {
   /** `skill_local_` and a digest of where it lies: the same as long as it stays there. */

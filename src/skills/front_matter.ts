@@ -6,7 +6,7 @@
  * @module
  */
 import { type Document, isMap, isScalar, isSeq, parseDocument, visit } from "yaml";
-import type { Problem } from "./rules.ts";
+import type { Problem } from "./problem.ts";
 
 export type Value = string | readonly Value[] | ReadonlyMap<string, Value>;
 

@@ -6,7 +6,8 @@
 import { SkillError } from "./error.ts";
 import { readSkillMarkdown } from "./front_matter.ts";
 import { checkPath, collisionKey, isLitter } from "./path.ts";
-import { describe, findProblems } from "./rules.ts";
+import { describe } from "./problem.ts";
+import { findProblems } from "./rules.ts";
 
 /** A file as it was sent: its path may be anything. */
 export interface SentFile {

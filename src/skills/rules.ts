@@ -5,14 +5,7 @@
  * @module
  */
 import type { SkillMarkdown, Value } from "./front_matter.ts";
-
-/** One broken rule: where, which, and what must be instead. */
-export interface Problem {
-  readonly file: string;
-  readonly line: number | undefined;
-  readonly rule: string;
-  readonly message: string;
-}
+import type { Problem } from "./problem.ts";
 
 export const LONGEST_NAME = 64;
 export const LONGEST_DESCRIPTION = 1024;
@@ -156,11 +149,4 @@ export function findProblems(
     });
   }
   return found;
-}
-
-/** Problems as one message, each with its place. */
-export function describe(problems: readonly Problem[]): string {
-  return problems.map(({ file, line, message }) =>
-    `${file}${line === undefined ? "" : ` line ${line}`}: ${message}`
-  ).join("; ");
 }

@@ -1,6 +1,6 @@
 /**
  * What every driver must do, as tests: a driver's own test file calls {@linkcode storeContract} with a way to
- * open an empty store. Nothing but tests imports this.
+ * open an empty store. Nothing but tests imports this. Long because it is one list, which a new driver is held to whole.
  *
  * @module
  */

@@ -1,0 +1,54 @@
+/**
+ * `npm run check`: format, lint, types, import rules, size. Deno is the toolbox.
+ *
+ * Types are checked twice: portable files with the library of web workers alone, where the name of a runtime is an
+ * error, and the rest with Node's types.
+ *
+ * @module
+ */
+import { spawnSync } from "node:child_process";
+import { globSync } from "node:fs";
+import process from "node:process";
+import { checkImports, type Finding } from "./check_imports.ts";
+import { checkSize } from "./check_size.ts";
+
+const all = globSync(["src/**/*.ts", "scripts/**/*.ts", "conformance/**/*.ts"])
+  .map((file) => file.replaceAll("\\", "/"))
+  .filter((file) => !file.includes("node_modules"));
+const isOutside = (file: string) =>
+  /^scripts\/|^src\/runtime\/|^src\/store\/sqlite|_node_test\.ts$/.test(file);
+
+let failed = false;
+
+function deno(name: string, ...args: string[]): void {
+  const { status, stdout, stderr } = spawnSync("node_modules/.bin/deno", args, {
+    encoding: "utf8",
+    env: { ...process.env, NO_COLOR: "1" },
+  });
+  report(name, status === 0, status === 0 ? "" : `${stdout}${stderr}`.replace(/^(Check|Checked) .*\n/gm, ""));
+}
+
+function report(name: string, passed: boolean, text: string): void {
+  failed ||= !passed;
+  console.log(`${passed ? "ok  " : "FAIL"} ${name}`);
+  if (!passed) console.log(text.trimEnd());
+}
+
+function reportFindings(name: string, found: readonly Finding[]): void {
+  report(
+    name,
+    found.length === 0,
+    found.map(({ file, line, message }) => `${file}:${line}: ${message}`).join("\n"),
+  );
+}
+
+deno("format", "fmt", "--check", "src", "scripts", "deno.json", "package.json");
+deno("lint", "lint", "src");
+// Scripts talk to a terminal.
+deno("lint of scripts", "lint", "--rules-exclude=no-console", "scripts");
+deno("types of portable files", "check", "--quiet", ...all.filter((file) => !isOutside(file)));
+deno("types of files that touch a runtime", "check", "--quiet", ...all.filter(isOutside));
+reportFindings("imports", checkImports("."));
+const { found, files, median, p90 } = checkSize(".");
+reportFindings(`size (${files} files, median ${median} lines, p90 ${p90})`, found);
+process.exitCode = failed ? 1 : 0;

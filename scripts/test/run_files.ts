@@ -1,0 +1,52 @@
+/**
+ * Runs uvu test files in the runtime that it is started on, one after the other, and reports each as a line of JSON.
+ * Started by `scripts/test.ts` with the files as arguments; on workerd it is bundled with them.
+ *
+ * @module
+ */
+
+/** What one file's tests came to. `errors` is uvu's own text of what failed. */
+export interface FileReport {
+  readonly file: string;
+  readonly passed: number;
+  readonly failed: number;
+  readonly skipped: number;
+  readonly errors: string;
+}
+
+/** Marks the lines of this protocol among whatever tests print. */
+export const MARK = "\u0001trivet-test ";
+
+type Runner = () => Promise<[errors: string | true, passed: number, skipped: number, total: number]>;
+
+interface UvuGlobals {
+  UVU_DEFER: number;
+  UVU_INDEX: number;
+  UVU_QUEUE: [string, ...Runner[]][];
+}
+
+/** Imports a file and runs the suites that it registers. */
+export async function runFile(file: string, load: () => Promise<unknown>): Promise<FileReport> {
+  const uvu = globalThis as unknown as UvuGlobals;
+  uvu.UVU_DEFER = 1;
+  uvu.UVU_QUEUE = uvu.UVU_QUEUE ?? [];
+  uvu.UVU_INDEX = uvu.UVU_QUEUE.push([file]) - 1;
+  const report = { file, passed: 0, failed: 0, skipped: 0, errors: "" };
+  try {
+    await load();
+  } catch (error) {
+    const text = error instanceof Error ? error.stack ?? error.message : String(error);
+    return { ...report, failed: 1, errors: `Cannot load ${file}: ${text}` };
+  }
+  for (const run of uvu.UVU_QUEUE[uvu.UVU_INDEX]!.slice(1) as Runner[]) {
+    const [errors, passed, skipped, total] = await run();
+    report.passed += passed;
+    report.skipped += skipped;
+    report.failed += total - passed - skipped;
+    if (typeof errors === "string") report.errors += errors;
+  }
+  if (report.passed + report.failed + report.skipped === 0) {
+    return { ...report, failed: 1, errors: `${file} registers no test: does it end with test.run()?` };
+  }
+  return report;
+}

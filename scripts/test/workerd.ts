@@ -1,0 +1,149 @@
+/**
+ * Test files on workerd: bundled by `bun build` (workerd resolves no packages), served by the `workerd` binary on a free
+ * loopback port, one request a file. Neither the tests nor the product need `nodejs_compat` there.
+ *
+ * @module
+ */
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import process from "node:process";
+import { type FileReport } from "./run_files.ts";
+
+export const COMPATIBILITY_DATE = "2026-11-01";
+
+/** A worker that runs, until it is stopped. */
+export interface RunningWorker {
+  readonly url: string;
+  stop(): void;
+}
+
+/** Bundles a module and serves its default export on workerd. @param source TypeScript, importing by absolute path */
+export async function startWorker(source: string): Promise<RunningWorker> {
+  const folder = mkdtempSync(join(tmpdir(), "trivet-workerd-"));
+  try {
+    writeFileSync(join(folder, "entry.ts"), source);
+    const bundle = spawnSync(
+      resolve("node_modules/.bin/bun"),
+      [
+        "build",
+        join(folder, "entry.ts"),
+        "--target=browser",
+        "--format=esm",
+        `--outfile=${join(folder, "worker.js")}`,
+      ],
+      { encoding: "utf8" },
+    );
+    if (bundle.status !== 0) throw new Error(`Cannot bundle for workerd: ${bundle.stderr}`);
+    const port = await freePort();
+    writeFileSync(join(folder, "config.capnp"), config(port));
+    const child = spawn(resolve("node_modules/.bin/workerd"), ["serve", join(folder, "config.capnp")], {
+      // uvu prints its dots there.
+      stdio: ["ignore", "ignore", "inherit"],
+      detached: true,
+    });
+    const url = `http://127.0.0.1:${port}`;
+    const stop = (): void => {
+      kill(child);
+      rmSync(folder, { recursive: true, force: true });
+    };
+    await waitUntilListening(port, child).catch((error) => {
+      stop();
+      throw error;
+    });
+    return { url, stop };
+  } catch (error) {
+    rmSync(folder, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+/** Runs test files, telling of each as it is started and done. */
+export async function runOnWorkerd(
+  files: readonly string[],
+  limit: number,
+  report: (message: { started: string } | FileReport) => void,
+): Promise<void> {
+  const worker = await startWorker(`
+    import { runFile } from ${JSON.stringify(resolve("scripts/test/run_files.ts"))};
+    const files = {
+      ${
+    files.map((file) => `${JSON.stringify(file)}: () => import(${JSON.stringify(resolve(file))}),`).join(
+      "\n      ",
+    )
+  }
+    };
+    export default {
+      async fetch(request) {
+        const file = new URL(request.url).searchParams.get("file");
+        return Response.json(await runFile(file, files[file]));
+      },
+    };
+  `);
+  try {
+    for (const file of files) {
+      report({ started: file });
+      try {
+        const response = await fetch(`${worker.url}/?file=${encodeURIComponent(file)}`, {
+          signal: AbortSignal.timeout(limit),
+        });
+        report(await response.json() as FileReport);
+      } catch (error) {
+        report({
+          file,
+          passed: 0,
+          failed: 1,
+          skipped: 0,
+          errors: `${file} did not answer on workerd: ${String(error)}`,
+        });
+      }
+    }
+  } finally {
+    worker.stop();
+  }
+}
+
+function config(port: number): string {
+  return `using Workerd = import "/workerd/workerd.capnp";
+const config :Workerd.Config = (
+  services = [(name = "main", worker = .main)],
+  sockets = [(name = "http", address = "127.0.0.1:${port}", http = (), service = "main")],
+);
+const main :Workerd.Worker = (
+  modules = [(name = "worker", esModule = embed "worker.js")],
+  compatibilityDate = "${COMPATIBILITY_DATE}",
+);
+`;
+}
+
+export function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once("error", reject);
+    server.listen(0, "127.0.0.1", () => {
+      const { port } = server.address() as { port: number };
+      server.close(() => resolve(port));
+    });
+  });
+}
+
+async function waitUntilListening(port: number, child: ChildProcess): Promise<void> {
+  for (let i = 0; i < 200; i++) {
+    if (child.exitCode !== null) throw new Error(`workerd ended with ${child.exitCode} before it listened`);
+    const answered = await fetch(`http://127.0.0.1:${port}/`).then(() => true, () => false);
+    if (answered) return;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  throw new Error("workerd did not listen within 10 seconds");
+}
+
+/** The whole process group: the binary in npm's package is started by a script. */
+function kill(child: ChildProcess): void {
+  try {
+    process.kill(-child.pid!, "SIGKILL");
+  } catch {
+    child.kill("SIGKILL");
+  }
+}
