@@ -88,7 +88,8 @@ export async function startTrivet(words: readonly string[]): Promise<RunningTriv
     child,
     stderr: () => stderr,
     stop(signal = "SIGTERM") {
-      child.kill(signal);
+      // By number: Deno's `child.kill()` reports the signal as the end, whatever the process made of it.
+      process.kill(child.pid!, signal);
       const late = setTimeout(() => child.kill("SIGKILL"), 15_000);
       return ended.finally(() => clearTimeout(late));
     },

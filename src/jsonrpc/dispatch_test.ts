@@ -1,0 +1,217 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { BATCH_LIMIT, dispatch, dispatchBatch, type Dispatcher } from "./dispatch.ts";
+import { RpcError } from "./error.ts";
+import { parseJson, writeResponse, writeResponses, WrittenResult } from "./message.ts";
+
+const test = suite("jsonrpc");
+
+/** The methods of the examples of the specification. */
+function newDispatcher(): { dispatcher: Dispatcher<undefined>; called: string[]; faults: unknown[] } {
+  const called: string[] = [];
+  const faults: unknown[] = [];
+  const dispatcher: Dispatcher<undefined> = {
+    methods: new Map<string, (params: never) => unknown>([
+      [
+        "subtract",
+        (params: number[] | { minuend: number; subtrahend: number }) =>
+          Array.isArray(params) ? params[0]! - params[1]! : params.minuend - params.subtrahend,
+      ],
+      ["sum", (params: number[]) => params.reduce((a, b) => a + b, 0)],
+      ["get_data", () => ["hello", 5]],
+      ["update", (params: unknown) => void called.push(JSON.stringify(params))],
+      ["nothing", () => undefined],
+      ["written", () => new WrittenResult('{"a":[1]}')],
+      ["refuse", () => {
+        throw new RpcError(-32000, "No", { why: "test" });
+      }],
+      ["break", () => {
+        throw new Error("the database password is hunter2");
+      }],
+    ]) as Dispatcher<undefined>["methods"],
+    onFault: (error) => faults.push(error),
+  };
+  return { dispatcher, called, faults };
+}
+
+async function send(text: string, { dispatcher } = newDispatcher()): Promise<unknown> {
+  const value = parseJson(text);
+  const answer = Array.isArray(value)
+    ? await dispatchBatch(dispatcher, value, undefined)
+    : await dispatch(dispatcher, value, undefined);
+  if (answer === undefined) return undefined;
+  const written = Array.isArray(answer)
+    ? writeResponses(answer)
+    : writeResponse(answer as Parameters<typeof writeResponse>[0]);
+  return JSON.parse(written);
+}
+
+const error = (code: number, id: unknown) => ({ jsonrpc: "2.0", id, error: { code } });
+
+/** Without messages, which are prose. */
+function bare(answer: unknown): unknown {
+  return JSON.parse(JSON.stringify(answer, (name, value) => name === "message" ? undefined : value));
+}
+
+test("section 7: calls with positional and named parameters", async () => {
+  const result = (value: unknown, id: unknown) => ({ jsonrpc: "2.0", id, result: value });
+  assert.equal(await send('{"jsonrpc":"2.0","method":"subtract","params":[42,23],"id":1}'), result(19, 1));
+  assert.equal(
+    await send('{"jsonrpc":"2.0","method":"subtract","params":{"subtrahend":23,"minuend":42},"id":3}'),
+    result(19, 3),
+  );
+});
+
+test("section 4.1: a notification is done and never answered, known or not, failing or not", async () => {
+  const server = newDispatcher();
+  assert.is(await send('{"jsonrpc":"2.0","method":"update","params":[1,2]}', server), undefined);
+  assert.equal(server.called, ["[1,2]"]);
+  for (const method of ["foobar", "refuse", "break"]) {
+    assert.is(await send(`{"jsonrpc":"2.0","method":"${method}"}`, server), undefined);
+  }
+  assert.is(server.faults.length, 1);
+});
+
+test("section 7: a method that does not exist is -32601 with the id; its message names it", async () => {
+  const answer = await send('{"jsonrpc":"2.0","method":"foobar","id":"1"}') as { error: { message: string } };
+  assert.equal(bare(answer), error(-32601, "1"));
+  assert.match(answer.error.message, "foobar");
+});
+
+test("section 5.1: what is not JSON is -32700", () => {
+  for (
+    const text of [
+      "",
+      "{",
+      '{"jsonrpc": "2.0", "method": "foobar, "params": "bar", "baz]',
+      "undefined",
+      "\u0000",
+    ]
+  ) {
+    assert.throws(() => parseJson(text), (thrown: RpcError) => thrown.code === -32700);
+  }
+});
+
+for (
+  const [text, id] of [
+    ["1", null],
+    ["null", null],
+    ['"text"', null],
+    ["{}", null],
+    ['{"jsonrpc":"1.0","method":"subtract","id":1}', 1],
+    ['{"method":"subtract","id":1}', 1],
+    ['{"jsonrpc":2.0,"method":"subtract","id":1}', 1],
+    ['{"jsonrpc":"2.0","id":1}', 1],
+    ['{"jsonrpc":"2.0","method":1,"params":"bar"}', null],
+    ['{"jsonrpc":"2.0","method":null,"id":2}', 2],
+    ['{"jsonrpc":"2.0","method":"subtract","params":"bar","id":1}', 1],
+    ['{"jsonrpc":"2.0","method":"subtract","params":null,"id":1}', 1],
+    ['{"jsonrpc":"2.0","method":"subtract","params":1}', null],
+    ['{"jsonrpc":"2.0","method":"subtract","id":{}}', null],
+    ['{"jsonrpc":"2.0","method":"subtract","id":[1]}', null],
+    ['{"jsonrpc":"2.0","method":"subtract","id":true}', null],
+    ['{"jsonrpc":"2.0","id":1,"result":1,"error":{}}', 1],
+  ] as const
+) {
+  test(`section 5.1: ${text} is -32600`, async () => {
+    assert.equal(bare(await send(text)), error(-32600, id));
+  });
+}
+
+test("an answer of the caller's is taken in silence", async () => {
+  assert.is(await send('{"jsonrpc":"2.0","id":1,"result":{}}'), undefined);
+  assert.is(await send('{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":""}}'), undefined);
+});
+
+test("section 4: the id comes back as it was: text, zero, negative, fraction, empty, null", async () => {
+  for (const id of ["abc", "", "1", 0, -7, 1.5, 9007199254740991, null]) {
+    const answer = await send(JSON.stringify({ jsonrpc: "2.0", method: "get_data", id })) as { id: unknown };
+    assert.is(answer.id, id);
+  }
+});
+
+test("an id that is a member of Object.prototype is only text", async () => {
+  assert.equal(
+    bare(await send('{"jsonrpc":"2.0","method":"__proto__","id":"constructor"}')),
+    error(-32601, "constructor"),
+  );
+  assert.equal(bare(await send('{"jsonrpc":"2.0","method":"toString","id":1}')), error(-32601, 1));
+});
+
+test("section 5: result is there even when a method returns nothing; written results are sent as they are", async () => {
+  assert.equal(await send('{"jsonrpc":"2.0","method":"nothing","id":1}'), {
+    jsonrpc: "2.0",
+    id: 1,
+    result: null,
+  });
+  assert.equal(await send('{"jsonrpc":"2.0","method":"written","id":1}'), {
+    jsonrpc: "2.0",
+    id: 1,
+    result: { a: [1] },
+  });
+});
+
+test("section 5.1: a method's own error keeps code, message and data", async () => {
+  assert.equal(await send('{"jsonrpc":"2.0","method":"refuse","id":1}'), {
+    jsonrpc: "2.0",
+    id: 1,
+    error: { code: -32000, message: "No", data: { why: "test" } },
+  });
+});
+
+test("anything else that is thrown is -32603 without a word of it; the observer hears it", async () => {
+  const server = newDispatcher();
+  const answer = await send('{"jsonrpc":"2.0","method":"break","id":1}', server);
+  assert.equal(bare(answer), error(-32603, 1));
+  assert.not.match(JSON.stringify(answer), "hunter2");
+  assert.match(String(server.faults[0]), "hunter2");
+});
+
+test("section 6: an empty batch is one error, not a list", async () => {
+  assert.equal(bare(await send("[]")), error(-32600, null));
+});
+
+test("section 6: each invalid member gets an error of its own", async () => {
+  assert.equal(bare(await send("[1]")), [error(-32600, null)]);
+  assert.equal(bare(await send("[1,2,3]")), [error(-32600, null), error(-32600, null), error(-32600, null)]);
+});
+
+test("section 7: a mixed batch answers its requests and its invalid members", async () => {
+  const batch = [
+    { jsonrpc: "2.0", method: "sum", params: [1, 2, 4], id: "1" },
+    { jsonrpc: "2.0", method: "update", params: [7] },
+    { jsonrpc: "2.0", method: "subtract", params: [42, 23], id: "2" },
+    { foo: "boo" },
+    { jsonrpc: "2.0", method: "foo.get", params: { name: "myself" }, id: "5" },
+    { jsonrpc: "2.0", method: "get_data", id: "9" },
+  ];
+  assert.equal(bare(await send(JSON.stringify(batch))), [
+    { jsonrpc: "2.0", id: "1", result: 7 },
+    { jsonrpc: "2.0", id: "2", result: 19 },
+    error(-32600, null),
+    error(-32601, "5"),
+    { jsonrpc: "2.0", id: "9", result: ["hello", 5] },
+  ]);
+});
+
+test("section 6: a batch of notifications is not answered", async () => {
+  assert.is(
+    await send('[{"jsonrpc":"2.0","method":"update"},{"jsonrpc":"2.0","method":"foobar"}]'),
+    undefined,
+  );
+});
+
+test("a batch inside a batch is an invalid member", async () => {
+  assert.equal(bare(await send('[[{"jsonrpc":"2.0","method":"sum","params":[1],"id":1}]]')), [
+    error(-32600, null),
+  ]);
+});
+
+test("a batch that is too long is refused whole: nothing of it is done", async () => {
+  const server = newDispatcher();
+  const batch = Array.from({ length: BATCH_LIMIT + 1 }, () => ({ jsonrpc: "2.0", method: "update" }));
+  assert.equal(bare(await send(JSON.stringify(batch), server)), error(-32600, null));
+  assert.is(server.called.length, 0);
+});
+
+test.run();

@@ -1,0 +1,155 @@
+/**
+ * A tool server with a few definitions, and a way to post to it: what the tests of this room talk to. Nothing but
+ * tests imports this.
+ *
+ * @module
+ */
+import * as v from "valibot";
+import type { TrivetEvent } from "../events.ts";
+import type { Principal } from "../http/bearer.ts";
+import { type Definition, prompt, resource, resourceTemplate, tool, ToolError } from "./definition.ts";
+import { type ToolServer, toolServer, type ToolServerOptions } from "./service.ts";
+
+export const DEFINITIONS: readonly Definition[] = [
+  tool({
+    name: "add",
+    title: "Add",
+    description: "Adds two numbers",
+    input: v.object({ a: v.number(), b: v.optional(v.number(), 1) }),
+    run: ({ a, b }) => a + b,
+  }),
+  tool({
+    name: "greet",
+    description: "Greets",
+    input: { type: "object", properties: { name: { type: "string", maxLength: 10 } }, required: ["name"] },
+    output: { type: "object", properties: { greeting: { type: "string" } }, required: ["greeting"] },
+    run: ({ name }) => name === "nobody" ? { wrong: true } : { greeting: `Hello, ${name}` },
+  }),
+  tool({ name: "no_input", description: "Takes nothing", run: () => "done" }),
+  tool({
+    name: "refuse",
+    description: "Fails with a reason",
+    run() {
+      throw new ToolError("Ask for less");
+    },
+  }),
+  tool({
+    name: "break",
+    description: "Fails by a bug",
+    async run() {
+      await Promise.resolve();
+      throw new Error("the database password is hunter2");
+    },
+  }),
+  tool({
+    name: "secret",
+    description: "Needs scopes",
+    scopes: ["read", "write"],
+    run: (_, { principal }) => principal?.client,
+  }),
+  resource({
+    uri: "test://text",
+    name: "text",
+    description: "Text",
+    mimeType: "text/plain",
+    read: () => "hello",
+  }),
+  resource({
+    uri: "test://bytes",
+    name: "bytes",
+    mimeType: "image/png",
+    read: () => Uint8Array.of(1, 2, 255),
+  }),
+  resourceTemplate({
+    uriTemplate: "test://things/{id}/{+path}",
+    name: "thing",
+    read: ({ id, path }) =>
+      id === "none" ? undefined : { content: `${id}: ${path}`, mimeType: "text/markdown" },
+  }),
+  prompt({
+    name: "ask",
+    description: "Asks",
+    arguments: [{ name: "what", required: true }, { name: "how" }],
+    get: ({ what, how }) => `${what} ${how ?? "plainly"}`,
+  }),
+];
+
+export const READER: Principal = { client: "reader", workspace: "default", scopes: new Set(["read"]) };
+export const WRITER: Principal = {
+  client: "writer",
+  workspace: "default",
+  scopes: new Set(["read", "write"]),
+};
+
+export interface TestServer {
+  readonly server: ToolServer;
+  readonly events: TrivetEvent[];
+  /** Posts a body (JSON unless it is text) and reads the answer; `body` is undefined when it is empty. */
+  post(body: unknown, headers?: Record<string, string>): Promise<Answer>;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  // The tests look into answers of every shape.
+  // deno-lint-ignore no-explicit-any
+  readonly body: any;
+}
+
+export const STREAMABLE = {
+  accept: "application/json, text/event-stream",
+  "mcp-protocol-version": "2025-11-25",
+};
+
+export function newServer(options: Partial<ToolServerOptions> = {}): TestServer {
+  const events: TrivetEvent[] = [];
+  const server = toolServer({
+    name: "test",
+    version: "1.2.3",
+    instructions: "Be brief.",
+    base: "",
+    issuer: "http://127.0.0.1:8787",
+    definitions: DEFINITIONS,
+    authenticate: (request) => {
+      const token = request.headers.get("authorization");
+      const known = { "Bearer reader": READER, "Bearer writer": WRITER }[token ?? ""];
+      return Promise.resolve(token === null ? "none" : known ?? "invalid");
+    },
+    auth: "optional",
+    allowedHosts: [],
+    allowedOrigins: [],
+    bodyLimit: 10_000,
+    resourceMetadata: undefined,
+    observe: (event) => events.push(event),
+    ...options,
+  });
+  return {
+    server,
+    events,
+    async post(body, headers = {}) {
+      const response = await server.fetch(
+        new Request("http://127.0.0.1:8787/mcp", {
+          method: "POST",
+          headers: { "content-type": "application/json", ...headers },
+          body: typeof body === "string" || body instanceof Uint8Array
+            ? body as BodyInit
+            : JSON.stringify(body),
+        }),
+      );
+      const text = await response.text();
+      return {
+        status: response.status,
+        headers: response.headers,
+        body: text === "" ? undefined : JSON.parse(text),
+      };
+    },
+  };
+}
+
+export const request = (method: string, params?: unknown, id: unknown = 1) => ({
+  jsonrpc: "2.0",
+  id,
+  method,
+  params,
+});
+export const call = (name: unknown, args?: unknown) => request("tools/call", { name, arguments: args });

@@ -1,0 +1,71 @@
+import * as v from "valibot";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { toJsonSchema } from "./valibot_json_schema.ts";
+
+const test = suite("mcp/valibot_json_schema");
+const convert = (schema: unknown) => toJsonSchema(schema, "test");
+
+test("objects: required, optional, defaults, strictness, rest", () => {
+  assert.equal(convert(v.object({ a: v.string(), b: v.optional(v.number(), 5) })), {
+    type: "object",
+    properties: { a: { type: "string" }, b: { type: "number", default: 5 } },
+    required: ["a"],
+  });
+  assert.equal(convert(v.strictObject({})), { type: "object", properties: {}, additionalProperties: false });
+  assert.equal(convert(v.objectWithRest({}, v.boolean())).additionalProperties, { type: "boolean" });
+  assert.equal(convert(v.record(v.string(), v.number())), {
+    type: "object",
+    propertyNames: { type: "string" },
+    additionalProperties: { type: "number" },
+  });
+});
+
+test("values: literals, picklists, unions, nullable, arrays, tuples", () => {
+  assert.equal(convert(v.literal(7)), { const: 7 });
+  assert.equal(convert(v.picklist(["a", "b"])), { enum: ["a", "b"] });
+  assert.equal(convert(v.union([v.string(), v.null()])), { anyOf: [{ type: "string" }, { type: "null" }] });
+  assert.equal(convert(v.nullable(v.string())), { anyOf: [{ type: "string" }, { type: "null" }] });
+  assert.equal(convert(v.pipe(v.array(v.string()), v.minLength(1))), {
+    type: "array",
+    items: { type: "string" },
+    minItems: 1,
+  });
+  assert.equal(convert(v.strictTuple([v.string()])), {
+    type: "array",
+    prefixItems: [{ type: "string" }],
+    minItems: 1,
+    maxItems: 1,
+  });
+});
+
+test("pipes: bounds, formats, patterns, descriptions", () => {
+  assert.equal(convert(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(9))), {
+    type: "integer",
+    minimum: 1,
+    maximum: 9,
+  });
+  assert.equal(convert(v.pipe(v.string(), v.email(), v.maxLength(50), v.description("Where to write"))), {
+    type: "string",
+    format: "email",
+    maxLength: 50,
+    description: "Where to write",
+  });
+  assert.equal(convert(v.pipe(v.string(), v.regex(/^a+$/))), { type: "string", pattern: "^a+$" });
+  assert.equal(convert(v.pipe(v.string(), v.startsWith("a.b"))), { type: "string", pattern: "^a\\.b" });
+});
+
+for (
+  const schema of [
+    v.date(),
+    v.map(v.string(), v.string()),
+    v.pipe(v.string(), v.transform(Number)),
+    v.bigint(),
+  ]
+) {
+  test(`what JSON Schema cannot say is refused, not published wrongly: ${schema.type}`, () => {
+    assert.throws(() => convert(schema), "JSON Schema cannot say valibot's");
+  });
+}
+
+test.run();
