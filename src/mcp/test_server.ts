@@ -146,10 +146,12 @@ export function newServer(options: Partial<ToolServerOptions> = {}): TestServer 
   };
 }
 
-export const request = (method: string, params?: unknown, id: unknown = 1) => ({
-  jsonrpc: "2.0",
-  id,
-  method,
-  params,
-});
-export const call = (name: unknown, args?: unknown) => request("tools/call", { name, arguments: args });
+/** A JSON-RPC request; without an id it gets 1. */
+export function request(method: string, params?: unknown, id: unknown = 1): Record<string, unknown> {
+  return { jsonrpc: "2.0", id, method, params };
+}
+
+/** A `tools/call`. */
+export function call(name: unknown, args?: unknown): Record<string, unknown> {
+  return request("tools/call", { name, arguments: args });
+}

@@ -1,0 +1,321 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { DEMO, multipart, newService, SKILL_MD, zip } from "./test_service.ts";
+
+const test = suite("skills/service");
+
+async function refusal(response: Response, status: number, type: string): Promise<string> {
+  assert.is(response.status, status);
+  assert.is(response.headers.get("content-type"), "application/json");
+  const body = await response.json();
+  assert.equal(Object.keys(body), ["type", "error", "request_id"]);
+  assert.is(body.type, "error");
+  assert.is(body.error.type, type);
+  assert.is(body.request_id, response.headers.get("request-id"));
+  assert.match(body.request_id, /^req_/);
+  return body.error.message;
+}
+
+test("POST /v1/skills with files[]: 200 with the skill in today's shape", async () => {
+  const { upload } = await newService();
+  const response = await upload(DEMO, { display_name: "My demo" });
+  assert.is(response.status, 200);
+  assert.match(response.headers.get("request-id")!, /^req_/);
+  const skill = await response.json();
+  assert.equal(Object.keys(skill), [
+    "type",
+    "id",
+    "created_at",
+    "updated_at",
+    "display_name",
+    "latest_version_id",
+    "source",
+  ]);
+  assert.is(skill.type, "skill");
+  assert.match(skill.id, /^skill_01/);
+  assert.match(skill.latest_version_id, /^skver_01/);
+  assert.is(skill.display_name, "My demo");
+  assert.equal(skill.source, { type: "custom" });
+  assert.is(new Date(skill.created_at).toISOString(), skill.created_at);
+});
+
+test("the label is the skill's name when none is sent", async () => {
+  const { upload } = await newService();
+  assert.is((await (await upload(DEMO)).json()).display_name, "demo");
+});
+
+test("one zip archive, wrapped or flat, stored or deflated, is as good as its files", async () => {
+  const { upload, service } = await newService();
+  for (const wrapper of ["demo/", ""]) {
+    for (const method of [0, 8]) {
+      const archive = await zip([
+        { name: wrapper + "SKILL.md", content: SKILL_MD, method },
+        { name: wrapper + "scripts/", mode: 0o40755 },
+        { name: wrapper + "scripts/run.py", content: "print(1)", method, mode: 0o100755 },
+      ]);
+      const response = await upload([["demo.zip", archive]]);
+      assert.is(response.status, 200, await response.clone().text());
+      const { id } = await response.json();
+      const principal = { workspace: "default", scopes: new Set(["skills:read"]) };
+      const loaded = await service.catalog.load(principal, id);
+      assert.equal(loaded?.files, ["SKILL.md", "scripts/run.py"]);
+    }
+  }
+});
+
+test("litter of archivers is left out", async () => {
+  const { upload, service } = await newService();
+  const { id } = await (await upload([...DEMO, ["__MACOSX/demo/._SKILL.md", "x"], ["demo/.DS_Store", "x"], [
+    "demo/.keep",
+    "",
+  ]])).json();
+  const loaded = await service.catalog.load({ workspace: "default", scopes: new Set(["admin"]) }, id);
+  assert.equal(loaded?.files, [".keep", "SKILL.md", "data.bin", "scripts/run.py"]);
+});
+
+test("what comes out is what went in, byte for byte", async () => {
+  const { upload, service } = await newService();
+  const { id } = await (await upload(DEMO)).json();
+  const principal = { workspace: "default", scopes: new Set(["skills:read"]) };
+  for (const [name, content] of DEMO) {
+    const file = await service.catalog.read(principal, id, name.slice("demo/".length));
+    assert.equal(file?.bytes, typeof content === "string" ? new TextEncoder().encode(content) : content);
+  }
+});
+
+test("GET, LIST and DELETE", async () => {
+  const { upload, send } = await newService();
+  const made = await (await upload(DEMO)).json();
+  assert.equal(await (await send(`/v1/skills/${made.id}`)).json(), made);
+  assert.equal(await (await send("/v1/skills")).json(), { data: [made], next_page: null });
+  const deleted = await send(`/v1/skills/${made.id}`, { method: "DELETE" });
+  assert.is(deleted.status, 200);
+  assert.equal(await deleted.json(), { type: "skill_deleted", id: made.id });
+  await refusal(await send(`/v1/skills/${made.id}`), 404, "not_found_error");
+  await refusal(await send(`/v1/skills/${made.id}`, { method: "DELETE" }), 404, "not_found_error");
+});
+
+test("after a delete nothing of the skill is in the store", async () => {
+  const { upload, send, store } = await newService();
+  const { id } = await (await upload(DEMO)).json();
+  await send(`/v1/skills/${id}`, { method: "DELETE" });
+  assert.equal((await store.list([])).map((entry) => entry.key[0]).filter((kind) => kind !== "api_key"), []);
+});
+
+test("LIST: newest first, in pages that show every skill once, next_page null at the end", async () => {
+  const { upload, send, advance } = await newService();
+  const ids: string[] = [];
+  for (let i = 0; i < 23; i++) {
+    advance(1);
+    ids.unshift((await (await upload(DEMO)).json()).id);
+  }
+  const seen: string[] = [];
+  let query = "?limit=5";
+  for (let page = 0; page < 10; page++) {
+    const { data, next_page } = await (await send("/v1/skills" + query)).json();
+    assert.ok(data.length <= 5);
+    seen.push(...data.map((skill: { id: string }) => skill.id));
+    if (next_page === null) break;
+    assert.match(next_page, /^page_/);
+    query = `?limit=5&page=${encodeURIComponent(next_page)}`;
+  }
+  assert.equal(seen, ids);
+  assert.is((await (await send("/v1/skills")).json()).data.length, 20, "20 when no limit is given");
+  assert.is((await (await send("/v1/skills?limit=1000")).json()).data.length, 23);
+  assert.equal((await (await send("/v1/skills?source=anthropic")).json()).data, []);
+});
+
+test("a page that ends exactly at the last skill has no next page", async () => {
+  const { upload, send } = await newService();
+  for (let i = 0; i < 4; i++) await upload(DEMO);
+  assert.is((await (await send("/v1/skills?limit=4")).json()).next_page, null);
+});
+
+for (
+  const query of [
+    "limit=0",
+    "limit=1001",
+    "limit=abc",
+    "limit=",
+    "limit=1.5",
+    "limit=-1",
+    "limit=5&limit=6",
+    "source=nowhere",
+    "page=",
+    "page=page_x",
+    "page=nonsense",
+  ]
+) {
+  test(`LIST with ${query} is 400`, async () => {
+    const { send } = await newService();
+    await refusal(await send("/v1/skills?" + query), 400, "invalid_request_error");
+  });
+}
+
+test("a cursor of another workspace, another filter, or a changed one is 400", async () => {
+  const { upload, send } = await newService();
+  for (let i = 0; i < 3; i++) await upload(DEMO);
+  const { next_page } = await (await send("/v1/skills?limit=1")).json();
+  const page = encodeURIComponent(next_page);
+  assert.is((await send(`/v1/skills?limit=1&page=${page}`)).status, 200);
+  await refusal(await send(`/v1/skills?page=${page}`, { key: "stranger" }), 400, "invalid_request_error");
+  await refusal(await send(`/v1/skills?page=${page}&source=custom`), 400, "invalid_request_error");
+  for (let i = 5; i < next_page.length; i += 7) {
+    const changed = next_page.slice(0, i) + (next_page[i] === "A" ? "B" : "A") + next_page.slice(i + 1);
+    await refusal(await send(`/v1/skills?page=${encodeURIComponent(changed)}`), 400, "invalid_request_error");
+  }
+});
+
+test("no key is 401, a wrong one too; without the scope 403; another workspace's skill is 404", async () => {
+  const { upload, send } = await newService();
+  const { id } = await (await upload(DEMO)).json();
+  for (const key of ["", "wrong"]) {
+    const response = await send("/v1/skills", { key });
+    assert.is(response.headers.get("www-authenticate"), "Bearer");
+    await refusal(response, 401, "authentication_error");
+  }
+  await refusal(await send("/v1/skills", { key: "nobody" }), 403, "permission_error");
+  assert.is((await send("/v1/skills", { key: "reader" })).status, 200);
+  await refusal(await upload(DEMO, {}, "reader"), 403, "permission_error");
+  await refusal(await send(`/v1/skills/${id}`, { method: "DELETE", key: "reader" }), 403, "permission_error");
+  await refusal(await send(`/v1/skills/${id}`, { key: "stranger" }), 404, "not_found_error");
+  await refusal(
+    await send(`/v1/skills/${id}`, { method: "DELETE", key: "stranger" }),
+    404,
+    "not_found_error",
+  );
+  assert.is((await send(`/v1/skills/${id}`)).status, 200);
+});
+
+test("with auth off everybody reads and writes", async () => {
+  const { upload, send } = await newService({ auth: "off" });
+  assert.is((await upload(DEMO, {}, "")).status, 200);
+  assert.is((await send("/v1/skills", { key: "" })).status, 200);
+});
+
+test("anthropic-version: today's and the one before; another is 400; any beta marker is taken", async () => {
+  const { send } = await newService();
+  for (const version of ["2023-06-01", "2026-10-21"]) {
+    const headers = {
+      "anthropic-version": version,
+      "anthropic-beta": "skills-2025-10-02, files-api-2025-04-14",
+    };
+    assert.is((await send("/v1/skills", { headers })).status, 200);
+  }
+  const headers = { "anthropic-version": "2020-01-01" };
+  assert.match(
+    await refusal(await send("/v1/skills", { headers }), 400, "invalid_request_error"),
+    "anthropic-version",
+  );
+});
+
+test("other methods are 405 with Allow, other paths 404, in the envelope", async () => {
+  const { send } = await newService();
+  const put = await send("/v1/skills", { method: "PUT" });
+  assert.is(put.headers.get("allow"), "GET, HEAD, POST, OPTIONS");
+  await refusal(put, 405, "invalid_request_error");
+  await refusal(await send("/v1/skills/x", { method: "PATCH" }), 405, "invalid_request_error");
+  for (const path of ["/v1", "/v1/", "/v1/skills/", "/v1/skills/a/b", "/v1/skill", "/v1/skills/%ff"]) {
+    await refusal(await send(path), 404, "not_found_error");
+  }
+  const head = await send("/v1/skills", { method: "HEAD" });
+  assert.is(head.status, 200);
+  assert.is(await head.text(), "");
+});
+
+test("an id in any spelling is looked up, never joined to anything", async () => {
+  const { send } = await newService();
+  for (const id of ["..%2f..%2fetc%2fpasswd", "%00", "__proto__", "a".repeat(3000), "%F0%9D%84%9E"]) {
+    await refusal(await send(`/v1/skills/${id}`), 404, "not_found_error");
+  }
+});
+
+test("browsers may call it: preflight, and request-id is readable", async () => {
+  const { send } = await newService();
+  const headers = { origin: "https://a.example", "access-control-request-method": "POST" };
+  assert.is((await send("/v1/skills", { method: "OPTIONS", headers })).status, 204);
+  const response = await send("/v1/skills", { headers: { origin: "https://a.example" } });
+  assert.is(response.headers.get("access-control-allow-origin"), "*");
+  assert.match(response.headers.get("access-control-expose-headers")!, "request-id");
+});
+
+test("50 creations at once are 50 skills; a list during them shows only whole ones", async () => {
+  const { upload, send } = await newService();
+  const uploads = Array.from({ length: 50 }, () => upload(DEMO));
+  const lists = Array.from({ length: 20 }, () => send("/v1/skills?limit=1000"));
+  const made = await Promise.all(uploads);
+  assert.ok(made.every((response) => response.status === 200));
+  for (const list of await Promise.all(lists)) assert.is(list.status, 200);
+  assert.is((await (await send("/v1/skills?limit=1000")).json()).data.length, 50);
+});
+
+test("of 8 deletions at once one deletes", async () => {
+  const { upload, send } = await newService();
+  const { id } = await (await upload(DEMO)).json();
+  const deletions = await Promise.all(
+    Array.from({ length: 8 }, () => send(`/v1/skills/${id}`, { method: "DELETE" })),
+  );
+  assert.is(deletions.filter((response) => response.status === 200).length, 1);
+  assert.is(deletions.filter((response) => response.status === 404).length, 7);
+});
+
+test("over 8 MB is 413, and nothing is stored: with and without a declared length", async () => {
+  const { send, store } = await newService();
+  const { body, type } = multipart([...DEMO, ["demo/large.bin", new Uint8Array(8 * 1024 * 1024)]]);
+  for (const declared of [true, false]) {
+    const headers: Record<string, string> = { "content-type": type };
+    if (declared) headers["content-length"] = String(body.length);
+    const response = await send("/v1/skills", { method: "POST", headers, body });
+    await refusal(response, 413, "request_too_large");
+  }
+  assert.equal(await store.list(["skill"]), []);
+  assert.equal(await store.list(["skill_file"]), []);
+});
+
+test("an endless upload is cut off", async () => {
+  const { send } = await newService();
+  let sent = 0;
+  let cut = false;
+  const body = new ReadableStream<Uint8Array>({
+    pull(controller) {
+      sent += 65_536;
+      controller.enqueue(new Uint8Array(65_536));
+    },
+    cancel: () => void (cut = true),
+  });
+  const headers = { "content-type": "multipart/form-data; boundary=x" };
+  const init = { method: "POST", headers, body, duplex: "half" } as RequestInit;
+  await refusal(await send("/v1/skills", init), 413, "request_too_large");
+  assert.ok(cut);
+  assert.ok(sent < 10 * 1024 * 1024, `${sent} bytes were taken`);
+});
+
+test("an archive that unpacks to more than 8 MB is 413, whatever its headers say", async () => {
+  const { upload, store } = await newService();
+  const bomb = await zip([
+    { name: "demo/SKILL.md", content: SKILL_MD },
+    { name: "demo/zeros", content: new Uint8Array(9 * 1024 * 1024), method: 8, size: 10 },
+  ]);
+  assert.ok(bomb.length < 20_000);
+  const response = await upload([["bomb.zip", bomb]]);
+  assert.ok(response.status === 413 || response.status === 400);
+  assert.equal(await store.list(["skill"]), []);
+});
+
+test("a skill of just under 8 MB is taken", async () => {
+  const { upload } = await newService();
+  const filler = 8 * 1024 * 1024 - DEMO.reduce((sum, [, content]) => sum + content.length, 0);
+  assert.is((await upload([...DEMO, ["demo/large.bin", new Uint8Array(filler)]])).status, 200);
+  const over = await upload([...DEMO, ["demo/large.bin", new Uint8Array(filler + 1)]]);
+  await refusal(over, 413, "request_too_large");
+});
+
+test("when the store fails: 500 api_error without a word of it", async () => {
+  const { upload, store, events } = await newService({ auth: "off" });
+  await store.close();
+  const message = await refusal(await upload(DEMO), 500, "api_error");
+  assert.is(message, "The server failed: try again later");
+  assert.is(events.at(-1)?.type, "fault");
+});
+
+test.run();

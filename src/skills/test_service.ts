@@ -1,0 +1,245 @@
+/**
+ * A Skills service on the memory store, archives with every fault on request, and folders made of words: what the
+ * tests of this room talk to. Nothing but tests imports this.
+ *
+ * @module
+ */
+import type { TrivetEvent } from "../events.ts";
+import { memoryStore } from "../store/memory.ts";
+import type { Store } from "../store/store.ts";
+import { verifyApiKey } from "./api_key.ts";
+import { crc32 } from "./crc32.ts";
+import { apiKeyKey } from "./records.ts";
+import { secretDigest } from "../crypto/secret.ts";
+import type { FolderEntry, SkillFolder } from "./folder.ts";
+import { type SkillsService, skillsService, type SkillsServiceOptions } from "./service.ts";
+
+const encoder = new TextEncoder();
+
+export const SKILL_MD =
+  "---\nname: demo\ndescription: Shows how a skill looks. Use it in tests.\n---\n# Demo\n\nDo it well.\n";
+
+/** A file to send: its name and its content. */
+export type TestFile = readonly [name: string, content: string | Uint8Array];
+
+export const DEMO: readonly TestFile[] = [
+  ["demo/SKILL.md", SKILL_MD],
+  ["demo/scripts/run.py", "print('hello')\n"],
+  ["demo/data.bin", Uint8Array.of(0, 255, 13, 10, 45, 45, 0)],
+];
+
+export interface TestService {
+  readonly service: SkillsService;
+  readonly store: Store;
+  readonly events: TrivetEvent[];
+  advance(milliseconds: number): void;
+  send(path: string, init?: RequestInit & { key?: string | undefined }): Promise<Response>;
+  upload(files: readonly TestFile[], fields?: Record<string, string>, key?: string): Promise<Response>;
+}
+
+/** Keys: `writer`, `reader`, `nobody` (no scopes) and `stranger` (another workspace). */
+export async function newService(options: Partial<SkillsServiceOptions> = {}): Promise<TestService> {
+  let offset = 0;
+  const now = (): number => Date.now() + offset;
+  const store = options.store ?? memoryStore({ now });
+  const keys = {
+    writer: ["default", ["skills:read", "skills:write"]],
+    reader: ["default", ["skills:read"]],
+    nobody: ["default", []],
+    stranger: ["other", ["skills:write"]],
+  } as const;
+  for (const [secret, [workspace, scopes]] of Object.entries(keys)) {
+    const value = { id: secret, name: secret, workspace, scopes, created: 0 };
+    await store.commit({ set: [{ key: apiKeyKey(secretDigest(secret)), value }] });
+  }
+  const events: TrivetEvent[] = [];
+  const cursorKey = new Uint8Array(32).fill(7);
+  const service = skillsService({
+    store,
+    base: "",
+    authenticate: async (request) => {
+      const key = request.headers.get("x-api-key");
+      return key === null ? "none" : await verifyApiKey(store, key) ?? "invalid";
+    },
+    auth: "required",
+    folders: [],
+    uploadLimit: 8 * 1024 * 1024,
+    cursorKey: () => Promise.resolve(cursorKey),
+    observe: (event) => events.push(event),
+    now,
+    ...options,
+  });
+  const test: TestService = {
+    service,
+    store,
+    events,
+    advance: (milliseconds) => void (offset += milliseconds),
+    send: (path, { key = "writer", ...init } = {}) => {
+      const headers = new Headers(init.headers);
+      if (key !== "") headers.set("x-api-key", key);
+      return service.fetch(new Request("http://127.0.0.1" + path, { ...init, headers }));
+    },
+    upload(files, fields = {}, key = "writer") {
+      const { body, type } = multipart(files, fields);
+      return test.send("/v1/skills", { method: "POST", body, headers: { "content-type": type }, key });
+    },
+  };
+  return test;
+}
+
+/** A multipart body written byte for byte: `FormData` would mend hostile names. */
+export function multipart(
+  files: readonly TestFile[],
+  fields: Record<string, string> = {},
+): { body: Uint8Array<ArrayBuffer>; type: string } {
+  const boundary = "----test-boundary";
+  const chunks: Uint8Array[] = [];
+  const write = (content: string | Uint8Array) =>
+    chunks.push(typeof content === "string" ? encoder.encode(content) : content);
+  for (const [name, value] of Object.entries(fields)) {
+    write(`--${boundary}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`);
+  }
+  for (const [name, content] of files) {
+    write(`--${boundary}\r\nContent-Disposition: form-data; name="files[]"; filename="${name}"\r\n`);
+    write("Content-Type: application/octet-stream\r\n\r\n");
+    write(content);
+    write("\r\n");
+  }
+  write(`--${boundary}--\r\n`);
+  return { body: concat(chunks), type: `multipart/form-data; boundary=${boundary}` };
+}
+
+/** What may be wrong with an entry of an archive. */
+export interface TestEntry {
+  readonly name: string | Uint8Array;
+  readonly content?: string | Uint8Array;
+  readonly localName?: string;
+  readonly mode?: number;
+  readonly flags?: number;
+  readonly method?: number;
+  readonly crc?: number;
+  readonly size?: number;
+  readonly gap?: number;
+}
+
+/** A zip archive of stored or (with `method: 8`) deflated entries, as broken as asked. */
+export async function zip(
+  entries: readonly TestEntry[],
+  { prefix = "", suffix = "", comment = "", count = entries.length }: {
+    prefix?: string;
+    suffix?: string;
+    comment?: string;
+    count?: number;
+  } = {},
+): Promise<Uint8Array<ArrayBuffer>> {
+  const chunks: Uint8Array[] = [encoder.encode(prefix)];
+  const directory: Uint8Array[] = [];
+  const length = () => chunks.reduce((sum, chunk) => sum + chunk.length, 0);
+  for (const entry of entries) {
+    const { content = "", flags = 0, method = 0, mode = 0, gap = 0 } = entry;
+    const bytes = typeof content === "string" ? encoder.encode(content) : content;
+    const packed = method === 8 ? await deflate(bytes) : bytes;
+    const name = typeof entry.name === "string" ? encoder.encode(entry.name) : entry.name;
+    const localName = entry.localName === undefined ? name : encoder.encode(entry.localName);
+    const crc = entry.crc ?? crc32(bytes);
+    const size = entry.size ?? bytes.length;
+    chunks.push(new Uint8Array(gap));
+    const offset = length();
+    chunks.push(
+      numbers([
+        [0x04034b50, 4],
+        [20, 2],
+        [flags, 2],
+        [method, 2],
+        [0, 4],
+        [crc, 4],
+        [packed.length, 4],
+        [size, 4],
+        [localName.length, 2],
+        [0, 2],
+      ]),
+    );
+    chunks.push(localName, packed);
+    directory.push(
+      numbers([
+        [0x02014b50, 4],
+        [20 | 3 << 8, 2],
+        [20, 2],
+        [flags, 2],
+        [method, 2],
+        [0, 4],
+        [crc, 4],
+        [packed.length, 4],
+        [size, 4],
+        [name.length, 2],
+        [0, 4],
+        [0, 4],
+        [mode * 0x10000, 4],
+        [offset, 4],
+      ]),
+      name,
+    );
+  }
+  const start = length();
+  const size = directory.reduce((sum, chunk) => sum + chunk.length, 0);
+  chunks.push(...directory);
+  chunks.push(
+    numbers([[0x06054b50, 4], [0, 4], [count, 2], [count, 2], [size, 4], [start, 4], [comment.length, 2]]),
+  );
+  chunks.push(encoder.encode(comment + suffix));
+  return concat(chunks);
+}
+
+function numbers(fields: readonly (readonly [value: number, bytes: number])[]): Uint8Array {
+  return Uint8Array.from(
+    fields.flatMap(([value, bytes]) =>
+      Array.from({ length: bytes }, (_, i) => Math.floor(value / 2 ** (8 * i)) & 255)
+    ),
+  );
+}
+
+async function deflate(bytes: Uint8Array): Promise<Uint8Array> {
+  const stream = new Blob([bytes as Uint8Array<ArrayBuffer>]).stream().pipeThrough(
+    new CompressionStream("deflate-raw"),
+  );
+  return new Uint8Array(await new Response(stream).arrayBuffer());
+}
+
+function concat(chunks: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const all = new Uint8Array(chunks.reduce((sum, chunk) => sum + chunk.length, 0));
+  let at = 0;
+  for (const chunk of chunks) {
+    all.set(chunk, at);
+    at += chunk.length;
+  }
+  return all;
+}
+
+/** A folder whose files are given by path; `null` stands for a link. Change the map to change the folder. */
+export function folderOf(files: Map<string, string | null>, path = "/skills"): SkillFolder {
+  const stampOf = (content: string | null) => String(content?.length) + secretDigest(content ?? "");
+  return {
+    path,
+    list(relative) {
+      const prefix = relative === "" ? "" : relative + "/";
+      const entries = new Map<string, FolderEntry>();
+      for (const [file, content] of files) {
+        if (!file.startsWith(prefix)) continue;
+        const [name, ...rest] = file.slice(prefix.length).split("/");
+        const type = rest.length > 0 ? "folder" : content === null ? "link" : "file";
+        entries.set(name!, {
+          name: name!,
+          type,
+          size: content?.length ?? 0,
+          stamp: stampOf(content),
+          modified: 1_700_000_000_000,
+        });
+      }
+      return Promise.resolve([...entries.values()].sort((a, b) => a.name < b.name ? -1 : 1));
+    },
+    read(relative) {
+      const content = files.get(relative);
+      return Promise.resolve(content === undefined || content === null ? undefined : encoder.encode(content));
+    },
+  };
+}
