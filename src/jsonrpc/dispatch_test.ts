@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { BATCH_LIMIT, dispatch, dispatchBatch, type Dispatcher } from "./dispatch.ts";
+import { BATCH_LIMIT, dispatch, dispatchBatch, type Dispatcher, type Method } from "./dispatch.ts";
 import { RpcError } from "./error.ts";
 import { parseJson, writeResponse, writeResponses, WrittenResult } from "./message.ts";
 
@@ -11,15 +11,16 @@ function newDispatcher(): { dispatcher: Dispatcher<undefined>; called: string[];
   const called: string[] = [];
   const faults: unknown[] = [];
   const dispatcher: Dispatcher<undefined> = {
-    methods: new Map<string, (params: never) => unknown>([
-      [
-        "subtract",
-        (params: number[] | { minuend: number; subtrahend: number }) =>
-          Array.isArray(params) ? params[0]! - params[1]! : params.minuend - params.subtrahend,
-      ],
-      ["sum", (params: number[]) => params.reduce((a, b) => a + b, 0)],
+    methods: new Map<string, Method<undefined>>([
+      ["subtract", (params) => {
+        const { minuend, subtrahend } = Array.isArray(params)
+          ? { minuend: params[0], subtrahend: params[1] }
+          : params as Record<string, number>;
+        return minuend! - subtrahend!;
+      }],
+      ["sum", (params) => (params as number[]).reduce((a, b) => a + b, 0)],
       ["get_data", () => ["hello", 5]],
-      ["update", (params: unknown) => void called.push(JSON.stringify(params))],
+      ["update", (params) => void called.push(JSON.stringify(params))],
       ["nothing", () => undefined],
       ["written", () => new WrittenResult('{"a":[1]}')],
       ["refuse", () => {
@@ -28,7 +29,7 @@ function newDispatcher(): { dispatcher: Dispatcher<undefined>; called: string[];
       ["break", () => {
         throw new Error("the database password is hunter2");
       }],
-    ]) as Dispatcher<undefined>["methods"],
+    ]),
     onFault: (error) => faults.push(error),
   };
   return { dispatcher, called, faults };
