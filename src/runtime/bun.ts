@@ -7,6 +7,8 @@ import {
   completeServeOptions,
   faultResponse,
   type FetchHandler,
+  hasReadableHost,
+  malformedHostResponse,
   type RunningServer,
   type ServeOptions,
   urlOf,
@@ -43,12 +45,14 @@ export async function serve(handler: FetchHandler, options: ServeOptions = {}): 
     hostname,
     idleTimeout: IDLE_TIMEOUT,
     development: false,
-    fetch: (request, server) =>
-      handler.fetch(request, {
+    fetch(request, server) {
+      if (!hasReadableHost(request)) return malformedHostResponse();
+      return handler.fetch(request, {
         get ip() {
           return server.requestIP(request)?.address;
         },
-      }),
+      });
+    },
     error(error) {
       onError(error);
       return faultResponse();

@@ -7,6 +7,8 @@ import {
   completeServeOptions,
   faultResponse,
   type FetchHandler,
+  hasReadableHost,
+  malformedHostResponse,
   type RunningServer,
   type ServeOptions,
   urlOf,
@@ -20,40 +22,37 @@ interface DenoNamespace {
     readonly hostname: string;
     readonly onListen: () => void;
     readonly onError: (error: unknown) => Response;
-    readonly signal: AbortSignal;
     readonly handler: (
       request: Request,
       info: { readonly remoteAddr: { readonly hostname?: string } },
     ) => Promise<Response> | Response;
-  }): {
-    readonly addr: { readonly port: number };
-    readonly finished: Promise<void>;
-    shutdown(): Promise<void>;
-  };
+  }): { readonly addr: { readonly port: number }; shutdown(): Promise<void>; unref(): void };
 }
 
 /** Listens, and resolves as soon as it does. Rejects when the address cannot be had. */
 export async function serve(handler: FetchHandler, options: ServeOptions = {}): Promise<RunningServer> {
   const { port, hostname, closeTimeout, onError } = completeServeOptions(options);
   const { Deno } = globalThis as unknown as { Deno: DenoNamespace };
-  const abort = new AbortController();
   const server = Deno.serve({
     port,
     hostname,
-    signal: abort.signal,
     onListen: () => {},
     onError(error) {
       onError(error);
       return faultResponse();
     },
-    handler: (request, info) => handler.fetch(request, { ip: info.remoteAddr.hostname }),
+    handler(request, info) {
+      if (!hasReadableHost(request)) return malformedHostResponse();
+      return handler.fetch(request, { ip: info.remoteAddr.hostname });
+    },
   });
   return {
     hostname,
     port: server.addr.port,
     url: urlOf(hostname, server.addr.port),
     async close() {
-      if (await within(closeTimeout, server.shutdown()) === "late") abort.abort();
+      // What is late ends with the process: an abort during a shutdown throws outside of any handler (Deno 2.9).
+      if (await within(closeTimeout, server.shutdown()) === "late") server.unref();
     },
   };
 }

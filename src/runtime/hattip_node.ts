@@ -38,7 +38,7 @@ export function toHattip(handler: FetchHandler, onError: (error: unknown) => voi
 /** Listens, and resolves as soon as it does. Rejects when the address cannot be had. */
 export async function serve(handler: FetchHandler, options: ServeOptions = {}): Promise<RunningServer> {
   const { port, hostname, closeTimeout, onError } = completeServeOptions(options);
-  const middleware = createMiddleware(toHattip(handler, onError));
+  const middleware = createMiddleware(toHattip(handler, onError), { alwaysCallNext: false });
   const server = createServer((request: IncomingMessage, response: ServerResponse) => {
     // The adapter would throw on these, and answer 500 with a stack in the log.
     if (!URL.canParse(`http://${request.headers.host}/`)) {

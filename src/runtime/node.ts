@@ -12,6 +12,7 @@ import {
   completeServeOptions,
   faultResponse,
   type FetchHandler,
+  malformedHostResponse,
   type RunningServer,
   type ServeOptions,
   urlOf,
@@ -34,7 +35,7 @@ export async function serve(handler: FetchHandler, options: ServeOptions = {}): 
     async fetch(request) {
       // RFC 9112 §3.2: a Host field that is no host.
       if (request.url.startsWith("http://_invalid_")) {
-        return new Response("The Host field is malformed.", { status: 400 });
+        return malformedHostResponse();
       }
       try {
         // srvx's request knows `ip` and `waitUntil` itself, and works them out only when asked.

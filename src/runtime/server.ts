@@ -47,6 +47,19 @@ export function faultResponse(): Response {
   });
 }
 
+/** Whether a runtime could make an address of the Host field (RFC 9112 §3.2); Bun and Deno pass on what they get. */
+export function hasReadableHost(request: Request): boolean {
+  try {
+    return URL.canParse(request.url);
+  } catch {
+    return false;
+  }
+}
+
+export function malformedHostResponse(): Response {
+  return new Response("The Host field is malformed.", { status: 400 });
+}
+
 /** Rejects nothing: resolves when the work is done or the time is over. */
 export async function within(milliseconds: number, work: Promise<unknown>): Promise<"done" | "late"> {
   let timer: ReturnType<typeof setTimeout> | undefined;

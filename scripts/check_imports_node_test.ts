@@ -1,0 +1,121 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { checkImports } from "./check_imports.ts";
+import { checkSize } from "./check_size.ts";
+
+const test = suite("scripts/check");
+
+/** What the checks find in a tree of these files. */
+function withTree<Result>(files: Record<string, string>, check: (root: string) => Result): Result {
+  const root = mkdtempSync(join(tmpdir(), "trivet-check-"));
+  try {
+    for (const [file, text] of Object.entries(files)) {
+      mkdirSync(dirname(join(root, file)), { recursive: true });
+      writeFileSync(join(root, file), text);
+    }
+    return check(root);
+  } finally {
+    rmSync(root, { recursive: true, force: true });
+  }
+}
+
+for (
+  const [what, file, text, message] of [
+    [
+      "one service that imports another",
+      "src/oauth/a.ts",
+      'import { x } from "../skills/b.ts";',
+      "oauth may not import skills",
+    ],
+    [
+      "a type of another service",
+      "src/mcp/a.ts",
+      'import type { X } from "../oauth/b.ts";',
+      "mcp may not import oauth",
+    ],
+    [
+      "HTTP that knows a service",
+      "src/http/a.ts",
+      'export { x } from "../mcp/b.ts";',
+      "http may not import mcp",
+    ],
+    ["JSON-RPC that knows MCP", "src/jsonrpc/a.ts", 'import "../mcp/b.ts";', "jsonrpc may not import mcp"],
+    [
+      "a service that imports a driver",
+      "src/oauth/a.ts",
+      'import { m } from "../store/memory.ts";',
+      "not a driver",
+    ],
+    [
+      "a service that imports the composed server",
+      "src/oauth/a.ts",
+      'import { t } from "../trivet.ts";',
+      "only src/mod.ts",
+    ],
+    [
+      "core that imports a runtime entry",
+      "src/trivet.ts",
+      'import { serve } from "./runtime/node.ts";',
+      "root may not import runtime",
+    ],
+    ["a node: module in core", "src/oauth/a.ts", 'import fs from "node:fs";', "belongs to a runtime"],
+    [
+      "a dynamic import of one",
+      "src/oauth/a.ts",
+      'const fs = await import("node:fs");',
+      "belongs to a runtime",
+    ],
+    ["Deno in core", "src/skills/a.ts", "const x = Deno.cwd();", '"Deno" belongs to a runtime'],
+    ["process in core", "src/skills/a.ts", "const x = process.env.X;", '"process" belongs to a runtime'],
+    ["Buffer in core", "src/skills/a.ts", "const x = Buffer.from([]);", '"Buffer" belongs to a runtime'],
+    ["a package in core", "src/oauth/a.ts", 'import x from "lodash";', 'the package "lodash"'],
+    ["yaml in a second file", "src/skills/a.ts", 'import { parse } from "yaml";', 'the package "yaml"'],
+    [
+      "an import that leads out",
+      "src/oauth/a.ts",
+      'import x from "../../scripts/x.ts";',
+      "leads out of src/",
+    ],
+    ["core that imports a test", "src/oauth/a.ts", 'import x from "./b_test.ts";', "only tests import"],
+  ] as const
+) {
+  test(`${what} is found, with file and line`, () => {
+    const [found] = withTree({ [file]: `// A comment.\n${text}\n` }, checkImports);
+    assert.is(found?.file, file);
+    assert.is(found?.line, 2);
+    assert.match(found!.message, message);
+  });
+}
+
+test("files that import each other are found", () => {
+  const files = { "src/http/a.ts": 'import "./b.ts";', "src/http/b.ts": 'import "./a.ts";' };
+  assert.match(withTree(files, checkImports)[0]!.message, "src/http/a.ts -> src/http/b.ts -> src/http/a.ts");
+});
+
+test("what is allowed is not found: arrows along the way, names in comments and texts, tests", () => {
+  const files = {
+    "src/oauth/a.ts":
+      'import { x } from "../http/b.ts";\nimport type { Store } from "../store/store.ts";\n// process.env, Deno.cwd()\nconst text = "Buffer.from, process.exit";',
+    "src/oauth/a_node_test.ts":
+      'import fs from "node:fs";\nimport { memoryStore } from "../store/memory.ts";',
+    "src/runtime/node.ts":
+      'import { x } from "srvx/node";\nimport process from "node:process";\nprocess.exit();',
+    "src/trivet.ts": 'import { a } from "./oauth/a.ts";',
+  };
+  assert.equal(withTree(files, checkImports), []);
+});
+
+test("a file over 300 lines is found, unless its header says why", () => {
+  const long = "//\n".repeat(301);
+  const files = {
+    "src/a.ts": long,
+    "src/b.ts": `/** Long because it is a table. */\n${long}`,
+    "src/c.ts": "//\n",
+  };
+  assert.equal(withTree(files, checkSize).found.map((each) => each.file), ["src/a.ts"]);
+});
+
+test.run();
