@@ -65,7 +65,17 @@ test("a sender that breaks off is 400", async () => {
 
 test("text that is not UTF-8 is 400", async () => {
   for (const bytes of [[0xff], [0xc3], [0xc0, 0x80], [0xed, 0xa0, 0x80]]) {
-    assert.equal(await refusal(readText(post(Uint8Array.from(bytes)), 100)), [400, "The body must be UTF-8"]);
+    for (const headers of [{}, { "content-length": String(bytes.length) }]) {
+      const read = readText(post(Uint8Array.from(bytes), headers as HeadersInit), 100);
+      assert.equal(await refusal(read), [400, "The body must be UTF-8"]);
+    }
+  }
+});
+
+test("a replacement character that was meant is text like any other", async () => {
+  const text = "a\ufffdü𝄞";
+  for (const headers of [{}, { "content-length": String(new TextEncoder().encode(text).length) }]) {
+    assert.is(await readText(post(text, headers as HeadersInit), 100), text);
   }
 });
 

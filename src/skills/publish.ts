@@ -23,8 +23,8 @@ export async function publish(
     description,
     display_name: displayName ?? name,
     latest_version: version,
-    created: now,
-    updated: now,
+    created_at: new Date(now).toISOString(),
+    updated_at: new Date(now).toISOString(),
   };
   const record: SkillVersion = {
     id: version,

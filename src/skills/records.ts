@@ -15,8 +15,9 @@ export interface Skill {
   readonly description: string;
   readonly display_name: string;
   readonly latest_version: string;
-  readonly created: number;
-  readonly updated: number;
+  /** ISO 8601 in UTC, as lists show them. */
+  readonly created_at: string;
+  readonly updated_at: string;
 }
 
 export interface SkillVersion {

@@ -6,13 +6,13 @@
 import type { LocalSkill } from "./directory.ts";
 import type { Skill } from "./records.ts";
 
-/** An uploaded skill. Times are ISO 8601 in UTC. */
-export function shapeSkill({ id, created, updated, display_name, latest_version }: Skill): unknown {
+/** An uploaded skill. */
+export function shapeSkill({ id, created_at, updated_at, display_name, latest_version }: Skill): unknown {
   return {
     type: "skill",
     id,
-    created_at: new Date(created).toISOString(),
-    updated_at: new Date(updated).toISOString(),
+    created_at,
+    updated_at,
     display_name,
     latest_version_id: latest_version,
     source: { type: "custom" },

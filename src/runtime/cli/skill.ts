@@ -65,10 +65,10 @@ export async function run(argv: readonly string[]): Promise<void> {
         if (json) return printLine(JSON.stringify(skills));
         printTable(
           ["ID", "NAME", "CREATED", "DESCRIPTION"],
-          skills.map(({ id, name, created, description }) => [
+          skills.map(({ id, name, created_at, description }) => [
             id,
             name,
-            new Date(created).toISOString().slice(0, 10),
+            created_at.slice(0, 10),
             description.replace(/\s+/g, " ").slice(0, 60),
           ]),
         );

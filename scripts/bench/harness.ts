@@ -1,0 +1,119 @@
+/**
+ * Measures subjects side by side: in each round every subject runs for a slice of time, so that what else the machine
+ * does hits all alike. Figures are of one run; only ratios within it mean something.
+ *
+ * @module
+ */
+
+/** Something to call again and again. */
+export interface Subject {
+  readonly name: string;
+  /** The subject that this one is compared with; none for a floor. */
+  readonly yardstick?: string;
+  /** The least ratio that the design asks for. */
+  readonly target?: number;
+  /** How many calls are under way at once. @default 1 */
+  readonly concurrency?: number;
+  /** Makes what one call does. */
+  readonly prepare: () => Promise<() => Promise<unknown>>;
+}
+
+export interface Result {
+  readonly name: string;
+  readonly perSecond: number;
+  /** Microseconds. */
+  readonly p50: number;
+  readonly p99: number;
+  readonly ratio: number | undefined;
+  readonly yardstick: string | undefined;
+  readonly target: number | undefined;
+}
+
+/** Runs the subjects in rounds of slices. @param slice milliseconds of one subject in one round */
+export async function measure(
+  subjects: readonly Subject[],
+  rounds: number,
+  slice: number,
+): Promise<Result[]> {
+  const calls = new Map<Subject, () => Promise<unknown>>();
+  for (const subject of subjects) calls.set(subject, await subject.prepare());
+  const rates = new Map<string, number[]>(subjects.map(({ name }) => [name, []]));
+  const times = new Map<string, number[]>(subjects.map(({ name }) => [name, []]));
+  // The first rounds are not counted: code is still being compiled.
+  for (let round = -2; round < rounds; round++) {
+    for (const subject of subjects) {
+      const taken: number[] = [];
+      const rate = await runSlice(calls.get(subject)!, subject.concurrency ?? 1, slice, taken);
+      if (round < 0) continue;
+      rates.get(subject.name)!.push(rate);
+      times.get(subject.name)!.push(...sample(taken));
+    }
+  }
+  return subjects.map(({ name, yardstick, target }) => {
+    const sorted = times.get(name)!.sort((a, b) => a - b);
+    const at = (part: number) => (sorted[Math.floor((sorted.length - 1) * part)] ?? 0) * 1000;
+    const own = rates.get(name)!;
+    const other = yardstick === undefined ? undefined : rates.get(yardstick);
+    return {
+      name,
+      perSecond: median(own),
+      p50: at(0.5),
+      p99: at(0.99),
+      ratio: other && median(own.map((rate, round) => rate / other[round]!)),
+      yardstick,
+      target,
+    };
+  });
+}
+
+/** Calls per second of one slice; the time of each call goes into `taken`, in milliseconds. */
+async function runSlice(
+  call: () => Promise<unknown>,
+  concurrency: number,
+  slice: number,
+  taken: number[],
+): Promise<number> {
+  const started = performance.now();
+  const end = started + slice;
+  async function worker(): Promise<void> {
+    for (let before = performance.now(); before < end;) {
+      await call();
+      const after = performance.now();
+      taken.push(after - before);
+      before = after;
+    }
+  }
+  await Promise.all(Array.from({ length: concurrency }, worker));
+  return taken.length / (performance.now() - started) * 1000;
+}
+
+/** At most a thousand of them, evenly. */
+function sample(values: readonly number[]): number[] {
+  const step = Math.max(1, Math.floor(values.length / 1000));
+  return values.filter((_, i) => i % step === 0);
+}
+
+function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.floor(sorted.length / 2)] ?? 0;
+}
+
+/** The results as a table. */
+export function printResults(title: string, results: readonly Result[]): void {
+  console.log(`\n${title}`);
+  const row = (...cells: readonly string[]) =>
+    console.log(
+      cells.map((cell, i) => i === 0 ? cell.padEnd(46) : cell.padStart(i > 4 ? 28 : 11)).join("").trimEnd(),
+    );
+  row("", "per second", "p50 us", "p99 us", "ratio", "");
+  for (const { name, perSecond, p50, p99, ratio, yardstick, target } of results) {
+    const verdict = target === undefined || ratio === undefined
+      ? ""
+      : ratio >= target
+      ? `target ${target}: met`
+      : `target ${target}: MISSED`;
+    const compared = ratio === undefined ? "" : ratio.toFixed(2);
+    row(name, perSecond.toFixed(0), p50.toFixed(1), p99.toFixed(1), compared, verdict);
+    if (yardstick !== undefined && !yardstick.startsWith("floor")) console.log(`  (ratio to: ${yardstick})`);
+  }
+}

@@ -1,0 +1,61 @@
+/**
+ * `npm run bench`: everything measured in one run, as a table and (with `--json FILE`) as JSON.
+ *
+ *   npm run bench -- [--only TEXT] [--rounds N] [--slice MS] [--scale N] [--json FILE]
+ *
+ * @module
+ */
+import { writeFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import process from "node:process";
+import { parseArgs } from "node:util";
+import { measure, printResults, type Subject } from "./harness.ts";
+import { inProcessSubjects } from "./in_process.ts";
+import { startHttpSubjects } from "./over_http.ts";
+
+const { values } = parseArgs({
+  options: {
+    only: { type: "string" },
+    rounds: { type: "string", default: "15" },
+    slice: { type: "string", default: "150" },
+    scale: { type: "string", default: "100000" },
+    json: { type: "string" },
+  },
+});
+const rounds = Number(values.rounds);
+const slice = Number(values.slice);
+
+/** What was asked for, and what it is compared with. */
+function choose(subjects: readonly Subject[]): Subject[] {
+  const { only } = values;
+  if (only === undefined) return [...subjects];
+  const chosen = subjects.filter(({ name }) => name.includes(only));
+  return subjects.filter((subject) =>
+    chosen.includes(subject) || chosen.some(({ yardstick }) => yardstick === subject.name)
+  );
+}
+
+console.log(
+  `${process.version} on ${availableParallelism()} cores; ${rounds} rounds of ${slice} ms a subject, interleaved`,
+);
+const inProcess = await measure(choose(inProcessSubjects(Number(values.scale))), rounds, slice);
+printResults("In process", inProcess);
+
+const http = await startHttpSubjects();
+try {
+  const overHttp = await measure(choose(http.subjects), rounds, slice);
+  printResults("Over HTTP on Node, 16 connections", overHttp);
+  if (values.json !== undefined) {
+    const report = {
+      node: process.version,
+      cores: availableParallelism(),
+      rounds,
+      slice,
+      inProcess,
+      overHttp,
+    };
+    writeFileSync(values.json, JSON.stringify(report, null, 2) + "\n");
+  }
+} finally {
+  await http.stop();
+}

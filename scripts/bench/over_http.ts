@@ -1,0 +1,93 @@
+/**
+ * The same handler behind a socket on Node, against bare `node:http` in the same run. Servers are processes of their
+ * own; this process is the load, through `undici`, on loopback, with a fixed number of connections.
+ *
+ * @module
+ */
+import { type ChildProcess, spawn } from "node:child_process";
+import process from "node:process";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { Pool } from "undici";
+import type { Subject } from "./harness.ts";
+import { CALL } from "./in_process.ts";
+
+const CONNECTIONS = 16;
+const RAW_GET = "floor: GET, raw node:http";
+const RAW_POST = "floor: POST, raw node:http";
+
+interface Running {
+  readonly subjects: readonly Subject[];
+  stop(): Promise<void>;
+}
+
+/** Starts the servers. `stop` must be called. */
+export async function startHttpSubjects(): Promise<Running> {
+  const children: ChildProcess[] = [];
+  const pools: Pool[] = [];
+  async function start(kind: "raw" | "trivet"): Promise<Pool> {
+    const file = fileURLToPath(new URL("./http_server.ts", import.meta.url));
+    const child = spawn(process.execPath, [file, kind], { stdio: ["ignore", "pipe", "inherit"] });
+    children.push(child);
+    const port = await new Promise<string>((resolve, reject) => {
+      createInterface({ input: child.stdout! }).once("line", resolve);
+      child.once("exit", () => reject(new Error(`The ${kind} server ended early`)));
+    });
+    const pool = new Pool(`http://127.0.0.1:${port}`, { connections: CONNECTIONS });
+    pools.push(pool);
+    return pool;
+  }
+  const raw = await start("raw");
+  const trivet = await start("trivet");
+
+  const subject = (
+    name: string,
+    pool: Pool,
+    method: "GET" | "POST",
+    path: string,
+    body: string | undefined,
+    type: string,
+    yardstick?: string,
+  ): Subject => ({
+    name,
+    ...(yardstick !== undefined && { yardstick }),
+    concurrency: CONNECTIONS,
+    prepare: async () => async () => {
+      const headers = body === undefined ? {} : { "content-type": type };
+      const response = await pool.request({ method, path, headers, body: body ?? null });
+      await response.body.dump();
+      if (response.statusCode !== 200) throw new Error(`${name} answered ${response.statusCode}`);
+    },
+  });
+  const json = "application/json";
+  const credentials = "grant_type=client_credentials&client_id=app&client_secret=secret&scope=read";
+  return {
+    subjects: [
+      subject(RAW_GET, raw, "GET", "/", undefined, json),
+      subject(RAW_POST, raw, "POST", "/mcp", CALL, json),
+      subject(
+        "GET metadata document",
+        trivet,
+        "GET",
+        "/.well-known/oauth-authorization-server",
+        undefined,
+        json,
+        RAW_GET,
+      ),
+      subject("POST MCP tools/call", trivet, "POST", "/mcp", CALL, json, RAW_POST),
+      subject(
+        "POST client_credentials, opaque",
+        trivet,
+        "POST",
+        "/oauth/token",
+        credentials,
+        "application/x-www-form-urlencoded",
+        RAW_POST,
+      ),
+    ],
+    async stop() {
+      await Promise.all(pools.map((pool) => pool.destroy()));
+      for (const child of children) child.kill("SIGKILL");
+    },
+  };
+}
