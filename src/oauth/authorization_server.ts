@@ -42,6 +42,8 @@ export interface AuthorizationServer extends AuthorizationServerOptions {
   readonly origin: string;
   /** Whether cookies are sent over https only. */
   readonly secure: boolean;
+  /** What a client may have whose registration names no scope. */
+  readonly commonScopes: readonly string[];
   readonly configured: ReadonlyMap<string, Client>;
   readonly keys: SigningKeys;
 }

@@ -8,8 +8,10 @@ import type { AuthorizationServer } from "./authorization_server.ts";
 import { OAuthError } from "./error.ts";
 import type { Client } from "./records.ts";
 
-/** Only a client whose registration names it gets this one. */
-const ADMIN = "admin";
+/** The scopes that a client may have whose registration names none: all but `admin`. */
+export function commonScopes(scopes: Readonly<Record<string, string>>): readonly string[] {
+  return Object.keys(scopes).filter((scope) => scope !== "admin");
+}
 
 /** The tokens of a scope, in order, each once. @throws {OAuthError} invalid_scope for text that is no scope */
 export function parseScope(text: string): string[] {
@@ -50,7 +52,8 @@ export function narrowScope(granted: string, requested: string | undefined): str
   return asked.join(" ");
 }
 
-function allowedScopes(as: AuthorizationServer, client: Client): string[] {
-  if (client.scope === undefined) return Object.keys(as.scopes).filter((scope) => scope !== ADMIN);
-  return client.scope.split(" ").filter((scope) => scope in as.scopes);
+function allowedScopes(as: AuthorizationServer, client: Client): readonly string[] {
+  return client.scope === undefined
+    ? as.commonScopes
+    : client.scope.split(" ").filter((scope) => scope in as.scopes);
 }

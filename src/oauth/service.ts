@@ -17,6 +17,7 @@ import { OAuthError } from "./error.ts";
 import { login, showLogin } from "./login.ts";
 import { logout, showLogout } from "./logout.ts";
 import { serveKeys, serveMetadata } from "./metadata.ts";
+import { commonScopes } from "./scope.ts";
 import { createSigningKeys } from "./signing_keys.ts";
 import { token } from "./token.ts";
 import { userInfo } from "./user_info.ts";
@@ -43,6 +44,7 @@ export function authorizationServer(options: AuthorizationServerOptions): OAuthS
     base,
     origin,
     secure: protocol === "https:",
+    commonScopes: commonScopes(options.scopes),
     configured: new Map(options.clients.map((client) => [client.id, client])),
     keys: createSigningKeys(options.store, options.now),
   };
@@ -71,6 +73,7 @@ export function authorizationServer(options: AuthorizationServerOptions): OAuthS
   // RFC 8414 §3.1: for an issuer with a path the well-known part comes before it.
   const inserted = "/.well-known/oauth-authorization-server" + base;
   const programs = new Set(["/oauth/token", "/api/user"].map((path) => base + path));
+  const isForPrograms = (path: string): boolean => programs.has(path) || path.includes("/.well-known/");
 
   function toResponse(error: unknown): Response {
     if (error instanceof OAuthError) return refuseJson(error);
@@ -93,12 +96,13 @@ export function authorizationServer(options: AuthorizationServerOptions): OAuthS
     mounts: ["oauth", "api", "login", "logout", "/.well-known/jwks.json", inserted],
     verifyToken: (presented) => verifyAccessToken(as, presented),
     async fetch(request, context = {}) {
-      const path = pathOf(request.url);
-      if (request.method === "OPTIONS" && (programs.has(path) || path.includes("/.well-known/"))) {
-        const preflight = answerPreflight(request, path.endsWith("/oauth/token") ? "POST" : "GET");
+      if (request.method === "OPTIONS") {
+        const preflight = isForPrograms(pathOf(request.url))
+          ? answerPreflight(request, "GET, POST")
+          : undefined;
         if (preflight) return preflight;
       }
-      if (base !== "" && path === inserted) return metadata(request, context, {});
+      if (base !== "" && pathOf(request.url) === inserted) return metadata(request, context, {});
       return await route(request, context);
     },
   };

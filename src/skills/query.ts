@@ -10,17 +10,12 @@ import { readCursor, writeCursor } from "./cursor.ts";
 import type { Directory } from "./directory.ts";
 import { SkillError } from "./error.ts";
 import { type Skill, skillKey } from "./records.ts";
-import { shapeLocalSkill, shapeSkill } from "./shape_ga.ts";
-
-export interface Page {
-  readonly data: readonly unknown[];
-  readonly next_page: string | null;
-}
+import { writeLocalSkill, writePage, writeSkill } from "./shape_ga.ts";
 
 const SOURCES = new Set(["custom", "local", "anthropic"]);
 
 /**
- * One page. Query: `limit` (1 to 1000, default 20), `page` (a `next_page`), `source` (`custom`, `local`, or
+ * One page, as JSON text. Query: `limit` (1 to 1000, default 20), `page` (a `next_page`), `source` (`custom`, `local`, or
  * `anthropic`, of which there are none here).
  * @throws {SkillError} for a bad parameter
  */
@@ -30,20 +25,20 @@ export async function listSkills(
   cursorKey: () => Promise<Uint8Array>,
   workspace: string,
   query: string,
-): Promise<Page> {
+): Promise<string> {
   const { limit, page, source } = readQuery(query);
   const purpose = `skills:${workspace}:${source ?? ""}`;
   const key = await cursorKey();
   const [kind, after] = page === undefined ? [] : readCursor(key, purpose, page);
-  const data: unknown[] = [];
+  const data: string[] = [];
   let last: string[] | undefined;
 
   // One more than the page holds is looked for, to know whether there is a next page.
   if (kind !== "custom" && (source === undefined || source === "local")) {
     for (const skill of await directory.skills()) {
       if (after !== undefined && skill.name <= after) continue;
-      if (data.length === limit) return { data, next_page: writeCursor(key, purpose, last!) };
-      data.push(shapeLocalSkill(skill));
+      if (data.length === limit) return writePage(data, writeCursor(key, purpose, last!));
+      data.push(writeLocalSkill(skill));
       last = ["local", skill.name];
     }
   }
@@ -51,12 +46,12 @@ export async function listSkills(
     const from = kind === "custom" ? skillKey(workspace, after!) : undefined;
     const options = { after: from, limit: limit - data.length + 1, reverse: true };
     for (const { value } of await store.list<Skill>(["skill", workspace], options)) {
-      if (data.length === limit) return { data, next_page: writeCursor(key, purpose, last!) };
-      data.push(shapeSkill(value));
+      if (data.length === limit) return writePage(data, writeCursor(key, purpose, last!));
+      data.push(writeSkill(value));
       last = ["custom", value.id];
     }
   }
-  return { data, next_page: null };
+  return writePage(data, null);
 }
 
 function readQuery(query: string): { limit: number; page: string | undefined; source: string | undefined } {

@@ -15,7 +15,7 @@ import { randomId } from "../crypto/secret.ts";
 import type { Store } from "../store/store.ts";
 import { type Catalog, createCatalog } from "./catalog.ts";
 import { type Diagnostic, openDirectory } from "./directory.ts";
-import { SkillError } from "./error.ts";
+import { SkillError, type SkillErrorType } from "./error.ts";
 import type { SkillFolder } from "./folder.ts";
 import { readPackage } from "./package.ts";
 import { mayRead, mayWrite } from "./permission.ts";
@@ -23,7 +23,7 @@ import { publish } from "./publish.ts";
 import { listSkills } from "./query.ts";
 import { type Skill, skillKey } from "./records.ts";
 import { removeSkill } from "./remove.ts";
-import { shapeDeleted, shapeLocalSkill, shapeSkill } from "./shape_ga.ts";
+import { writeDeleted, writeLocalSkill, writeSkill } from "./shape_ga.ts";
 import { readUpload } from "./upload.ts";
 
 /** The complete options of the Skills service; `options.ts` says what each is for. */
@@ -59,27 +59,27 @@ export function skillsService(options: SkillsServiceOptions): SkillsService {
   const { store, base, authenticate, auth, uploadLimit, cursorKey, observe, now } = options;
   const directory = openDirectory(options.folders, now);
 
-  type Handle = (principal: Principal, request: Request, id: string) => Promise<unknown>;
+  type Handle = (principal: Principal, request: Request, id: string) => Promise<string>;
 
-  async function create({ workspace }: Principal, request: Request): Promise<unknown> {
+  async function create({ workspace }: Principal, request: Request): Promise<string> {
     const { files, displayName } = await readUpload(request, uploadLimit);
     const skill = await publish(store, workspace, readPackage(files, uploadLimit), {
       displayName,
       now: now(),
     });
     observe({ type: "skill_created", id: skill.id, workspace });
-    return shapeSkill(skill);
+    return writeSkill(skill);
   }
 
-  async function retrieve({ workspace }: Principal, _request: Request, id: string): Promise<unknown> {
+  async function retrieve({ workspace }: Principal, _request: Request, id: string): Promise<string> {
     const local = (await directory.skills()).find((skill) => skill.id === id);
-    if (local) return shapeLocalSkill(local);
+    if (local) return writeLocalSkill(local);
     const entry = await store.get<Skill>(skillKey(workspace, id));
     if (!entry) throw notFound(id);
-    return shapeSkill(entry.value);
+    return writeSkill(entry.value);
   }
 
-  async function remove({ workspace }: Principal, _request: Request, id: string): Promise<unknown> {
+  async function remove({ workspace }: Principal, _request: Request, id: string): Promise<string> {
     const local = (await directory.skills()).find((skill) => skill.id === id);
     if (local) {
       const place = `${local.folder.path}/${local.directory}`;
@@ -90,7 +90,7 @@ export function skillsService(options: SkillsServiceOptions): SkillsService {
     }
     if (!await removeSkill(store, workspace, id)) throw notFound(id);
     observe({ type: "skill_deleted", id, workspace });
-    return shapeDeleted(id);
+    return writeDeleted(id);
   }
 
   const list: Handle = ({ workspace }, request) =>
@@ -147,12 +147,7 @@ export function skillsService(options: SkillsServiceOptions): SkillsService {
     }
     const { type, status, message } = error;
     const challenge: Fields = status === 401 ? [["www-authenticate", "Bearer"]] : [];
-    return answer(
-      status,
-      { type: "error", error: { type, message }, request_id: requestId },
-      requestId,
-      challenge,
-    );
+    return answer(status, writeError(type, message, requestId), requestId, challenge);
   }
 
   const routes: Route[] = [
@@ -167,15 +162,10 @@ export function skillsService(options: SkillsServiceOptions): SkillsService {
     refuse(status, request, allow) {
       const requestId = newRequestId();
       const path = pathOf(request.url).slice(0, 200);
-      const error = status === 404
-        ? { type: "not_found_error", message: `There is nothing at ${path}` }
-        : { type: "invalid_request_error", message: `Use ${allow} at ${path}` };
-      return answer(
-        status,
-        { type: "error", error, request_id: requestId },
-        requestId,
-        allow ? [["allow", allow]] : [],
-      );
+      const body = status === 404
+        ? writeError("not_found_error", `There is nothing at ${path}`, requestId)
+        : writeError("invalid_request_error", `Use ${allow} at ${path}`, requestId);
+      return answer(status, body, requestId, allow ? [["allow", allow]] : []);
     },
   });
 
@@ -188,11 +178,13 @@ export function skillsService(options: SkillsServiceOptions): SkillsService {
   };
 }
 
-function answer(status: number, body: unknown, requestId: string, more: Fields = []): Response {
-  return respond(status, JSON.stringify(body), [["content-type", "application/json"], [
-    "request-id",
-    requestId,
-  ], ...more]);
+/** A response of JSON text. */
+function answer(status: number, json: string, requestId: string, more: Fields = []): Response {
+  return respond(status, json, [["content-type", "application/json"], ["request-id", requestId], ...more]);
+}
+
+function writeError(type: SkillErrorType, message: string, requestId: string): string {
+  return JSON.stringify({ type: "error", error: { type, message }, request_id: requestId });
 }
 
 function newRequestId(): string {

@@ -6,23 +6,18 @@
 import type { LocalSkill } from "./directory.ts";
 import type { Skill } from "./records.ts";
 
-/** An uploaded skill. */
-export function shapeSkill({ id, created_at, updated_at, display_name, latest_version }: Skill): unknown {
-  return {
-    type: "skill",
-    id,
-    created_at,
-    updated_at,
-    display_name,
-    latest_version_id: latest_version,
-    source: { type: "custom" },
-  };
+/** An uploaded skill, as JSON text: written by hand, because a page of them is little else. */
+export function writeSkill({ id, created_at, updated_at, display_name, latest_version }: Skill): string {
+  // Ids and times are ours and need no escaping.
+  return `{"type":"skill","id":"${id}","created_at":"${created_at}","updated_at":"${updated_at}","display_name":${
+    JSON.stringify(display_name)
+  },"latest_version_id":"${latest_version}","source":{"type":"custom"}}`;
 }
 
 /** A skill of a local folder: the same members, with a source of its own. */
-export function shapeLocalSkill({ id, name, version, modified }: LocalSkill): unknown {
+export function writeLocalSkill({ id, name, version, modified }: LocalSkill): string {
   const time = new Date(modified).toISOString();
-  return {
+  return JSON.stringify({
     type: "skill",
     id,
     created_at: time,
@@ -30,9 +25,13 @@ export function shapeLocalSkill({ id, name, version, modified }: LocalSkill): un
     display_name: name,
     latest_version_id: version,
     source: { type: "local" },
-  };
+  });
 }
 
-export function shapeDeleted(id: string): unknown {
-  return { type: "skill_deleted", id };
+export function writePage(skills: readonly string[], nextPage: string | null): string {
+  return `{"data":[${skills.join(",")}],"next_page":${JSON.stringify(nextPage)}}`;
+}
+
+export function writeDeleted(id: string): string {
+  return JSON.stringify({ type: "skill_deleted", id });
 }
