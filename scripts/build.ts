@@ -14,19 +14,6 @@ const OUT = "dist";
 /** Tests, and what only they import. */
 const LEFT_OUT = /_test\.ts$|\/contract\.ts$|\/test_[a-z_]+\.ts$|_for_kill\.ts$/;
 
-/** What a user may import: entry to source. */
-const ENTRIES: Readonly<Record<string, string>> = {
-  ".": "mod",
-  "./node": "runtime/node",
-  "./hattip-node": "runtime/hattip_node",
-  "./deno": "runtime/deno",
-  "./bun": "runtime/bun",
-  "./workerd": "runtime/workerd",
-  "./skill-folder": "runtime/skill_folder",
-  "./store/memory": "store/memory",
-  "./store/sqlite": "store/sqlite",
-};
-
 process.removeAllListeners("warning");
 rmSync(OUT, { recursive: true, force: true });
 
@@ -44,38 +31,24 @@ for (const file of sources) {
 cpSync("fixtures/skills", join(OUT, "fixtures/skills"), { recursive: true });
 for (const file of ["README.md", "LICENSE"]) cpSync(file, join(OUT, file));
 
-const {
-  name,
-  version,
-  description,
-  type,
-  license,
-  engines,
-  dependencies,
-  peerDependencies,
-  peerDependenciesMeta,
-} = JSON
-  .parse(readFileSync("package.json", "utf8"));
+// The package is the root's without what only its developers need, its entries led to the JavaScript.
+const { private: _, scripts: __, devDependencies: ___, exports: entries, ...kept } = JSON.parse(
+  readFileSync("package.json", "utf8"),
+);
+const built = (source: string): string => source.replace("./src/", "./").replace(/\.ts$/, "");
 const exports = Object.fromEntries(
-  Object.entries(ENTRIES).map((
-    [entry, file],
-  ) => [entry, { types: `./${file}.d.ts`, default: `./${file}.js` }]),
+  Object.entries<string>(entries).map(([entry, source]) => [
+    entry,
+    { types: `${built(source)}.d.ts`, default: `${built(source)}.js` },
+  ]),
 );
 const published = {
-  name,
-  version,
-  description,
-  type,
-  license,
-  engines,
-  bin: { trivet: "./runtime/cli.js" },
+  ...kept,
+  bin: { trivet: `${built(kept.bin.trivet)}.js` },
   exports: { ...exports, "./package.json": "./package.json" },
-  dependencies,
-  peerDependencies,
-  peerDependenciesMeta,
 };
 writeFileSync(join(OUT, "package.json"), JSON.stringify(published, null, 2) + "\n");
-console.log(`${OUT}/: ${sources.length} modules, ${Object.keys(ENTRIES).length} entries`);
+console.log(`${OUT}/: ${sources.length} modules, ${Object.keys(entries).length} entries`);
 
 /** Imports name `.ts` files in the sources, `.js` files in the package. */
 function withJsImports(code: string): string {

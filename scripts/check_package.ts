@@ -7,11 +7,13 @@
 import { execFileSync, spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { delimiter, dirname, join, resolve } from "node:path";
 import process from "node:process";
 import { createInterface } from "node:readline";
 import { VERSION } from "../src/version.ts";
 
+// What the package runs on is this Node, whatever the machine's is.
+const env = { ...process.env, PATH: dirname(process.execPath) + delimiter + process.env.PATH };
 const folder = mkdtempSync(join(tmpdir(), "trivet-package-"));
 const run = (command: string, args: readonly string[], cwd: string): string =>
   execFileSync(command, args, {
@@ -62,6 +64,7 @@ async function serve(): Promise<void> {
     join(folder, "data"),
   ], {
     cwd: folder,
+    env,
     stdio: ["ignore", "pipe", "inherit"],
     detached: true,
   });
@@ -93,6 +96,6 @@ async function serve(): Promise<void> {
     console.log("npx trivet serve answers /, /oauth/token, /v1/skills and /mcp");
   } finally {
     clearTimeout(late);
-    process.kill(-child.pid!, "SIGTERM");
+    if (child.exitCode === null) process.kill(-child.pid!, "SIGTERM");
   }
 }

@@ -20,7 +20,7 @@ export function homePage({ issuer, oauth, skills, mcp }: Running): Response {
     title: "Trivet",
     formAction: "'none'",
     body: html`
-      <h1>Trivet</h1>
+      <h1 class="wide">Trivet</h1>
       <p>Permission, know-how and tools for AI agents, at <code>${issuer}</code>.</p>
       ${oauth && html`
         <h2>Permission</h2>

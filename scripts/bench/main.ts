@@ -1,5 +1,5 @@
 /**
- * `npm run bench`: everything measured in one run, as a table and (with `--json FILE`) as JSON.
+ * `npm run bench`: everything measured in one run, as a table and as JSON (`bench.json`, unless `--json FILE`).
  *
  *   npm run bench -- [--only TEXT] [--rounds N] [--slice MS] [--scale N] [--json FILE]
  *
@@ -19,7 +19,7 @@ const { values } = parseArgs({
     rounds: { type: "string", default: "15" },
     slice: { type: "string", default: "150" },
     scale: { type: "string", default: "100000" },
-    json: { type: "string" },
+    json: { type: "string", default: "bench.json" },
   },
 });
 const rounds = Number(values.rounds);

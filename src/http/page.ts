@@ -90,7 +90,7 @@ const STYLE = encodeURIComponent(`
 * { box-sizing: border-box }
 body { margin: 0; min-height: 100vh; display: grid; place-items: center; padding: 1.5rem; background: var(--back); color: var(--ink); font: 1rem/1.55 system-ui, sans-serif }
 main { width: 100%; max-width: 27rem; padding: 2rem; background: var(--paper); border: 1px solid var(--line); border-radius: .75rem }
-main.wide, main:has(.wide) { max-width: 44rem }
+main:has(.wide) { max-width: 44rem }
 h1 { margin: 0 0 .75rem; font-size: 1.4rem; line-height: 1.25; overflow-wrap: anywhere }
 h2 { margin: 1.5rem 0 .25rem; font-size: 1.05rem }
 p, ul, dl { margin: 0 0 1rem }

@@ -174,7 +174,9 @@ export function skillsService(options: SkillsServiceOptions): SkillsService {
     catalog: createCatalog(store, directory),
     diagnostics: () => directory.diagnostics(),
     fetch: async (request, context = {}) =>
-      answerPreflight(request, METHODS) ?? allowEveryOrigin(request, await dispatch(request, context)),
+      withRequestId(
+        answerPreflight(request, METHODS) ?? allowEveryOrigin(request, await dispatch(request, context)),
+      ),
   };
 }
 
@@ -185,6 +187,12 @@ function answer(status: number, json: string, requestId: string, more: Fields = 
 
 function writeError(type: SkillErrorType, message: string, requestId: string): string {
   return JSON.stringify({ type: "error", error: { type, message }, request_id: requestId });
+}
+
+/** The router's own answers have none yet. */
+function withRequestId(response: Response): Response {
+  if (!response.headers.has("request-id")) response.headers.set("request-id", newRequestId());
+  return response;
 }
 
 function newRequestId(): string {

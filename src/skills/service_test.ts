@@ -233,7 +233,11 @@ test("an id in any spelling is looked up, never joined to anything", async () =>
 test("browsers may call it: preflight, and request-id is readable", async () => {
   const { send } = await newService();
   const headers = { origin: "https://a.example", "access-control-request-method": "POST" };
-  assert.is((await send("/v1/skills", { method: "OPTIONS", headers })).status, 204);
+  for (const preflight of [headers, {}]) {
+    const answer = await send("/v1/skills", { method: "OPTIONS", headers: preflight as HeadersInit });
+    assert.is(answer.status, 204);
+    assert.match(answer.headers.get("request-id")!, /^req_/);
+  }
   const response = await send("/v1/skills", { headers: { origin: "https://a.example" } });
   assert.is(response.headers.get("access-control-allow-origin"), "*");
   assert.match(response.headers.get("access-control-expose-headers")!, "request-id");
