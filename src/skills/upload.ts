@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { readBytes } from "../http/body.ts";
+import { BodyError, readBytes } from "../http/body.ts";
 import { parseMultipart, readBoundary } from "../http/multipart.ts";
 import { SkillError } from "./error.ts";
 import type { SentFile } from "./package.ts";
@@ -23,7 +23,7 @@ const FRAMING = 256 * 1024;
  */
 export async function readUpload(request: Request, limit: number): Promise<Upload> {
   const boundary = readBoundary(request);
-  const parts = parseMultipart(await readBytes(request, limit + FRAMING), boundary);
+  const parts = parseMultipart(await readBody(request, limit), boundary);
   const labels = parts.filter(({ name, filename }) =>
     filename === undefined && /^display_(name|title)$/.test(name)
   );
@@ -46,6 +46,20 @@ export async function readUpload(request: Request, limit: number): Promise<Uploa
     );
   }
   return { files: await readZip(archives[0]!.bytes, limit), displayName };
+}
+
+/** The body; one that is too long is told the limit that its sender knows. */
+async function readBody(request: Request, limit: number): Promise<Uint8Array> {
+  try {
+    return await readBytes(request, limit + FRAMING);
+  } catch (error) {
+    if (!(error instanceof BodyError) || error.status !== 413) throw error;
+    throw new SkillError(
+      "request_too_large",
+      `A skill may have at most ${limit} bytes, packed and unpacked`,
+      { cause: error },
+    );
+  }
 }
 
 /** An archive inside a package of files (a template, say) is one of its files. */
