@@ -32,9 +32,10 @@ cpSync("fixtures/skills", join(OUT, "fixtures/skills"), { recursive: true });
 for (const file of ["README.md", "LICENSE"]) cpSync(file, join(OUT, file));
 
 // The package is the root's without what only its developers need, its entries led to the JavaScript.
-const { private: _, scripts: __, devDependencies: ___, exports: entries, ...kept } = JSON.parse(
-  readFileSync("package.json", "utf8"),
-);
+const { private: _, scripts: __, devDependencies: ___, allowScripts: ____, exports: entries, ...kept } = JSON
+  .parse(
+    readFileSync("package.json", "utf8"),
+  );
 const built = (source: string): string => source.replace("./src/", "./").replace(/\.ts$/, "");
 const exports = Object.fromEntries(
   Object.entries<string>(entries).map(([entry, source]) => [
