@@ -93,6 +93,11 @@ async function readChunks(body: ReadableStream<Uint8Array>, limit: number): Prom
     }
     chunks.push(value);
   }
+  return joinBytes(chunks, length);
+}
+
+/** Chunks as one array of `length` bytes. */
+export function joinBytes(chunks: readonly Uint8Array[], length: number): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(length);
   let at = 0;
   for (const chunk of chunks) {

@@ -4,7 +4,7 @@
  * @module
  */
 import { randomId, randomSecret, secretDigest } from "../crypto/secret.ts";
-import { putIfAbsent, type Store } from "../store/store.ts";
+import { listAll, putIfAbsent, type Store } from "../store/store.ts";
 import type { AuthorizationServer } from "./authorization_server.ts";
 import { type Client, clientKey, type GrantType } from "./records.ts";
 import { checkDomain, checkRedirectUri } from "./redirect_uri.ts";
@@ -92,10 +92,7 @@ export async function addClient(
 
 /** Every client of the store, by id. */
 export async function* listClients(store: Store): AsyncGenerator<Client> {
-  for (let page = await store.list<Client>(["client"]); page.length > 0;) {
-    for (const { value } of page) yield value;
-    page = await store.list<Client>(["client"], { after: page.at(-1)!.key });
-  }
+  for await (const { value } of listAll<Client>(store, ["client"])) yield value;
 }
 
 /** Removes a client; `false` when there was none. It can refresh no more; access tokens run out by themselves. */

@@ -5,7 +5,7 @@
  */
 import { hashPassword, ITERATIONS, verifyPassword } from "../crypto/password.ts";
 import { randomId } from "../crypto/secret.ts";
-import { compareAndSet, type Store } from "../store/store.ts";
+import { compareAndSet, listAll, type Store } from "../store/store.ts";
 import type { AuthorizationServer } from "./authorization_server.ts";
 import { type User, userKey, usernameKey } from "./records.ts";
 
@@ -60,10 +60,7 @@ export async function findUser(store: Store, id: string): Promise<User | undefin
 
 /** Every user, by id. */
 export async function* listUsers(store: Store): AsyncGenerator<User> {
-  for (let page = await store.list<User>(["user"]); page.length > 0;) {
-    for (const { value } of page) yield value;
-    page = await store.list<User>(["user"], { after: page.at(-1)!.key });
-  }
+  for await (const { value } of listAll<User>(store, ["user"])) yield value;
 }
 
 /** Removes a user by name; `false` when there is none. Tokens and sessions of a missing user are refused. */

@@ -11,6 +11,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { createMiddleware } from "@hattip/adapter-node";
 import type { HattipHandler } from "@hattip/core";
+import { closeNodeServer } from "./node_close.ts";
 import {
   completeServeOptions,
   faultResponse,
@@ -58,13 +59,6 @@ export async function serve(handler: FetchHandler, options: ServeOptions = {}): 
     hostname,
     port: address.port,
     url: urlOf(hostname, address.port),
-    async close() {
-      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-      const idle = setInterval(() => server.closeIdleConnections(), 20);
-      const late = setTimeout(() => server.closeAllConnections(), closeTimeout);
-      await closed;
-      clearInterval(idle);
-      clearTimeout(late);
-    },
+    close: () => closeNodeServer(server, closeTimeout),
   };
 }

@@ -8,6 +8,7 @@ import type { Server } from "node:http";
 import { FastResponse, serve as serveBySrvx } from "srvx/node";
 import { type ResponseConstructor, useResponse } from "../http/response.ts";
 import type { RequestContext } from "../http/service.ts";
+import { closeNodeServer } from "./node_close.ts";
 import {
   completeServeOptions,
   faultResponse,
@@ -53,14 +54,6 @@ export async function serve(handler: FetchHandler, options: ServeOptions = {}): 
     hostname,
     port: address.port,
     url: urlOf(hostname, address.port),
-    async close() {
-      const closed = new Promise<void>((resolve) => http.close(() => resolve()));
-      // A connection whose last request has just ended is idle only then.
-      const idle = setInterval(() => http.closeIdleConnections(), 20);
-      const late = setTimeout(() => http.closeAllConnections(), closeTimeout);
-      await closed;
-      clearInterval(idle);
-      clearTimeout(late);
-    },
+    close: () => closeNodeServer(http, closeTimeout),
   };
 }

@@ -5,7 +5,7 @@
  */
 import { randomId, randomSecret, secretDigest } from "../crypto/secret.ts";
 import type { Principal } from "../http/bearer.ts";
-import type { Store } from "../store/store.ts";
+import { listAll, type Store } from "../store/store.ts";
 import { type ApiKey, apiKeyKey } from "./records.ts";
 
 export const API_KEY_PREFIX = "trivet_key_";
@@ -39,20 +39,13 @@ export async function verifyApiKey(store: Store, secret: string): Promise<Princi
 
 /** Every key. */
 export async function* listApiKeys(store: Store): AsyncGenerator<ApiKey> {
-  for (let page = await store.list<ApiKey>(["api_key"]); page.length > 0;) {
-    for (const { value } of page) yield value;
-    page = await store.list<ApiKey>(["api_key"], { after: page.at(-1)!.key });
-  }
+  for await (const { value } of listAll<ApiKey>(store, ["api_key"])) yield value;
 }
 
 /** Removes a key by its id; `false` when there is none. */
 export async function removeApiKey(store: Store, id: string): Promise<boolean> {
-  for (let page = await store.list<ApiKey>(["api_key"]); page.length > 0;) {
-    const found = page.find(({ value }) => value.id === id);
-    if (found) {
-      return await store.commit({ check: [{ key: found.key, version: found.version }], remove: [found.key] });
-    }
-    page = await store.list<ApiKey>(["api_key"], { after: page.at(-1)!.key });
+  for await (const { key, value, version } of listAll<ApiKey>(store, ["api_key"])) {
+    if (value.id === id) return await store.commit({ check: [{ key, version }], remove: [key] });
   }
   return false;
 }

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Key, Store } from "../store/store.ts";
+import { type Key, listAll, type Store } from "../store/store.ts";
 import { skillKey } from "./records.ts";
 
 /** `false` when there is no such skill, or another call removed it first. */
@@ -12,11 +12,7 @@ export async function removeSkill(store: Store, workspace: string, id: string): 
   if (!entry) return false;
   const remove: Key[] = [entry.key];
   for (const kind of ["skill_version", "skill_file"]) {
-    const prefix = [kind, workspace, id];
-    for (let page = await store.list(prefix); page.length > 0;) {
-      remove.push(...page.map(({ key }) => key));
-      page = await store.list(prefix, { after: page.at(-1)!.key });
-    }
+    for await (const { key } of listAll(store, [kind, workspace, id])) remove.push(key);
   }
   return await store.commit({ check: [{ key: entry.key, version: entry.version }], remove });
 }

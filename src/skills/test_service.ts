@@ -5,6 +5,7 @@
  * @module
  */
 import type { TrivetEvent } from "../events.ts";
+import { joinBytes } from "../http/body.ts";
 import { memoryStore } from "../store/memory.ts";
 import type { Store } from "../store/store.ts";
 import { verifyApiKey } from "./api_key.ts";
@@ -206,13 +207,7 @@ async function deflate(bytes: Uint8Array): Promise<Uint8Array> {
 }
 
 function concat(chunks: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
-  const all = new Uint8Array(chunks.reduce((sum, chunk) => sum + chunk.length, 0));
-  let at = 0;
-  for (const chunk of chunks) {
-    all.set(chunk, at);
-    at += chunk.length;
-  }
-  return all;
+  return joinBytes(chunks, chunks.reduce((sum, chunk) => sum + chunk.length, 0));
 }
 
 /** A folder whose files are given by path; `null` stands for a link. Change the map to change the folder. */

@@ -5,6 +5,7 @@
  *
  * @module
  */
+import { joinBytes } from "../http/body.ts";
 import { crc32 } from "./crc32.ts";
 import { SkillError } from "./error.ts";
 
@@ -206,13 +207,7 @@ async function inflate(packed: Uint8Array, left: number, limit: number, path: st
     }
     chunks.push(value);
   }
-  const bytes = new Uint8Array(length);
-  let at = 0;
-  for (const chunk of chunks) {
-    bytes.set(chunk, at);
-    at += chunk.length;
-  }
-  return bytes;
+  return joinBytes(chunks, length);
 }
 
 function refusal(what: string): SkillError {

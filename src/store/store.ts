@@ -105,3 +105,11 @@ export async function take<Value = unknown>(store: Store, key: Key): Promise<Val
   const won = await store.commit({ check: [{ key, version: entry.version }], remove: [key] });
   return won ? entry.value : undefined;
 }
+
+/** Every record below a prefix, read in pages: for work that is off the path of requests. */
+export async function* listAll<Value = unknown>(store: Store, prefix: Key): AsyncGenerator<Entry<Value>> {
+  for (let page = await store.list<Value>(prefix); page.length > 0;) {
+    yield* page;
+    page = await store.list<Value>(prefix, { after: page.at(-1)!.key });
+  }
+}

@@ -11,7 +11,7 @@ import { publish } from "../../skills/publish.ts";
 import type { Skill } from "../../skills/records.ts";
 import { removeSkill } from "../../skills/remove.ts";
 import { isZip, readZip } from "../../skills/zip_reader.ts";
-import type { Store } from "../../store/store.ts";
+import { listAll } from "../../store/store.ts";
 import { DATA_HELP, DATA_OPTION, dataFolder, withStore } from "./data.ts";
 import { printLine, printTable, readArguments, textOption, UsageError } from "./output.ts";
 
@@ -61,7 +61,10 @@ export async function run(argv: readonly string[]): Promise<void> {
     }
     case "list":
       return await withStore(folder, async (store) => {
-        const skills = await Array.fromAsync(listAll(store, workspace));
+        const skills = await Array.fromAsync(
+          listAll<Skill>(store, ["skill", workspace]),
+          ({ value }) => value,
+        );
         if (json) return printLine(JSON.stringify(skills));
         printTable(
           ["ID", "NAME", "CREATED", "DESCRIPTION"],
@@ -81,13 +84,6 @@ export async function run(argv: readonly string[]): Promise<void> {
       });
     default:
       throw new UsageError("Say what to do: add, list or remove");
-  }
-}
-
-async function* listAll(store: Store, workspace: string): AsyncGenerator<Skill> {
-  for (let page = await store.list<Skill>(["skill", workspace]); page.length > 0;) {
-    for (const { value } of page) yield value;
-    page = await store.list<Skill>(["skill", workspace], { after: page.at(-1)!.key });
   }
 }
 
