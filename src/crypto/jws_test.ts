@@ -71,6 +71,20 @@ test("RFC 8725 section 3.1: the header does not choose the algorithm", async () 
   assert.ok(await verifyJws(verifying, "at+jwt", await signJws(signing, "at+jwt", {})));
 });
 
+test("RFC 8725 section 3.1: a header that names another algorithm than the key's is refused, though the key signed it", async () => {
+  const { signing, verifying } = await newKeys();
+  const signed = `${encode({ alg: "none", kid: "k1", typ: "at+jwt" })}.${encode({})}`;
+  const signature = await crypto.subtle.sign(
+    ALGORITHMS.ES256.sign,
+    signing.key,
+    new TextEncoder().encode(signed),
+  );
+  assert.is(
+    await verifyJws(verifying, "at+jwt", `${signed}.${encodeBase64url(new Uint8Array(signature))}`),
+    undefined,
+  );
+});
+
 test("RFC 7515 section 4.1.11: a critical extension that is not understood makes the token invalid", async () => {
   const { signing, verifying } = await newKeys();
   const signed = `${encode({ alg: "ES256", typ: "at+jwt", crit: ["x"], x: 1 })}.${encode({})}`;

@@ -49,6 +49,22 @@ test("a byte more is 413, however it is sent", async () => {
   ]);
 });
 
+test("a body that is declared too long is not read at all", async () => {
+  let pulled = 0;
+  let cancelled = false;
+  const body = new ReadableStream<Uint8Array>({
+    pull: (controller) => (pulled++, controller.enqueue(new Uint8Array(10))),
+    cancel: () => void (cancelled = true),
+  }, { highWaterMark: 0 });
+  for (const read of [readBytes, readText]) {
+    pulled = 0;
+    const request = { headers: new Headers({ "content-length": "101" }), body } as unknown as Request;
+    assert.equal((await refusal(read(request, 100)))[0], 413);
+    assert.is(pulled, 0);
+    assert.ok(cancelled);
+  }
+});
+
 test("an endless body is cut at the limit: the rest is never asked for", async () => {
   let cancelled = false;
   const body = streamOf(1_000_000, 1000, () => cancelled = true);

@@ -5,7 +5,7 @@
  *
  * @module
  */
-import { type Document, isMap, isScalar, isSeq, parseDocument, visit } from "yaml";
+import { type Document, isAlias, isMap, isNode, isScalar, isSeq, parseDocument, type YAMLMap } from "yaml";
 import type { Problem } from "./problem.ts";
 
 export type Value = string | readonly Value[] | ReadonlyMap<string, Value>;
@@ -17,11 +17,13 @@ export interface SkillMarkdown {
   readonly body: string;
 }
 
-const MOST_BYTES = 16 * 1024;
+const MOST_CHARACTERS = 16 * 1024;
 const MOST_LINES = 200;
 const MOST_KEYS = 64;
 const DEEPEST = 4;
-const FORBIDDEN = new Set(["__proto__", "constructor", "prototype"]);
+/** Brackets that may be open at once before the parser, which recurses, sees them: text may have some too. */
+const MOST_BRACKETS = 64;
+const FORBIDDEN = new Set(["", "<<", "__proto__", "constructor", "prototype"]);
 
 /** The parts of a SKILL.md, or the one problem that keeps it from being read. */
 export function readSkillMarkdown(bytes: Uint8Array): SkillMarkdown | Problem {
@@ -39,100 +41,128 @@ export function readSkillMarkdown(bytes: Uint8Array): SkillMarkdown | Problem {
     return refuse("encoding", "must be UTF-8: save the file in that encoding");
   }
   if (text.includes("\u0000")) return refuse("encoding", "must be text: it has a NUL character");
-  const lines = text.split(/\r\n|\r|\n/);
-  if (lines[0] !== "---") {
+  if (!/^---(?![^\r\n])/.test(text)) {
     return refuse("front-matter", 'must begin with front matter: a line "---", then name and description', 1);
   }
-  const end = lines.indexOf("---", 1);
-  if (end < 0) return refuse("front-matter", 'must end its front matter with a line "---"', lines.length);
-  const block = lines.slice(1, end).join("\n");
-  if (end > MOST_LINES || block.length > MOST_BYTES) {
+  const end = /(?:\r\n|\r|\n)---(?![^\r\n])/.exec(text);
+  if (!end) return refuse("front-matter", 'must end its front matter with a line "---"');
+  const block = end.index > MOST_CHARACTERS ? undefined : toLineFeeds(text.slice(3, end.index)).slice(1);
+  if (block === undefined || block.split("\n").length > MOST_LINES) {
     return refuse(
       "front-matter-size",
-      `must have at most ${MOST_LINES} lines and ${MOST_BYTES} characters of front matter`,
+      `must have at most ${MOST_LINES} lines and ${MOST_CHARACTERS} characters of front matter`,
     );
   }
-  const read = readYaml(block);
-  if ("problem" in read) {
-    return refuse("yaml", `malformed YAML frontmatter in SKILL.md: ${read.problem}`, read.line + 1);
+  try {
+    const body = text.slice(end.index + end[0].length).replace(/^(?:\r\n|\r|\n)/, "");
+    return { ...readYaml(block), body: toLineFeeds(body) };
+  } catch (error) {
+    if (!(error instanceof YamlProblem)) throw error;
+    // Line 1 of the file is the opening "---".
+    const line = lineOf(block, error.offset) + 1;
+    return refuse("yaml", `malformed YAML frontmatter in SKILL.md: ${error.message}`, line);
   }
-  return { ...read, body: lines.slice(end + 1).join("\n") };
 }
 
-type YamlProblem = { readonly problem: string; readonly line: number };
+function toLineFeeds(text: string): string {
+  return text.includes("\r") ? text.replace(/\r\n?/g, "\n") : text;
+}
 
-function readYaml(block: string): { fields: Map<string, Value>; lines: Map<string, number> } | YamlProblem {
-  const lineOf = (offset: number) => block.slice(0, offset).split("\n").length;
-  // The parser compares each key with all others: too many are refused before it sees them.
-  if ((block.match(/^[ \t-]*[^\s#].*:/gm)?.length ?? 0) > MOST_KEYS) {
-    return { problem: `it has more than ${MOST_KEYS} keys`, line: 1 };
+/** Ends the reading at a place of the block. */
+class YamlProblem extends Error {
+  readonly offset: number;
+
+  constructor(message: string, offset: number) {
+    super(message);
+    this.offset = offset;
   }
+}
+
+function readYaml(block: string): Pick<SkillMarkdown, "fields" | "lines"> {
+  refuseNesting(block);
+  // Keys are compared below: the parser compares each with all others.
   const document: Document = parseDocument(block, {
     schema: "failsafe",
-    uniqueKeys: true,
+    uniqueKeys: false,
     prettyErrors: false,
-    logLevel: "silent",
+    // "silent" would also keep a second document from being an error.
+    logLevel: "error",
   });
   const [error] = [...document.errors, ...document.warnings];
   if (error) {
-    const line = lineOf(error.pos[0]);
     const hint = /Nested mappings|Implicit keys/.test(error.message)
       ? "; a text with a colon needs quotes"
       : "";
-    return { problem: error.message.split("\n")[0]! + hint, line };
+    throw new YamlProblem(error.message.split("\n")[0]! + hint, error.pos[0]);
   }
-  let problem: YamlProblem | undefined;
-  visit(document, (_key, node, path) => {
-    const at = lineOf((node as { range?: [number] } | null)?.range?.[0] ?? 0);
-    const found = path.length / 2 > DEEPEST + 1
-      ? `it is nested deeper than ${DEEPEST}`
-      : node !== null && typeof node === "object" &&
-          ("anchor" in node && node.anchor || "source" in node && !("value" in node))
-      ? "anchors and aliases are not allowed"
-      : node !== null && typeof node === "object" && "tag" in node && node.tag &&
-          !/^(tag:yaml\.org,2002:(str|map|seq)|!)$/.test(String(node.tag))
-      ? "tags are not allowed"
-      : undefined;
-    if (found) {
-      problem = { problem: found, line: at };
-      return visit.BREAK;
-    }
-  });
-  if (problem) return problem;
-  if (!isMap(document.contents)) return { problem: "it must be fields and their values", line: 1 };
-  const fields = new Map<string, Value>();
   const lines = new Map<string, number>();
-  for (const { key, value } of document.contents.items) {
-    const name = isScalar(key) ? String(key.value) : "";
-    const line = lineOf((key as { range?: [number] } | null)?.range?.[0] ?? 0);
-    if (name === "" || name === "<<" || FORBIDDEN.has(name)) {
-      return { problem: `the field name "${name}" is not allowed`, line };
-    }
-    const converted = convert(value);
-    if (converted === undefined) return { problem: "a field name inside a field is not allowed", line };
-    fields.set(name, converted);
-    // Line 1 of the file is the opening "---".
-    lines.set(name, line + 1);
-  }
+  // Line 1 of the file is the opening "---".
+  const fields = convertDocument(document, (name, at) => lines.set(name, lineOf(block, at) + 1));
   return { fields, lines };
 }
 
-function convert(node: unknown): Value | undefined {
-  if (node === null) return "";
-  if (isScalar(node)) return node.value === null ? "" : String(node.value);
-  if (isSeq(node)) {
-    const items = node.items.map(convert);
-    return items.includes(undefined) ? undefined : items as Value[];
+/** Looks for nesting that the parser, which calls itself for every level, might not come back from. */
+function refuseNesting(block: string): void {
+  const compact = /^[ \t]*(?:[-?][ \t]+){9}/m.exec(block);
+  if (compact) throw tooDeep(compact.index);
+  let open = 0;
+  for (let i = 0; i < block.length; i++) {
+    const code = block.charCodeAt(i);
+    if (code === 91 /* [ */ || code === 123 /* { */) open++;
+    else if (open > 0 && (code === 93 /* ] */ || code === 125 /* } */)) open--;
+    if (open > MOST_BRACKETS) throw tooDeep(i);
   }
-  if (!isMap(node)) return undefined;
-  const map = new Map<string, Value>();
-  for (const { key, value } of node.items) {
-    const name = isScalar(key) ? String(key.value) : "";
-    const converted = convert(value);
-    if (name === "" || name === "<<" || FORBIDDEN.has(name) || converted === undefined) return undefined;
-    map.set(name, converted);
+}
+
+function convertDocument(
+  document: Document,
+  onField: (name: string, offset: number) => void,
+): Map<string, Value> {
+  let keys = 0;
+
+  function convertMap(items: YAMLMap["items"], depth: number, offset: number): Map<string, Value> {
+    const map = new Map<string, Value>();
+    for (const { key, value } of items) {
+      const at = offsetOf(key) ?? offset;
+      const name = isScalar(key) ? convert(key, depth, at) as string : "";
+      if (FORBIDDEN.has(name)) throw new YamlProblem(`the field name "${name}" is not allowed`, at);
+      if (map.has(name)) throw new YamlProblem(`the field "${name}" comes twice`, at);
+      if (++keys > MOST_KEYS) throw new YamlProblem(`it has more than ${MOST_KEYS} keys`, at);
+      if (depth === 0) onField(name, at);
+      map.set(name, convert(value, depth + 1, at));
+    }
+    return map;
   }
-  return map;
+
+  function convert(node: unknown, depth: number, offset: number): Value {
+    if (node === null) return "";
+    const at = offsetOf(node) ?? offset;
+    if (isAlias(node) || isNode(node) && "anchor" in node && node.anchor !== undefined) {
+      throw new YamlProblem("anchors and aliases are not allowed", at);
+    }
+    if (isNode(node) && node.tag !== undefined) throw new YamlProblem("tags are not allowed", at);
+    if (isScalar(node)) return node.value === null ? "" : String(node.value);
+    if (depth > DEEPEST) throw tooDeep(at);
+    if (isSeq(node)) return node.items.map((item) => convert(item, depth + 1, at));
+    if (isMap(node)) return convertMap(node.items, depth, at);
+    throw new YamlProblem("it must be fields and their values", at);
+  }
+
+  const { contents } = document;
+  if (!isMap(contents)) throw new YamlProblem("it must be fields and their values", 0);
+  return convert(contents, 0, 0) as Map<string, Value>;
+}
+
+function offsetOf(node: unknown): number | undefined {
+  return isNode(node) ? node.range?.[0] : undefined;
+}
+
+function lineOf(text: string, offset: number): number {
+  return text.slice(0, offset).split("\n").length;
+}
+
+function tooDeep(offset: number): YamlProblem {
+  return new YamlProblem(`it is nested deeper than ${DEEPEST}`, offset);
 }
 
 /**

@@ -306,6 +306,17 @@ test("an archive that unpacks to more than 8 MB is 413, whatever its headers say
   assert.equal(await store.list(["skill"]), []);
 });
 
+test("an archive of many files that are over 8 MB together is 413", async () => {
+  const { upload, store } = await newService();
+  // Bytes that deflate to about a fiftieth: within any ratio, so that only the sum is wrong.
+  const content = new Uint8Array(1024 * 1024).map((_, i) => i % 97 === 0 ? i * 31 : 0);
+  const entries = Array.from({ length: 9 }, (_, i) => ({ name: `demo/${i}`, content, method: 8 }));
+  const archive = await zip([{ name: "demo/SKILL.md", content: SKILL_MD }, ...entries]);
+  const message = await refusal(await upload([["a.zip", archive]]), 413, "request_too_large");
+  assert.match(message, "at most 8388608 bytes");
+  assert.equal(await store.list(["skill"]), []);
+});
+
 test("a skill of just under 8 MB is taken", async () => {
   const { upload } = await newService();
   const filler = 8 * 1024 * 1024 - DEMO.reduce((sum, [, content]) => sum + content.length, 0);

@@ -233,7 +233,8 @@ export function folderOf(files: Map<string, string | null>, path = "/skills"): S
       return Promise.resolve([...entries.values()].sort((a, b) => a.name < b.name ? -1 : 1));
     },
     read(relative) {
-      const content = files.get(relative);
+      // As a file system would take it, dots and all.
+      const content = files.get(new URL(relative, "file:///").pathname.slice(1));
       return Promise.resolve(content === undefined || content === null ? undefined : encoder.encode(content));
     },
   };

@@ -134,6 +134,12 @@ for (
   });
 }
 
+test("a name that climbs is told so, whatever else is wrong with it", async () => {
+  for (const name of ["../evil", "demo/../../evil", "demo/./x"]) {
+    assert.match(await refused([...DEMO, [name, "x"]]), 'must not have "." or ".." as a folder');
+  }
+});
+
 test("backslashes of Windows archives are slashes", async () => {
   const { upload, service } = await newService();
   const archive = await zip([{ name: "demo\\SKILL.md", content: SKILL_MD }, {

@@ -1,0 +1,182 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { quoteBareColons, readSkillMarkdown, type SkillMarkdown } from "./front_matter.ts";
+
+const test = suite("skills/front_matter");
+const encoder = new TextEncoder();
+
+function read(text: string): SkillMarkdown {
+  const outcome = readSkillMarkdown(encoder.encode(text));
+  if ("rule" in outcome) throw new Error(`${outcome.rule}: ${outcome.message}`);
+  return outcome;
+}
+
+function refused(text: string): string {
+  const outcome = readSkillMarkdown(encoder.encode(text));
+  if (!("rule" in outcome)) throw new Error("It was taken");
+  return `${outcome.rule} ${outcome.line ?? "-"} ${outcome.message}`;
+}
+
+const within = (yaml: string): string => `---\nname: demo\n${yaml}\n---\n`;
+
+test("every scalar is the text that was written, whatever it looks like", () => {
+  const { fields } = read(within("a: 1.10\nb: 007\nc: yes\nd: ~\ne: null\nf:\ng: 2026-01-01\nh: 'x: y'"));
+  assert.equal([...fields], [
+    ["name", "demo"],
+    ["a", "1.10"],
+    ["b", "007"],
+    ["c", "yes"],
+    ["d", "~"],
+    ["e", "null"],
+    ["f", ""],
+    ["g", "2026-01-01"],
+    ["h", "x: y"],
+  ]);
+});
+
+test("lists and maps are kept, down to four levels", () => {
+  const { fields } = read(within("metadata: {author: me, tags: [a, b]}\ndeep: {a: {b: {c: {d: e}}}}"));
+  const metadata = fields.get("metadata") as ReadonlyMap<string, unknown>;
+  assert.equal([...metadata], [["author", "me"], ["tags", ["a", "b"]]]);
+  assert.match(refused(within("deep: {a: {b: {c: {d: {e: f}}}}}")), "nested deeper than 4");
+});
+
+test("the line of each field is told", () => {
+  assert.equal([...read("---\nname: demo\n\n# comment\ndescription: >-\n  a\n  b\nlast: x\n---\n").lines], [
+    ["name", 2],
+    ["description", 5],
+    ["last", 8],
+  ]);
+});
+
+test("line ends of every system are taken, and a byte order mark", () => {
+  for (const end of ["\n", "\r\n", "\r"]) {
+    const { fields, body } = read(["\ufeff---", "name: demo", "---", "One", "---", "two", ""].join(end));
+    assert.equal([...fields], [["name", "demo"]]);
+    assert.is(body, "One\n---\ntwo\n");
+  }
+});
+
+test("only a line of exactly --- opens and ends front matter", () => {
+  for (
+    const text of ["--- \nname: demo\n---\n", "----\nname: demo\n---\n", "\n---\nname: demo\n---\n", "", "--"]
+  ) {
+    assert.match(refused(text), /^front-matter 1 /, JSON.stringify(text));
+  }
+  assert.match(refused("---\nname: demo\n--- \n"), /^front-matter - .*must end/);
+  assert.match(read("---\nname: demo\n---").fields.get("name") as string, "demo");
+  assert.match(refused("---\n---\n"), /^yaml 2 /);
+});
+
+test("200 lines and 16384 characters are taken, one more is refused", () => {
+  const lines = (count: number) => "---\nname: demo\n" + "# x\n".repeat(count - 1) + "---\n";
+  assert.is(read(lines(200)).fields.size, 1);
+  assert.match(refused(lines(201)), "front-matter-size");
+  const long = (count: number) => within("x: " + "y".repeat(count));
+  assert.is(read(long(16_000)).fields.size, 2);
+  assert.match(refused(long(16_384)), "front-matter-size");
+});
+
+test("64 keys are taken, one more is refused, on lines, in a flow map or nested", () => {
+  const keys = (count: number) => Array.from({ length: count }, (_, i) => `k${i}`);
+  assert.is(read(within(keys(63).map((key) => `${key}: x`).join("\n"))).fields.size, 64);
+  for (
+    const yaml of [
+      keys(64).map((key) => `${key}: x`).join("\n"),
+      `x: {${keys(63).join(", ")}}`,
+      `x: [${keys(64).map((key) => `{${key}: x}`).join(", ")}]`,
+    ]
+  ) {
+    assert.match(refused(within(yaml)), "more than 64 keys");
+  }
+});
+
+test("thousands of keys in one flow map are refused in less than a second", () => {
+  const keys = Array.from({ length: 3900 }, (_, i) => i.toString(36)).join(",");
+  const started = performance.now();
+  assert.match(refused(within(`x: {${keys}}`)), "more than 64 keys");
+  assert.ok(performance.now() - started < 1000);
+});
+
+for (
+  const [what, yaml] of [
+    ["open brackets", "x: " + "[".repeat(16_000)],
+    ["brackets", "x: " + "[".repeat(7900) + "]".repeat(7900)],
+    ["braces", "x: " + "{a: ".repeat(3000) + "b" + "}".repeat(3000)],
+    ["sequences on one line", "x:\n  " + "- ".repeat(7000) + "a"],
+    ["complex keys on one line", "? ".repeat(7000) + "a"],
+    ["as many as pass a first look", "x: " + "[".repeat(64) + "]".repeat(64)],
+    [
+      "as many lines as pass a first look",
+      "x:\n" + Array.from({ length: 40 }, (_, i) => " ".repeat(16 * i + 1) + "- ".repeat(8)).join("\n"),
+    ],
+  ] as const
+) {
+  test(`nesting by ${what} is refused as nesting, never a stack that ends`, () => {
+    assert.match(refused(within(yaml)), "nested deeper than 4");
+  });
+}
+
+test("brackets in text are text", () => {
+  assert.is(
+    read(within("description: 'Draws ([{ :-[ }]) as they are'")).fields.get("description"),
+    "Draws ([{ :-[ }]) as they are",
+  );
+});
+
+for (
+  const [what, yaml, message] of [
+    ["an anchor", "x: &a y", "anchors and aliases"],
+    ["an alias", "x: *a", "anchors and aliases"],
+    ["an anchor deep inside", "x: [{y: &a z}]", "anchors and aliases"],
+    ["an anchor on a key", "&a x: y", "anchors and aliases"],
+    ["a local tag", "x: !a y", "malformed YAML"],
+    ["a tag of YAML itself", "x: !!str y", "tags are not allowed"],
+    ["a bare tag", "x: ! y", "tags are not allowed"],
+    ["a merge key", "<<: {a: b}", '"<<" is not allowed'],
+    ["a quoted merge key inside", "x: {'<<': b}", '"<<" is not allowed'],
+    ["a list as a key", "? [a, b]\n: c", '"" is not allowed'],
+    ["no key", "? : c", '"" is not allowed'],
+    ["a key twice", "x: 1\nx: 2", 'the field "x" comes twice'],
+    ["a key twice inside", "x: {y: 1, y: 2}", 'the field "y" comes twice'],
+    ["a key twice in two spellings", "x: 1\n'x': 2", 'the field "x" comes twice'],
+    ["__proto__", "__proto__: x", '"__proto__" is not allowed'],
+    ["constructor inside a list", "x: [{constructor: y}]", '"constructor" is not allowed'],
+    ["a directive", "%YAML 1.1", "malformed YAML"],
+    ["a second document", "...\nx: y", "malformed YAML"],
+  ] as const
+) {
+  test(`${what} is refused`, () => {
+    const outcome = refused(within(yaml));
+    assert.match(outcome, /^yaml \d+ malformed YAML frontmatter in SKILL\.md: /);
+    assert.match(outcome, message);
+  });
+}
+
+test("front matter that is a list, a text or nothing is refused", () => {
+  for (const yaml of ["- a", "text", "# only a comment", ""]) {
+    assert.match(refused(`---\n${yaml}\n---\n`), "it must be fields and their values");
+  }
+});
+
+test("a body of 8 MB of empty lines is read in less than a second", () => {
+  const text = within("x: y") + "\n".repeat(8 * 1024 * 1024);
+  const started = performance.now();
+  assert.is(read(text).body.length, 8 * 1024 * 1024);
+  assert.ok(performance.now() - started < 1000);
+});
+
+test("quoteBareColons() quotes a value with a bare colon, and nothing else", () => {
+  const mend = (text: string) => new TextDecoder().decode(quoteBareColons(encoder.encode(text)));
+  assert.is(
+    mend("---\nname: demo\ndescription: Use when: always\n---\nbody: a: b\n"),
+    '---\nname: demo\ndescription: "Use when: always"\n---\nbody: a: b\n',
+  );
+  for (
+    const line of ["a: 'x: y'", 'a: "x: y"', "a: {b: c}", "a: [b: c]", "a: |", "a: &b c: d", "  a: b: c"]
+  ) {
+    assert.is(mend(`---\n${line}\n---\n`), `---\n${line}\n---\n`);
+  }
+});
+
+test.run();
