@@ -50,11 +50,21 @@ export function authorizationServer(options: AuthorizationServerOptions): OAuthS
   };
 
   /** Endpoints for programs of every origin: JSON errors, CORS. */
-  const api = (handle: RouteHandler): RouteHandler => async (request, context, parameters) =>
-    allowEveryOrigin(request, await Promise.resolve(handle(request, context, parameters)).catch(toResponse));
+  const api = (handle: RouteHandler): RouteHandler => async (request, context, parameters) => {
+    try {
+      return allowEveryOrigin(request, await handle(request, context, parameters));
+    } catch (error) {
+      return allowEveryOrigin(request, toResponse(error));
+    }
+  };
   /** Endpoints for people: pages and plain text, never readable by other origins. */
-  const page = (handle: RouteHandler): RouteHandler => async (request, context, parameters) =>
-    await Promise.resolve(handle(request, context, parameters)).catch(toPage);
+  const page = (handle: RouteHandler): RouteHandler => async (request, context, parameters) => {
+    try {
+      return await handle(request, context, parameters);
+    } catch (error) {
+      return toPage(error);
+    }
+  };
 
   const metadata = api(serveMetadata(as));
   const routes: Route[] = [
@@ -62,9 +72,9 @@ export function authorizationServer(options: AuthorizationServerOptions): OAuthS
     { method: "GET", path: "/api/user", handle: api((request) => userInfo(as, request)) },
     { method: "GET", path: "/oauth/authorize", handle: page((request) => authorize(as, request)) },
     { method: "POST", path: "/oauth/authorize", handle: page((request) => decideConsent(as, request)) },
-    { method: "GET", path: "/login", handle: page(async (request) => showLogin(as, request)) },
+    { method: "GET", path: "/login", handle: page((request) => showLogin(as, request)) },
     { method: "POST", path: "/login", handle: page((request, context) => login(as, request, context)) },
-    { method: "GET", path: "/logout", handle: page(async () => showLogout(as)) },
+    { method: "GET", path: "/logout", handle: page(() => showLogout(as)) },
     { method: "POST", path: "/logout", handle: page((request) => logout(as, request)) },
     { method: "GET", path: "/.well-known/jwks.json", handle: api(serveKeys(as)) },
     { method: "GET", path: "/.well-known/oauth-authorization-server", handle: metadata },
