@@ -111,9 +111,10 @@ function readDisposition(header: Uint8Array): { name: string; filename: string |
   return { name, filename: parameter(field, "filename") };
 }
 
-/** A parameter as it was sent: a quoted one ends at the next quote that no backslash escapes. */
+/** A parameter as it was sent: a quoted one ends at the next quote that no backslash escapes, and must end. */
 function parameter(field: string, name: string): string | undefined {
-  const parameters = /;[ \t]*([\w*!#$%&'+\-.^`|~]+)[ \t]*=[ \t]*(?:"((?:[^"\\]|\\.)*)"|([^";\s]*))/g;
+  const parameters =
+    /;[ \t]*([\w*!#$%&'+\-.^`|~]+)[ \t]*=[ \t]*(?:"((?:[^"\\]|\\.)*)"|([^";\s]+)(?=[ \t]*(?:;|$)))/g;
   for (const [, key, quoted, plain] of field.matchAll(parameters)) {
     // Only quotes are unescaped: a backslash may be part of a Windows path.
     if (key!.toLowerCase() === name) return quoted === undefined ? plain : quoted.replaceAll('\\"', '"');
