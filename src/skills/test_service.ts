@@ -115,6 +115,11 @@ export interface TestEntry {
   readonly name: string | Uint8Array;
   readonly content?: string | Uint8Array;
   readonly localName?: string;
+  readonly localFlags?: number;
+  /** An extra field of both headers, with its own head. */
+  readonly extra?: Uint8Array;
+  /** Stands after the data, where flag 8 says that a data descriptor does. */
+  readonly descriptor?: Uint8Array;
   readonly mode?: number;
   readonly flags?: number;
   readonly method?: number;
@@ -142,6 +147,7 @@ export async function zip(
     const packed = method === 8 ? await deflate(bytes) : bytes;
     const name = typeof entry.name === "string" ? encoder.encode(entry.name) : entry.name;
     const localName = entry.localName === undefined ? name : encoder.encode(entry.localName);
+    const { localFlags = flags, extra = new Uint8Array(), descriptor = new Uint8Array() } = entry;
     const crc = entry.crc ?? crc32(bytes);
     const size = entry.size ?? bytes.length;
     chunks.push(new Uint8Array(gap));
@@ -150,17 +156,17 @@ export async function zip(
       numbers([
         [0x04034b50, 4],
         [20, 2],
-        [flags, 2],
+        [localFlags, 2],
         [method, 2],
         [0, 4],
         [crc, 4],
         [packed.length, 4],
         [size, 4],
         [localName.length, 2],
-        [0, 2],
+        [extra.length, 2],
       ]),
     );
-    chunks.push(localName, packed);
+    chunks.push(localName, extra, packed, descriptor);
     directory.push(
       numbers([
         [0x02014b50, 4],
@@ -173,12 +179,13 @@ export async function zip(
         [packed.length, 4],
         [size, 4],
         [name.length, 2],
-        [0, 4],
-        [0, 4],
+        [extra.length, 2],
+        [0, 6],
         [mode * 0x10000, 4],
         [offset, 4],
       ]),
       name,
+      extra,
     );
   }
   const start = length();
@@ -191,7 +198,8 @@ export async function zip(
   return concat(chunks);
 }
 
-function numbers(fields: readonly (readonly [value: number, bytes: number])[]): Uint8Array {
+/** Little-endian numbers, each of so many bytes. */
+export function numbers(fields: readonly (readonly [value: number, bytes: number])[]): Uint8Array {
   return Uint8Array.from(
     fields.flatMap(([value, bytes]) =>
       Array.from({ length: bytes }, (_, i) => Math.floor(value / 2 ** (8 * i)) & 255)

@@ -18,6 +18,8 @@ const END = 0x06054b50;
 const CENTRAL = 0x02014b50;
 const LOCAL = 0x04034b50;
 const MOST_ENTRIES = 2000;
+/** Flags that change how an entry is read: encryption, data descriptor, UTF-8. */
+const MEANT = 0x2849;
 /** How much larger a file may come out than it went in, once it is over a mebibyte. */
 const RATIO = 200;
 const FREE = 1024 * 1024;
@@ -116,9 +118,8 @@ function readHeader(
   const path = readName(name);
   if (flags & 0x2041) throw refusal(`"${path}" is encrypted`);
   if (method !== 0 && method !== 8) throw refusal(`"${path}" must be stored or deflated`);
-  // Made on Unix (3) or macOS (19): the upper half of the external attributes is the file's mode.
-  const host = view.getUint8(at + 5);
-  const mode = host === 3 || host === 19 ? view.getUint16(at + 40, true) & 0xf000 : 0;
+  // The upper half of the external attributes is the mode of Unix; some readers mind no other host's either.
+  const mode = view.getUint16(at + 40, true) & 0xf000;
   if (mode !== 0 && mode !== 0x8000 && mode !== 0x4000) {
     throw refusal(`"${path}" must be a plain file: links are refused`);
   }
@@ -131,26 +132,50 @@ function readHeader(
   let end = start + packedSize;
   if (end > directory) throw refusal(`"${path}" reaches beyond its place`);
   const localName = archive.subarray(local + 30, local + 30 + localNameLength);
-  const described = (view.getUint16(local + 6, true) & 8) !== 0;
+  const described = (flags & 8) !== 0;
   const agree = localName.length === name.length && localName.every((byte, i) => byte === name[i]) &&
+    (view.getUint16(local + 6, true) & MEANT) === (flags & MEANT) &&
     view.getUint16(local + 8, true) === method &&
     (described ||
       view.getUint32(local + 14, true) === crc && view.getUint32(local + 18, true) === packedSize &&
         view.getUint32(local + 22, true) === size);
   if (!agree) throw refusal(`"${path}" has two headers that differ`);
-  if (described) end += descriptorLength(view, end, directory, crc);
+  if (described) end += descriptorLength(view, end, directory, [crc, packedSize, size]);
+  const extra = at + 46 + nameLength;
+  if (
+    hasOtherName(view, extra, extra + view.getUint16(at + 30, true), name) ||
+    hasOtherName(view, local + 30 + localNameLength, start, name)
+  ) {
+    throw refusal(`"${path}" has a second name`);
+  }
   const isFolder = path.endsWith("/") || path.endsWith("\\");
-  if (isFolder && size > 0) throw refusal(`"${path}" is a folder with content`);
+  if (isFolder ? size > 0 : mode === 0x4000) throw refusal(`"${path}" is a folder with content`);
   return { path, isFolder, method, crc, packedSize, size, start, end };
 }
 
-/** A data descriptor after the data (APPNOTE 4.3.9), with or without its signature. */
-function descriptorLength(view: DataView, at: number, directory: number, crc: number): number {
-  if (
-    at + 16 <= directory && view.getUint32(at, true) === 0x08074b50 && view.getUint32(at + 4, true) === crc
-  ) return 16;
-  if (at + 12 <= directory && view.getUint32(at, true) === crc) return 12;
-  throw refusal("a data descriptor is damaged");
+/** A data descriptor after the data (APPNOTE 4.3.9), with or without its signature; it repeats the header. */
+function descriptorLength(view: DataView, at: number, directory: number, fields: readonly number[]): number {
+  const signed = at + 16 <= directory && view.getUint32(at, true) === 0x08074b50;
+  const start = signed ? at + 4 : at;
+  if (start + 12 > directory || !fields.every((field, i) => view.getUint32(start + 4 * i, true) === field)) {
+    throw refusal("a data descriptor is damaged");
+  }
+  return start + 12 - at;
+}
+
+/** Whether an extra field gives the entry another name, which some readers would take (APPNOTE 4.6.9). */
+function hasOtherName(view: DataView, from: number, to: number, name: Uint8Array): boolean {
+  for (let at = from; at + 4 <= to;) {
+    const start = at + 4;
+    const end = start + view.getUint16(at + 2, true);
+    if (view.getUint16(at, true) === 0x7075) {
+      // A byte of version and four of checksum stand before the name.
+      if (end > to || end - start - 5 !== name.length) return true;
+      for (let i = 0; i < name.length; i++) if (view.getUint8(start + 5 + i) !== name[i]) return true;
+    }
+    at = end;
+  }
+  return false;
 }
 
 /** The one end record, which must be the last thing in the archive. */
