@@ -5,7 +5,7 @@
  * @module
  */
 import type { Principal } from "../http/bearer.ts";
-import type { Store } from "../store/store.ts";
+import type { Entry, Store } from "../store/store.ts";
 import type { Directory, LocalSkill } from "./directory.ts";
 import { readSkillMarkdown } from "./front_matter.ts";
 import { mediaTypeOf } from "./media_type_of.ts";
@@ -37,10 +37,11 @@ export interface CatalogSkill {
   readonly files: readonly string[];
 }
 
-/** Uploaded skills that one catalogue shows at most; the rest is found by name all the same. */
+/** Uploaded skills that one catalogue shows at most, newest first; the rest is found by id or name. */
 const MOST_UPLOADED = 500;
 const MOST_FILES = 2000;
 const DEEPEST = 8;
+/** Bytes. */
 const LARGEST_FILE = 8 * 1024 * 1024;
 
 type Found = { readonly local: LocalSkill } | { readonly workspace: string; readonly uploaded: Skill };
@@ -62,9 +63,13 @@ export function createCatalog(store: Store, directory: Directory): Catalog {
     if (local) return { local };
     if (!principal || !mayRead(principal)) return undefined;
     const { workspace } = principal;
-    const byId = await store.get<Skill>(skillKey(workspace, skill));
-    const uploaded = byId?.value ?? (await listUploaded(principal)).find(({ name }) => name === skill);
-    return uploaded && { workspace, uploaded };
+    const entry = await store.get<Skill>(skillKey(workspace, skill)) ?? await findNewest(workspace, skill);
+    return entry && { workspace, uploaded: entry.value };
+  }
+
+  async function findNewest(workspace: string, name: string): Promise<Entry<Skill> | undefined> {
+    const [newest] = await store.list(["skill_name", workspace, name], { limit: 1, reverse: true });
+    return newest && await store.get<Skill>(skillKey(workspace, newest.key[3] as string));
   }
 
   return {
@@ -108,27 +113,31 @@ export function createCatalog(store: Store, directory: Directory): Catalog {
       if (!("local" in found)) {
         const { workspace, uploaded: { id, latest_version } } = found;
         const file = await store.get<Uint8Array>(fileKey(workspace, id, latest_version, path));
-        return file && { bytes: file.value, mediaType: mediaTypeOf(path) };
+        return file && { bytes: file.value, mediaType: mediaTypeOf(path, file.value) };
       }
       const { folder, directory: root } = found.local;
       // Only what the listing shows can be read: a path is looked up, never joined to a folder.
       if (!(await listFiles(folder, root)).includes(path)) return undefined;
-      const bytes = await folder.read(`${root}/${path}`, LARGEST_FILE);
-      return bytes && { bytes, mediaType: mediaTypeOf(path) };
+      const bytes = await folder.read(`${root}/${path}`, LARGEST_FILE).catch((error) => {
+        // It has grown since it was listed.
+        if (error instanceof RangeError) return undefined;
+        throw error;
+      });
+      return bytes && { bytes, mediaType: mediaTypeOf(path, bytes) };
     },
   };
 }
 
-/** The plain files below a local skill, in path order; links are left out. */
+/** The plain files below a local skill, in path order; links and what is too large are left out. */
 async function listFiles(folder: LocalSkill["folder"], root: string): Promise<string[]> {
   const files: string[] = [];
   async function walk(relative: string, depth: number): Promise<void> {
-    for (const { name, type } of await folder.list(relative === "" ? root : `${root}/${relative}`)) {
+    for (const { name, type, size } of await folder.list(relative === "" ? root : `${root}/${relative}`)) {
       const path = relative === "" ? name : `${relative}/${name}`;
       if (files.length >= MOST_FILES || name === ".git" || name === "node_modules" || name === ".DS_Store") {
         continue;
       }
-      if (type === "file") files.push(path);
+      if (type === "file" && size <= LARGEST_FILE) files.push(path);
       if (type === "folder" && depth < DEEPEST) await walk(path, depth + 1);
     }
   }

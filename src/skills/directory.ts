@@ -9,7 +9,8 @@ import { sha256 } from "../crypto/sha256.ts";
 import type { FolderEntry, SkillFolder } from "./folder.ts";
 import { quoteBareColons, readSkillMarkdown, type SkillMarkdown } from "./front_matter.ts";
 import { describe } from "./problem.ts";
-import { findProblems } from "./rules.ts";
+import { descriptionOf, findProblems } from "./rules.ts";
+import { estimateTokens } from "./tokens.ts";
 
 export interface LocalSkill {
   /** `skill_local_` and a digest of where it lies: the same as long as it stays there. */
@@ -42,6 +43,8 @@ export interface Directory {
 const FRESH = 1000;
 const LARGEST_SKILL_MD = 1024 * 1024;
 const MOST_SKILLS = 2000;
+/** What instructions should cost at most, since they are loaded whole. */
+const MOST_TOKENS = 5000;
 
 interface Scan {
   readonly skills: readonly LocalSkill[];
@@ -58,17 +61,20 @@ interface Read {
 export function openDirectory(folders: readonly SkillFolder[], now: () => number): Directory {
   const known = new Map<string, Read>();
   let scanned = -Infinity;
-  let scanning: Promise<Scan> | undefined;
+  let busy = false;
+  let latest: Promise<Scan> | undefined;
 
   function scan(): Promise<Scan> {
-    if (!scanning || now() - scanned >= FRESH || now() < scanned) {
-      scanned = now();
-      scanning = scanAll(folders, known).catch((error) => {
-        scanning = undefined;
-        throw error;
-      });
-    }
-    return scanning;
+    const stale = now() - scanned >= FRESH || now() < scanned;
+    // A slow disk is not asked again before it has answered.
+    if (latest && (busy || !stale)) return latest;
+    scanned = now();
+    busy = true;
+    latest = scanAll(folders, known).catch((error) => {
+      latest = undefined;
+      throw error;
+    }).finally(() => busy = false);
+    return latest;
   }
 
   return {
@@ -155,11 +161,17 @@ function toSkill(
     return { skill: undefined, diagnostics: [{ where, message: describe(fatal), skipped: true }] };
   }
   if (problems.length > 0) warnings.push(describe(problems.map((each) => each.problem)));
+  const tokens = estimateTokens(read.body);
+  if (tokens > MOST_TOKENS) {
+    warnings.push(
+      `SKILL.md has about ${tokens} tokens of instructions: keep it under ${MOST_TOKENS}, and move the rest into files beside it`,
+    );
+  }
   const name = read.fields.get("name");
   const skill: LocalSkill = {
     id: "skill_local_" + shortDigest(where),
     name: typeof name === "string" && name.trim() !== "" ? name.trim() : directory,
-    description: (read.fields.get("description") as string).trim(),
+    description: descriptionOf(read),
     version: "skver_local_" + shortDigest(bytes),
     modified,
     folder,

@@ -120,6 +120,59 @@ test("lenient: what can be served is, with a warning; what cannot is skipped, wi
   ]);
 });
 
+test("a slow folder is looked at once at a time: callers share the look, and none starts another", async () => {
+  const folder = folderOf(new Map([["a/SKILL.md", md("a")]]));
+  let looks = 0;
+  let answer = (): void => {};
+  const slow = {
+    ...folder,
+    async list(path: string) {
+      if (path === "") {
+        looks++;
+        await new Promise<void>((resolve) => answer = resolve);
+      }
+      return await folder.list(path);
+    },
+  };
+  const { service, advance } = await newService({ folders: [slow] });
+  const first = service.catalog.list(undefined);
+  advance(5000);
+  const second = service.catalog.list(undefined);
+  answer();
+  assert.equal((await first).map(({ name }) => name), ["a"]);
+  assert.equal(await second, await first);
+  assert.is(looks, 1);
+  const third = service.catalog.list(undefined);
+  answer();
+  assert.equal(await third, await first);
+  assert.is(looks, 2, "the answer was stale by then");
+});
+
+test("a folder that cannot be looked at fails the call, and is looked at again by the next", async () => {
+  const folder = folderOf(new Map([["a/SKILL.md", md("a")]]));
+  let broken = true;
+  const flaky = {
+    ...folder,
+    list: (path: string) => broken ? Promise.reject(new Error("disk")) : folder.list(path),
+  };
+  const { send, events } = await newService({ folders: [flaky] });
+  const failed = await send("/v1/skills");
+  assert.is(failed.status, 500);
+  assert.not.match(await failed.text(), "disk");
+  assert.equal(events.map(({ type }) => type), ["fault"]);
+  broken = false;
+  assert.is((await (await send("/v1/skills")).json()).data.length, 1);
+});
+
+test("instructions of more than 5000 tokens are served, with a warning that says how many", async () => {
+  const files = new Map<string, string | null>([["a/SKILL.md", md("a") + "x".repeat(20_001)]]);
+  const { service } = await newService({ folders: [folderOf(files)] });
+  assert.is((await service.catalog.list(undefined)).length, 1);
+  const [warning] = await service.diagnostics();
+  assert.is(warning?.skipped, false);
+  assert.match(warning!.message, /about 50\d\d tokens of instructions: keep it under 5000/);
+});
+
 test("of two folders with one skill the first counts, and the other is told", async () => {
   const first = folderOf(new Map([["a/SKILL.md", md("a", "First.")]]), "/project");
   const second = folderOf(new Map([["a/SKILL.md", md("a", "Second.")]]), "/home");

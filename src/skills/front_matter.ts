@@ -15,6 +15,8 @@ export interface SkillMarkdown {
   /** The line of each field in the file, from 1. */
   readonly lines: ReadonlyMap<string, number>;
   readonly body: string;
+  /** The whole file. */
+  readonly source: string;
 }
 
 const MOST_CHARACTERS = 16 * 1024;
@@ -55,7 +57,7 @@ export function readSkillMarkdown(bytes: Uint8Array): SkillMarkdown | Problem {
   }
   try {
     const body = text.slice(end.index + end[0].length).replace(/^(?:\r\n|\r|\n)/, "");
-    return { ...readYaml(block), body: toLineFeeds(body) };
+    return { ...readYaml(block), body: toLineFeeds(body), source: text };
   } catch (error) {
     if (!(error instanceof YamlProblem)) throw error;
     // Line 1 of the file is the opening "---".

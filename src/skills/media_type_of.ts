@@ -1,10 +1,10 @@
 /**
- * The media type of a file by its name. Nothing that a browser would run: text is text.
+ * The media type of a file by its name and first bytes. Nothing that a browser would run: text is text.
  *
  * @module
  */
 
-const TYPES: Readonly<Record<string, string>> = {
+const TYPES: ReadonlyMap<string, string> = new Map(Object.entries({
   md: "text/markdown",
   json: "application/json",
   yaml: "application/yaml",
@@ -24,9 +24,14 @@ const TYPES: Readonly<Record<string, string>> = {
   docx: "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
   xlsx: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
   pptx: "application/vnd.openxmlformats-officedocument.presentationml.presentation",
-};
+}));
 
-/** A type for the path; plain text when the name says nothing. */
-export function mediaTypeOf(path: string): string {
-  return TYPES[/\.([^./]+)$/.exec(path)?.[1]?.toLowerCase() ?? ""] ?? "text/plain";
+/** How far a file is looked at for a NUL, which no text has. */
+const LOOK = 8192;
+
+/** When the name says nothing: plain text, or `application/octet-stream` for what is none. */
+export function mediaTypeOf(path: string, bytes: Uint8Array): string {
+  const extension = /\.([^./]+)$/.exec(path)?.[1]?.toLowerCase() ?? "";
+  return TYPES.get(extension) ??
+    (bytes.subarray(0, LOOK).includes(0) ? "application/octet-stream" : "text/plain");
 }

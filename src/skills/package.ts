@@ -7,7 +7,7 @@ import { SkillError } from "./error.ts";
 import { readSkillMarkdown } from "./front_matter.ts";
 import { checkPath, collisionKey, isLitter } from "./path.ts";
 import { describe } from "./problem.ts";
-import { findProblems } from "./rules.ts";
+import { descriptionOf, findProblems } from "./rules.ts";
 
 /** A file as it was sent: its path may be anything. */
 export interface SentFile {
@@ -48,10 +48,9 @@ export function readPackage(sent: readonly SentFile[], limit: number): SkillPack
   if ("rule" in read) throw refusal(describe([read]));
   const broken = findProblems(read, directory).map(({ problem }) => problem);
   if (broken.length > 0) throw refusal(describe(broken));
-  const { fields } = read;
   return {
-    name: fields.get("name") as string,
-    description: (fields.get("description") as string).trim(),
+    name: read.fields.get("name") as string,
+    description: descriptionOf(read),
     directory,
     files: inside,
   };

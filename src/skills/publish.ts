@@ -6,7 +6,7 @@
 import type { Put, Store } from "../store/store.ts";
 import { newIdentifier } from "./identifier.ts";
 import type { SkillPackage } from "./package.ts";
-import { fileKey, type Skill, skillKey, type SkillVersion, versionKey } from "./records.ts";
+import { fileKey, type Skill, skillKey, skillNameKey, type SkillVersion, versionKey } from "./records.ts";
 
 /** Stores a new skill with its first version. `display_name` is the skill's name when left out. */
 export async function publish(
@@ -39,10 +39,12 @@ export async function publish(
   };
   const set: Put[] = [
     { key: skillKey(workspace, id), value: skill },
+    { key: skillNameKey(workspace, name, id), value: "" },
     { key: versionKey(workspace, id, version), value: record },
     ...files.map(({ path, bytes }) => ({ key: fileKey(workspace, id, version, path), value: bytes })),
   ];
-  await store.commit({ check: [{ key: skillKey(workspace, id), version: null }], set });
+  const stored = await store.commit({ check: [{ key: skillKey(workspace, id), version: null }], set });
+  if (!stored) throw new Error(`Cannot store the skill: ${id} is taken`);
   return skill;
 }
 

@@ -7,7 +7,10 @@
  */
 import type { Key } from "../store/store.ts";
 
-/** Written by `publish.ts`; ended by `remove.ts`. Holds all that a list shows. */
+/**
+ * Written by `publish.ts`; ended by `remove.ts`. Holds all that a list shows. Beside it stands an empty record under
+ * its name, by which the newest skill of a name is found without a look at the others.
+ */
 export interface Skill {
   readonly id: string;
   /** The slug of SKILL.md, which every version keeps. Two skills may share it. */
@@ -49,6 +52,12 @@ export interface ApiKey {
 }
 
 export const skillKey = (workspace: string, id: string): Key => ["skill", workspace, id];
+export const skillNameKey = (workspace: string, name: string, id: string): Key => [
+  "skill_name",
+  workspace,
+  name,
+  id,
+];
 export const versionKey = (workspace: string, skill: string, version: string): Key => [
   "skill_version",
   workspace,

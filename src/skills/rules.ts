@@ -5,6 +5,7 @@
  * @module
  */
 import type { SkillMarkdown, Value } from "./front_matter.ts";
+import { findHidden } from "./hidden_text.ts";
 import type { Problem } from "./problem.ts";
 
 export const LONGEST_NAME = 64;
@@ -94,7 +95,7 @@ const RULES: readonly Rule[] = [
     field: "description",
     fatal: false,
     check: (value) =>
-      /<\/?[a-zA-Z][^>]*>/.test(text(value))
+      /<\/?[a-zA-Z][^<>]*>/.test(text(value))
         ? "field 'description' in SKILL.md must not contain XML tags"
         : undefined,
   },
@@ -109,19 +110,12 @@ const RULES: readonly Rule[] = [
   },
 ];
 
-/** Characters that a reader does not see, or that turn text round; well-formed emoji aside. */
-const HIDDEN =
-  // deno-lint-ignore no-control-regex
-  /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff\u{e0000}-\u{e007f}]|(?<![\p{Extended_Pictographic}\ufe0f\u{1f3fb}-\u{1f3ff}])\u200d/u;
-const FLAGS =
-  /\u{1f3f4}\u{e0067}\u{e0062}(\u{e0065}\u{e006e}\u{e0067}|\u{e0073}\u{e0063}\u{e0074}|\u{e0077}\u{e006c}\u{e0073})\u{e007f}/gu;
-
 /**
  * Every rule that a SKILL.md breaks, in order.
  * @param directory the folder that it lies in; empty when that has no name
  */
 export function findProblems(
-  { fields, lines, body }: SkillMarkdown,
+  { fields, lines, source }: SkillMarkdown,
   directory: string,
 ): { readonly problem: Problem; readonly fatal: boolean }[] {
   const found: { problem: Problem; fatal: boolean }[] = [];
@@ -135,18 +129,18 @@ export function findProblems(
       found.push({ problem: { file: "SKILL.md", line, rule, message: wrong }, fatal });
     }
   }
-  for (
-    const [place, content] of [["description", text(fields.get("description"))], ["body", body]] as const
-  ) {
-    const hidden = HIDDEN.exec(content.replace(FLAGS, ""));
-    if (!hidden) continue;
-    const point = "U+" + hidden[0].codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0");
-    const message =
-      `the ${place} of SKILL.md must not contain hidden characters, but has ${point}: remove it`;
-    found.push({
-      problem: { file: "SKILL.md", line: lines.get(place), rule: "hidden-characters", message },
-      fatal: false,
-    });
+  // Escapes in YAML may hide in the description what the file does not show.
+  const inSource = findHidden(source);
+  const hidden = inSource ?? findHidden(text(fields.get("description")));
+  if (hidden) {
+    const message = `must not contain hidden characters, but has ${hidden.point}: remove it`;
+    const line = inSource ? inSource.line : lines.get("description");
+    found.push({ problem: { file: "SKILL.md", line, rule: "hidden-characters", message }, fatal: false });
   }
   return found;
+}
+
+/** The description as one line, however many it was written on; empty when there is none. */
+export function descriptionOf({ fields }: SkillMarkdown): string {
+  return text(fields.get("description")).replace(/\s*[\r\n\u0085\u2028\u2029]\s*/g, " ").trim();
 }

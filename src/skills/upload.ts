@@ -6,6 +6,7 @@
 import { BodyError, readBytes } from "../http/body.ts";
 import { parseMultipart, readBoundary } from "../http/multipart.ts";
 import { SkillError } from "./error.ts";
+import { findHidden } from "./hidden_text.ts";
 import type { SentFile } from "./package.ts";
 import { isZip, readZip } from "./zip_reader.ts";
 
@@ -74,7 +75,9 @@ function checkLabel(bytes: Uint8Array): string {
   } catch (cause) {
     throw new SkillError("invalid_request_error", "display_name must be UTF-8", { cause });
   }
-  if (label === "" || [...label].length > 255 || /[\p{Cc}\u2028\u2029]/u.test(label)) {
+  if (
+    label === "" || [...label].length > 255 || /[\p{Cc}\u2028\u2029]/u.test(label) || findHidden(label)
+  ) {
     throw new SkillError("invalid_request_error", "display_name must be one line of 1 to 255 characters");
   }
   return label;

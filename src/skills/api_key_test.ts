@@ -1,0 +1,60 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { memoryStore } from "../store/memory.ts";
+import { createApiKey, listApiKeys, removeApiKey, verifyApiKey } from "./api_key.ts";
+
+const test = suite("skills/api_key");
+
+test("a key stands for its workspace and scopes", async () => {
+  const store = memoryStore();
+  const { key, secret } = await createApiKey(store, {
+    name: "ci",
+    workspace: "team",
+    scopes: ["skills:read"],
+  });
+  assert.match(secret, /^trivet_key_[A-Za-z0-9_-]{43}$/);
+  assert.equal(await verifyApiKey(store, secret), {
+    client: key.id,
+    workspace: "team",
+    scopes: new Set(["skills:read"]),
+  });
+});
+
+test("a key of only a name reads and writes the default workspace", async () => {
+  const store = memoryStore();
+  const { secret } = await createApiKey(store, { name: "x" });
+  const principal = await verifyApiKey(store, secret);
+  assert.is(principal?.workspace, "default");
+  assert.equal([...principal!.scopes], ["skills:read", "skills:write"]);
+});
+
+test("another secret, a part of one and none stand for nobody", async () => {
+  const store = memoryStore();
+  const { secret } = await createApiKey(store, { name: "x" });
+  for (const other of ["", "trivet_key_", secret.slice(0, -1), secret + "A", secret.toUpperCase()]) {
+    assert.is(await verifyApiKey(store, other), undefined);
+  }
+});
+
+test("the secret is nowhere in the store", async () => {
+  const store = memoryStore();
+  const { secret } = await createApiKey(store, { name: "x" });
+  assert.not.match(JSON.stringify(await store.list([])), secret.slice("trivet_key_".length));
+});
+
+test("keys are listed without end, and a removed one is good no more", async () => {
+  const store = memoryStore();
+  const made = [];
+  for (let i = 0; i < 130; i++) made.push(await createApiKey(store, { name: `k${i}` }));
+  assert.equal(
+    (await Array.fromAsync(listApiKeys(store))).map(({ name }) => name).sort(),
+    made.map(({ key }) => key.name).sort(),
+  );
+  const { key, secret } = made[129]!;
+  assert.is(await removeApiKey(store, key.id), true);
+  assert.is(await removeApiKey(store, key.id), false);
+  assert.is(await verifyApiKey(store, secret), undefined);
+  assert.ok(await verifyApiKey(store, made[0]!.secret));
+});
+
+test.run();

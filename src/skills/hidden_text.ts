@@ -1,0 +1,53 @@
+/**
+ * Characters that a reader does not see but a model does, or that turn text round: the usual carriers of instructions
+ * that nobody has read. Well-formed emoji, and joiners in scripts that are written with them, are left alone.
+ *
+ * @module
+ */
+
+/** Scripts whose spelling needs the joiners U+200C and U+200D (The Unicode Standard, section 23.2). */
+const JOINING = [
+  "Arabic",
+  "Bengali",
+  "Devanagari",
+  "Gujarati",
+  "Gurmukhi",
+  "Kannada",
+  "Khmer",
+  "Malayalam",
+  "Mongolian",
+  "Oriya",
+  "Sinhala",
+  "Syriac",
+  "Tamil",
+  "Telugu",
+].map((script) => `\\p{Script_Extensions=${script}}`).join("");
+
+const HIDDEN = new RegExp(
+  [
+    // Controls but tab and line ends, among them the escape of terminals; fillers, marks and signs without a shape.
+    "[\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f-\\u009f\\u180e\\u200b\\u3164\\ufeff\\uffa0\\ufff9-\\ufffb]",
+    // What turns text round, invisible operators, tags.
+    "[\\u200e\\u200f\\u202a-\\u202e\\u2060-\\u206f\\u{e0000}-\\u{e007f}]",
+    // Joiners that join nothing.
+    `(?<![${JOINING}])\\u200c`,
+    `(?<![${JOINING}\\p{Extended_Pictographic}\\ufe0f\\u{1f3fb}-\\u{1f3ff}])\\u200d`,
+    // Selectors of a variant of nothing: a row of them can spell any text.
+    "(?<!\\p{Emoji})[\\ufe0e\\ufe0f]",
+    "(?<!\\p{Script=Han})[\\ufe00-\\ufe0d\\u{e0100}-\\u{e01ef}]",
+  ].join("|"),
+  "u",
+);
+
+/** The flags of England, Scotland and Wales: the only emoji that are spelled with tags. */
+const FLAGS =
+  /\u{1f3f4}\u{e0067}\u{e0062}(\u{e0065}\u{e006e}\u{e0067}|\u{e0073}\u{e0063}\u{e0074}|\u{e0077}\u{e006c}\u{e0073})\u{e007f}/gu;
+
+/** The first hidden character and the line that it is in, from 1; `undefined` when there is none. */
+export function findHidden(text: string): { readonly point: string; readonly line: number } | undefined {
+  const shown = text.replace(FLAGS, "");
+  const found = HIDDEN.exec(shown);
+  if (!found) return undefined;
+  const point = "U+" + found[0].codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0");
+  return { point, line: shown.slice(0, found.index).split(/\r\n?|\n/).length };
+}

@@ -1,0 +1,57 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { findHidden } from "./hidden_text.ts";
+
+const test = suite("skills/hidden_text");
+
+for (
+  const [what, text, point] of [
+    ["tags that spell text", "a\u{e0041}b", "U+E0041"],
+    ["tags after a flag that is none of the three", "🏴\u{e0075}\u{e0073}\u{e007f}", "U+E0075"],
+    ["text turned round", "a\u202eb", "U+202E"],
+    ["an isolate", "a\u2066b", "U+2066"],
+    ["a zero-width blank", "a\u200bb", "U+200B"],
+    ["a joiner between letters", "pass\u200dword", "U+200D"],
+    ["a non-joiner between letters", "pass\u200cword", "U+200C"],
+    ["a word joiner", "a\u2060b", "U+2060"],
+    ["a byte order mark inside", "a\ufeffb", "U+FEFF"],
+    ["the escape of terminals", "\u001b[31m", "U+001B"],
+    ["a control of the second kind", "\u009b31m", "U+009B"],
+    ["a delete", "\u007f", "U+007F"],
+    ["an emoji selector after a letter", "a\ufe0f", "U+FE0F"],
+    ["a row of selectors after an emoji", "😀\u{e0100}\u{e0101}", "U+E0100"],
+    ["a second selector", "☎\ufe0f\ufe0f\ufe0f", "U+FE0F"],
+    ["a Hangul filler", "a\u3164b", "U+3164"],
+  ] as const
+) {
+  test(`${what} is found`, () => assert.is(findHidden(text)?.point, point));
+}
+
+for (
+  const [what, text] of [
+    ["plain text with tabs and line ends", "a\tb\r\nc\n"],
+    ["emoji with joiners, skins, selectors and keycaps", "👩‍💻 👩🏽‍💻 🏳️‍🌈 ❤️ ☎︎ 1️⃣ 👁️‍🗨️"],
+    [
+      "the flags of England, Scotland and Wales",
+      "🏴\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f}🏴\u{e0067}\u{e0062}\u{e0073}\u{e0063}\u{e0074}\u{e007f}",
+    ],
+    ["joiners in Persian, Hindi and Sinhala", "می\u200cخواهم क्\u200dष ශ්\u200dරී"],
+    ["a variant of an ideograph", "葛\u{e0100}"],
+    ["accents, in one code point and in two", "é e\u0301"],
+  ] as const
+) {
+  test(`${what} are left alone`, () => assert.is(findHidden(text), undefined));
+}
+
+test("the line is told, for line ends of every system", () => {
+  for (const end of ["\n", "\r\n", "\r"]) assert.is(findHidden(["a", "b", "c\u200b"].join(end))?.line, 3);
+});
+
+test("8 MB of emoji are looked through in less than a second", () => {
+  const text = "👩‍💻".repeat(700_000);
+  const started = performance.now();
+  assert.is(findHidden(text), undefined);
+  assert.ok(performance.now() - started < 1000);
+});
+
+test.run();
