@@ -20,10 +20,17 @@ export class SkillError extends Error {
   override readonly name = "SkillError";
   readonly type: SkillErrorType;
   readonly status: number;
+  /** The value of `WWW-Authenticate` (RFC 6750 section 3), where credentials are what is wrong. */
+  readonly challenge: string | undefined;
 
-  constructor(type: SkillErrorType, message: string, options?: ErrorOptions & { status?: number }) {
+  constructor(
+    type: SkillErrorType,
+    message: string,
+    options?: ErrorOptions & { status?: number; challenge?: string },
+  ) {
     super(message, options);
     this.type = type;
     this.status = options?.status ?? STATUS[type];
+    this.challenge = options?.challenge;
   }
 }

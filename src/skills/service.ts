@@ -5,7 +5,7 @@
  * @module
  */
 import type { Observe } from "../events.ts";
-import type { Authenticate, Principal } from "../http/bearer.ts";
+import { type Authenticate, bearerChallenge, type Principal } from "../http/bearer.ts";
 import { BodyError } from "../http/body.ts";
 import { allowEveryOrigin, answerPreflight } from "../http/cors.ts";
 import { type Fields, respond } from "../http/response.ts";
@@ -111,12 +111,20 @@ export function skillsService(options: SkillsServiceOptions): SkillsService {
     if (auth === "off") return ANYBODY;
     const caller = await authenticate(request);
     if (caller === "none") {
-      throw new SkillError("authentication_error", "Send an API key in x-api-key, or an access token");
+      throw new SkillError("authentication_error", "Send an API key in x-api-key, or an access token", {
+        challenge: bearerChallenge({}),
+      });
     }
     if (caller === "invalid") {
-      throw new SkillError("authentication_error", "The API key or access token is not valid");
+      throw new SkillError("authentication_error", "The API key or access token is not valid", {
+        challenge: bearerChallenge({ error: "invalid_token" }),
+      });
     }
-    if (!may(caller)) throw new SkillError("permission_error", `This needs the scope ${scope}`);
+    if (!may(caller)) {
+      throw new SkillError("permission_error", `This needs the scope ${scope}`, {
+        challenge: bearerChallenge({ error: "insufficient_scope", scope }),
+      });
+    }
     return caller;
   }
 
@@ -145,9 +153,9 @@ export function skillsService(options: SkillsServiceOptions): SkillsService {
       observe({ type: "fault", where: "skills", error });
       return refuse(new SkillError("api_error", "The server failed: try again later"), requestId);
     }
-    const { type, status, message } = error;
-    const challenge: Fields = status === 401 ? [["www-authenticate", "Bearer"]] : [];
-    return answer(status, writeError(type, message, requestId), requestId, challenge);
+    const { type, status, message, challenge } = error;
+    const more: Fields = challenge === undefined ? [] : [["www-authenticate", challenge]];
+    return answer(status, writeError(type, message, requestId), requestId, more);
   }
 
   const routes: Route[] = [

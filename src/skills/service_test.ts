@@ -169,12 +169,17 @@ test("a cursor of another workspace, another filter, or a changed one is 400", a
 test("no key is 401, a wrong one too; without the scope 403; another workspace's skill is 404", async () => {
   const { upload, send } = await newService();
   const { id } = await (await upload(DEMO)).json();
-  for (const key of ["", "wrong"]) {
+  for (const [key, challenge] of [["", "Bearer"], ["wrong", 'Bearer error="invalid_token"']] as const) {
     const response = await send("/v1/skills", { key });
-    assert.is(response.headers.get("www-authenticate"), "Bearer");
+    assert.is(response.headers.get("www-authenticate"), challenge);
     await refusal(response, 401, "authentication_error");
   }
-  await refusal(await send("/v1/skills", { key: "nobody" }), 403, "permission_error");
+  const forbidden = await send("/v1/skills", { key: "nobody" });
+  assert.is(
+    forbidden.headers.get("www-authenticate"),
+    'Bearer error="insufficient_scope", scope="skills:read"',
+  );
+  await refusal(forbidden, 403, "permission_error");
   assert.is((await send("/v1/skills", { key: "reader" })).status, 200);
   await refusal(await upload(DEMO, {}, "reader"), 403, "permission_error");
   await refusal(await send(`/v1/skills/${id}`, { method: "DELETE", key: "reader" }), 403, "permission_error");
