@@ -109,6 +109,23 @@ test("serve: the home page says what runs; unknown paths are 404", async () => {
   assert.is(await server.stop(), 0);
 });
 
+test("serve: what in the skills folder is not served is told at the start", async () => {
+  const data = newFolder();
+  await mkdir(join(data, "skills/broken"), { recursive: true });
+  writeFileSync(join(data, "skills/broken/SKILL.md"), "no front matter");
+  await symlink("/etc", join(data, "skills/link"));
+  const server = await startTrivet(["--data", data, "--no-demo"]);
+  assert.is(await server.stop(), 0);
+  assert.match(
+    server.stderr(),
+    `skipped ${join(data, "skills/broken")}: SKILL.md line 1: must begin with front matter`,
+  );
+  assert.match(
+    server.stderr(),
+    `skipped ${join(data, "skills/link")}: It is a link, and links are not followed`,
+  );
+});
+
 test("serve: --no-demo makes none, --token-format jwt signs, --mcp-auth required asks for a token", async () => {
   const data = newFolder();
   const server = await startTrivet([

@@ -88,6 +88,9 @@ export async function run(argv: readonly string[]): Promise<void> {
         ? { demo: undefined, created: false }
         : await ensureDemo(store, kind === "memory" ? undefined : folder);
       ready!(trivet);
+      for (const { where, message, skipped } of await trivet.skills!.diagnostics()) {
+        printError(`trivet: ${skipped ? "skipped" : "note on"} ${where}: ${message}`);
+      }
       const secrets = created || values["show-secrets"] === true;
       const shown = demo === undefined ? UNKNOWN_DEMO : secrets ? demo : withoutSecrets(demo);
       if (values.json) {
