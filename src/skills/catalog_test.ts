@@ -20,6 +20,26 @@ test("an uploaded skill answers to its name however many came after it", async (
   assert.is(list.filter(({ name }) => name === "demo").length, 1, "one name is shown once");
 });
 
+test("without a scope that reads, and in another workspace, an upload is not found by id or name", async () => {
+  const { service, upload } = await newService();
+  const { id } = await (await upload(DEMO)).json();
+  for (
+    const principal of [
+      undefined,
+      { workspace: "default", scopes: new Set(["profile"]) },
+      { workspace: "other", scopes: new Set(["skills:read", "skills:write", "admin"]) },
+    ]
+  ) {
+    for (const skill of [id, "demo"]) {
+      assert.is(await service.catalog.load(principal, skill), undefined);
+      assert.is(await service.catalog.read(principal, skill, "SKILL.md"), undefined);
+    }
+  }
+  for (const scope of ["skills:read", "skills:write", "admin"]) {
+    assert.ok(await service.catalog.load({ workspace: "default", scopes: new Set([scope]) }, id), scope);
+  }
+});
+
 test("after the newest of a name is deleted the one before answers to it, then none", async () => {
   const { service, send, upload, advance } = await newService();
   const ids: string[] = [];

@@ -56,7 +56,10 @@ test("a local skill cannot be deleted here: 403 says where it lies", async () =>
 });
 
 test("a change is seen within a second; what did not change is not read again", async () => {
-  const files = new Map<string, string | null>([["a/SKILL.md", md("a")], ["b/SKILL.md", md("b")]]);
+  const files = new Map<string, string | null>([["a/SKILL.md", md("a")], ["b/SKILL.md", md("b")], [
+    "same/SKILL.md",
+    md("same"),
+  ]]);
   const folder = folderOf(files);
   const read: string[] = [];
   const counting = {
@@ -66,14 +69,14 @@ test("a change is seen within a second; what did not change is not read again", 
   const { service, advance } = await newService({ folders: [counting] });
   const names = async () =>
     (await service.catalog.list(undefined)).map((skill) => `${skill.name}: ${skill.description}`);
-  assert.equal(await names(), ["a: Does it.", "b: Does it."]);
-  assert.equal(read, ["a/SKILL.md", "b/SKILL.md"]);
+  assert.equal(await names(), ["a: Does it.", "b: Does it.", "same: Does it."]);
+  assert.equal(read, ["a/SKILL.md", "b/SKILL.md", "same/SKILL.md"]);
   files.set("a/SKILL.md", md("a", "Does more."));
   files.delete("b/SKILL.md");
   files.set("c/SKILL.md", md("c"));
   advance(1001);
-  assert.equal(await names(), ["a: Does more.", "c: Does it."]);
-  assert.equal(read.slice(2), ["a/SKILL.md", "c/SKILL.md"]);
+  assert.equal(await names(), ["a: Does more.", "c: Does it.", "same: Does it."]);
+  assert.equal(read.slice(3), ["a/SKILL.md", "c/SKILL.md"]);
 });
 
 test("ids stay while the folder stays; the version changes with SKILL.md", async () => {

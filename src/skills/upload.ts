@@ -78,7 +78,10 @@ function checkLabel(bytes: Uint8Array): string {
   if (
     label === "" || [...label].length > 255 || /[\p{Cc}\u2028\u2029]/u.test(label) || findHidden(label)
   ) {
-    throw new SkillError("invalid_request_error", "display_name must be one line of 1 to 255 characters");
+    throw new SkillError(
+      "invalid_request_error",
+      "display_name must be one line of 1 to 255 characters, none of them hidden",
+    );
   }
   return label;
 }

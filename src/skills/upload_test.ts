@@ -256,10 +256,17 @@ test("other keys of front matter, block scalars, CRLF, a byte order mark and ---
 });
 
 for (
-  const [label, message] of [["", "1 to 255"], ["x".repeat(256), "1 to 255"], ["two\nlines", "one line"], [
-    "  ",
-    "1 to 255",
-  ]]
+  const [label, message] of [
+    ["", "1 to 255"],
+    ["x".repeat(256), "1 to 255"],
+    ["two\nlines", "one line"],
+    [
+      "  ",
+      "1 to 255",
+    ],
+    ["a\u202eb", "one line"],
+    ["a\u200bb", "one line"],
+  ]
 ) {
   test(`display_name ${JSON.stringify(label).slice(0, 20)} is refused`, async () => {
     assert.match(await refused(DEMO, { display_name: label! }), message!);

@@ -116,6 +116,22 @@ test("many small entries that unpack to much are cut off at the limit", async ()
   assert.match(await refused(entries), `413 A skill may have at most ${LIMIT} bytes, unpacked`);
 });
 
+test("bytes before it, before its directory and after its directory are refused", async () => {
+  const one = { name: "a", content: "x" };
+  assert.match(await refused([one], { prefix: "PK" }), "overlap or have something between");
+  const whole = await zip([one]);
+  const directory = whole.length - 22 - 47;
+  for (const [at, shift] of [[directory, 1], [whole.length - 22, 0]] as const) {
+    const grown = new Uint8Array(whole.length + 1);
+    grown.set(whole.subarray(0, at));
+    grown.set(whole.subarray(at), at + 1);
+    new DataView(grown.buffer).setUint32(grown.length - 6, directory + shift, true);
+    const error = await readZip(grown, LIMIT).then(() => undefined, (error) => error);
+    assert.instance(error, SkillError);
+    assert.match(error.message, shift ? "between its files" : "before, after or inside it");
+  }
+});
+
 test("what follows the deflated data inside an entry is refused", async () => {
   const archive = await zip([{ name: "a", content: "x".repeat(100), method: 8 }]);
   // One byte of the packed data becomes two: both headers and the end record say so.
