@@ -7,8 +7,8 @@ import {
   completeServeOptions,
   faultResponse,
   type FetchHandler,
-  hasReadableHost,
-  malformedHostResponse,
+  hasReadableTarget,
+  malformedTargetResponse,
   type RunningServer,
   type ServeOptions,
   urlOf,
@@ -28,6 +28,7 @@ interface BunNamespace {
     readonly hostname: string;
     readonly idleTimeout: number;
     readonly development: false;
+    readonly reusePort: false;
     readonly fetch: (request: Request, server: BunServer) => Promise<Response> | Response;
     readonly error: (error: unknown) => Response;
   }): BunServer;
@@ -45,8 +46,10 @@ export async function serve(handler: FetchHandler, options: ServeOptions = {}): 
     hostname,
     idleTimeout: IDLE_TIMEOUT,
     development: false,
+    // Without `development` Bun shares a port that is taken: two servers would answer by turns, unnoticed.
+    reusePort: false,
     fetch(request, server) {
-      if (!hasReadableHost(request)) return malformedHostResponse();
+      if (!hasReadableTarget(request)) return malformedTargetResponse();
       return handler.fetch(request, {
         get ip() {
           return server.requestIP(request)?.address;

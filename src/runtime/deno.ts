@@ -1,5 +1,6 @@
 /**
- * Serves a handler on Deno, by `Deno.serve`.
+ * Serves a handler on Deno, by `Deno.serve`. It sets no limit to how long a client takes to send its header fields, and
+ * has no option for one (2.9): where strangers connect, put a proxy in front.
  *
  * @module
  */
@@ -7,8 +8,8 @@ import {
   completeServeOptions,
   faultResponse,
   type FetchHandler,
-  hasReadableHost,
-  malformedHostResponse,
+  hasReadableTarget,
+  malformedTargetResponse,
   type RunningServer,
   type ServeOptions,
   urlOf,
@@ -42,7 +43,7 @@ export async function serve(handler: FetchHandler, options: ServeOptions = {}): 
       return faultResponse();
     },
     handler(request, info) {
-      if (!hasReadableHost(request)) return malformedHostResponse();
+      if (!hasReadableTarget(request)) return malformedTargetResponse();
       return handler.fetch(request, { ip: info.remoteAddr.hostname });
     },
   });

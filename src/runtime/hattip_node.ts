@@ -2,20 +2,23 @@
  * Trivet for users who live in Hattip (https://github.com/hattipjs/hattip): a Hattip handler, and a Node server through
  * `@hattip/adapter-node`. Slower than `trivet/node` (0.2 of raw `node:http` against 1.0).
  *
- * Mended here: a malformed Host field answers 400; a handler that throws answers 500 without a word of why. Not to be
- * mended from outside (adapter 0.0.49): 204 and 304 carry `content-length: 0`; HEAD answers `content-length: 0`;
- * responses are chunked; a response stream that fails ends as if it were whole; `waitUntil` does nothing.
+ * What the adapter does wrong is mended by `serve`, in `hattip_mend.ts`, and not for who takes `toHattip` to an adapter
+ * of their own. Not to be mended from outside: responses are chunked, and each request pays for an `AbortSignal`.
  *
  * @module
  */
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { createServer, type ServerResponse } from "node:http";
 import { createMiddleware } from "@hattip/adapter-node";
 import type { HattipHandler } from "@hattip/core";
-import { closeNodeServer } from "./node_close.ts";
+import { MendedResponse, mendRequest } from "./hattip_mend.ts";
+import { prepareClose } from "./node_close.ts";
 import {
   completeServeOptions,
   faultResponse,
   type FetchHandler,
+  HEADERS_TIMEOUT,
+  malformedTargetResponse,
+  REQUEST_TIMEOUT,
   type RunningServer,
   type ServeOptions,
   urlOf,
@@ -27,7 +30,8 @@ export function toHattip(handler: FetchHandler, onError: (error: unknown) => voi
     try {
       return await handler.fetch(context.request, {
         ip: context.ip,
-        waitUntil: (promise) => context.waitUntil(promise),
+        // An adapter that only drops the promise would leave its rejection to end the process.
+        waitUntil: (promise) => context.waitUntil(promise.catch(onError)),
       });
     } catch (error) {
       onError(error);
@@ -40,16 +44,20 @@ export function toHattip(handler: FetchHandler, onError: (error: unknown) => voi
 export async function serve(handler: FetchHandler, options: ServeOptions = {}): Promise<RunningServer> {
   const { port, hostname, closeTimeout, onError } = completeServeOptions(options);
   const middleware = createMiddleware(toHattip(handler, onError), { alwaysCallNext: false });
-  const server = createServer((request: IncomingMessage, response: ServerResponse) => {
-    // The adapter would throw on these, and answer 500 with a stack in the log.
-    if (!URL.canParse(`http://${request.headers.host}/`)) {
-      response.writeHead(400, { "content-type": "text/plain; charset=utf-8" }).end(
-        "The Host field is malformed.",
-      );
-      return;
-    }
-    middleware(request as Parameters<typeof middleware>[0], response, () => response.writeHead(404).end());
+  const server = createServer({
+    ServerResponse: MendedResponse,
+    headersTimeout: HEADERS_TIMEOUT,
+    requestTimeout: REQUEST_TIMEOUT,
+  }, (request, response) => {
+    if (!mendRequest(request, response)) return void send(response, malformedTargetResponse());
+    middleware(request as Parameters<typeof middleware>[0], response, (error: unknown) => {
+      // The adapter comes here only when it cannot send: what has begun must not look whole.
+      onError(error);
+      if (response.headersSent) response.destroy();
+      else void send(response, faultResponse());
+    });
   });
+  const close = prepareClose(server, closeTimeout);
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
     server.listen(port, hostname, () => resolve());
@@ -59,6 +67,10 @@ export async function serve(handler: FetchHandler, options: ServeOptions = {}): 
     hostname,
     port: address.port,
     url: urlOf(hostname, address.port),
-    close: () => closeNodeServer(server, closeTimeout),
+    close,
   };
+}
+
+async function send(response: ServerResponse, answer: Response): Promise<void> {
+  response.writeHead(answer.status, Object.fromEntries(answer.headers)).end(await answer.text());
 }

@@ -8,20 +8,19 @@ import type { Server } from "node:http";
 import { FastResponse, serve as serveBySrvx } from "srvx/node";
 import { type ResponseConstructor, useResponse } from "../http/response.ts";
 import type { RequestContext } from "../http/service.ts";
-import { closeNodeServer } from "./node_close.ts";
+import { prepareClose } from "./node_close.ts";
 import {
   completeServeOptions,
   faultResponse,
   type FetchHandler,
-  malformedHostResponse,
+  hasReadableTarget,
+  HEADERS_TIMEOUT,
+  malformedTargetResponse,
+  REQUEST_TIMEOUT,
   type RunningServer,
   type ServeOptions,
   urlOf,
 } from "./server.ts";
-
-/** A client has this long to send its header fields, and its whole request, in milliseconds. */
-const HEADERS_TIMEOUT = 15_000;
-const REQUEST_TIMEOUT = 120_000;
 
 /** Listens, and resolves as soon as it does. Rejects when the address cannot be had. */
 export async function serve(handler: FetchHandler, options: ServeOptions = {}): Promise<RunningServer> {
@@ -34,9 +33,9 @@ export async function serve(handler: FetchHandler, options: ServeOptions = {}): 
     gracefulShutdown: false,
     node: { headersTimeout: HEADERS_TIMEOUT, requestTimeout: REQUEST_TIMEOUT },
     async fetch(request) {
-      // RFC 9112 §3.2: a Host field that is no host.
-      if (request.url.startsWith("http://_invalid_")) {
-        return malformedHostResponse();
+      // srvx marks a host in the target that is none.
+      if (!hasReadableTarget(request) || request.url.startsWith("http://_invalid_")) {
+        return malformedTargetResponse();
       }
       try {
         // srvx's request knows `ip` and `waitUntil` itself, and works them out only when asked.
@@ -47,13 +46,14 @@ export async function serve(handler: FetchHandler, options: ServeOptions = {}): 
       }
     },
   });
-  await server.ready();
   const http = server.node!.server as Server;
+  const close = prepareClose(http, closeTimeout);
+  await server.ready();
   const address = http.address() as { port: number };
   return {
     hostname,
     port: address.port,
     url: urlOf(hostname, address.port),
-    close: () => closeNodeServer(http, closeTimeout),
+    close,
   };
 }

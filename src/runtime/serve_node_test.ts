@@ -3,19 +3,12 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { RequestContext } from "../http/service.ts";
 import { respond } from "../http/response.ts";
-import type { FetchHandler, RunningServer, ServeOptions } from "./server.ts";
-
-type Serve = (handler: FetchHandler, options: ServeOptions) => Promise<RunningServer>;
-
-/** This runtime's own entry; on Node the one for Hattip too. */
-const entries: Record<string, Serve> = "Deno" in globalThis
-  ? { deno: (await import("./deno.ts")).serve }
-  : "Bun" in globalThis
-  ? { bun: (await import("./bun.ts")).serve }
-  : { node: (await import("./node.ts")).serve, "hattip-node": (await import("./hattip_node.ts")).serve };
+import type { FetchHandler, RunningServer } from "./server.ts";
+import { entries, sendRaw } from "./test_entries.ts";
 
 const errors: unknown[] = [];
 let release = (): void => {};
+let cancelled = 0;
 
 const handler: FetchHandler = {
   async fetch(request: Request, context?: RequestContext): Promise<Response> {
@@ -28,8 +21,18 @@ const handler: FetchHandler = {
         ]]);
       case "/ip":
         return respond(200, context?.ip ?? "none");
+      case "/pipe":
+        return respond(200, request.body);
+      case "/endless":
+        return respond(200, endless());
+      case "/until-abort":
+        await new Promise<void>((resolve) => request.signal.addEventListener("abort", () => resolve()));
+        release();
+        return respond(200, "nobody hears this");
       case "/empty":
         return respond(204, null, [["x-kind", "empty"]]);
+      case "/unchanged":
+        return respond(304, null, [["etag", '"a"']]);
       case "/cookies":
         return respond(200, "two", [["set-cookie", "a=1"], ["set-cookie", "b=2"]]);
       case "/changed": {
@@ -65,15 +68,15 @@ function streamOf(parts: readonly (string | Error)[]): ReadableStream<Uint8Array
   });
 }
 
-/** Sends bytes as they are and reads until the connection closes. */
-function sendRaw(port: number, text: string): Promise<string> {
-  return new Promise((resolve, reject) => {
-    let answer = "";
-    const socket = connect(port, "127.0.0.1", () => socket.write(text));
-    socket.setTimeout(5000, () => socket.destroy());
-    socket.on("data", (chunk) => answer += chunk);
-    socket.on("close", () => resolve(answer));
-    socket.on("error", reject);
+function endless(): ReadableStream<Uint8Array> {
+  return new ReadableStream({
+    async pull(controller) {
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      controller.enqueue(new TextEncoder().encode("on and "));
+    },
+    cancel() {
+      cancelled++;
+    },
   });
 }
 
@@ -98,15 +101,37 @@ for (const [name, serve] of Object.entries(entries)) {
     }
   });
 
-  test("HEAD and 204 have no content", async () => {
-    const head = await fetch(`${server.url}/changed`, { method: "HEAD" });
-    assert.is(head.headers.get("x-second"), "2");
-    assert.is(await head.text(), "");
-    const empty = await fetch(`${server.url}/empty`);
-    assert.is(empty.status, 204);
-    assert.is(empty.headers.get("x-kind"), "empty");
-    // The adapter of Hattip sends a length here, which RFC 9110 section 8.6 forbids; it cannot be mended around it.
-    if (name !== "hattip-node") assert.is(empty.headers.get("content-length"), null);
+  test("HEAD, 204 and 304 have no content, and claim no length of 0", async () => {
+    const ask = (method: string, path: string): Promise<string> =>
+      sendRaw(server.port, `${method} ${path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`);
+    for (
+      const [method, path, status, field] of [
+        ["HEAD", "/changed", 200, "x-second: 2"],
+        ["GET", "/empty", 204, "x-kind: empty"],
+        ["GET", "/unchanged", 304, 'etag: "a"'],
+      ] as const
+    ) {
+      const [head, body] = (await ask(method, path)).split("\r\n\r\n");
+      assert.match(head!, new RegExp(`^HTTP/1.1 ${status} `));
+      assert.match(head!.toLowerCase(), field);
+      assert.not.match(head!, /content-length: 0|transfer-encoding/i);
+      assert.is(body, "");
+    }
+  });
+
+  test("field names are read in any case", async () => {
+    const answer = await sendRaw(
+      server.port,
+      "POST /echo HTTP/1.1\r\nhOST: a\r\ncOnTeNt-TyPe: x/Y\r\nCONTENT-LENGTH: 2\r\nconnection: close\r\n\r\nhi",
+    );
+    assert.match(answer.toLowerCase(), "content-type: x/y\r\n");
+    assert.match(answer, "hi");
+  });
+
+  test("one connection carries several requests, sent one after the other or at once", async () => {
+    const get = "GET /changed HTTP/1.1\r\nHost: a\r\n";
+    const answer = await sendRaw(server.port, `${get}\r\n${get}\r\n${get}Connection: close\r\n\r\n`);
+    assert.is(answer.match(/HTTP\/1\.1 200/g)?.length, 3);
   });
 
   test("8 MB go in and out, with a declared length and in chunks", async () => {
@@ -144,21 +169,30 @@ for (const [name, serve] of Object.entries(entries)) {
     assert.ok(parts.length > 1);
   });
 
+  test("an upload can be answered while it comes in", async () => {
+    const body = streamOf(["one ", "two ", "three"]);
+    const init = { method: "POST", body, duplex: "half" } as RequestInit;
+    assert.is(await (await fetch(`${server.url}/pipe`, init)).text(), "one two three");
+  });
+
   test("a response stream that fails breaks the connection: it never looks whole", async () => {
-    // As the adapter of Hattip is, it ends such a stream cleanly; its header says so.
-    if (name === "hattip-node") return;
     const outcome = await fetch(`${server.url}/broken-stream`).then((response) => response.text()).then(
       (text) => `whole: ${text}`,
       () => "broken",
     );
     assert.is(outcome, "broken");
+    assert.is((await fetch(`${server.url}/changed`)).status, 200);
   });
 
   test("what the handler throws is 500 without a word of it, and told to the operator", async () => {
     errors.length = 0;
     const response = await fetch(`${server.url}/throws`);
     assert.is(response.status, 500);
-    assert.not.match(await response.text(), /hunter2| at /);
+    assert.match(response.headers.get("content-type")!, "application/json");
+    assert.equal(await response.json(), {
+      error: "server_error",
+      error_description: "The server failed: try again later",
+    });
     assert.match(String(errors[0]), "hunter2");
   });
 
@@ -172,28 +206,6 @@ for (const [name, serve] of Object.entries(entries)) {
     assert.equal(answers, Array.from({ length: 100 }, (_, i) => `${i}`));
   });
 
-  for (
-    const [what, text] of [
-      ["no HTTP", "nonsense\r\n\r\n"],
-      ["a malformed Host", "GET /echo HTTP/1.1\r\nHost: a b/\\\r\nConnection: close\r\n\r\n"],
-      ["no Host", "GET /echo HTTP/1.1\r\nConnection: close\r\n\r\n"],
-      [
-        "two lengths",
-        "POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\nConnection: close\r\n\r\nx",
-      ],
-      ["endless header fields", `GET /echo HTTP/1.1\r\nHost: a\r\nX: ${"y".repeat(600_000)}\r\n\r\n`],
-    ]
-  ) {
-    test(`${what}: 4xx or a closed connection, never a 5xx, and the server goes on`, async () => {
-      const answer = await sendRaw(server.port, text!).catch(() => "");
-      const status = /^HTTP\/1\.[01] (\d{3})/.exec(answer)?.[1];
-      // Deno answers what it can read of these; it never fails on them.
-      assert.ok(status === undefined || !status.startsWith("5"), answer.slice(0, 200));
-      assert.not.match(answer, / at .*\.[jt]s/);
-      assert.is((await fetch(`${server.url}/changed`)).status, 200);
-    });
-  }
-
   test("a client that goes away in the middle harms nobody", async () => {
     const gone = new AbortController();
     const request = fetch(`${server.url}/slow`, { signal: gone.signal }).catch(() => "gone");
@@ -202,6 +214,32 @@ for (const [name, serve] of Object.entries(entries)) {
     assert.is(await request, "gone");
     release();
     assert.is((await fetch(`${server.url}/changed`)).status, 200);
+  });
+
+  test("request.signal tells the handler that its client went away", async () => {
+    const told = new Promise<void>((resolve) => release = resolve);
+    const gone = new AbortController();
+    const request = fetch(`${server.url}/until-abort`, { signal: gone.signal }).catch(() => "gone");
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    gone.abort();
+    await told;
+    assert.is(await request, "gone");
+  });
+
+  test("a response stream is cancelled when its client goes away", async () => {
+    cancelled = 0;
+    const gone = new AbortController();
+    const response = await fetch(`${server.url}/endless`, { signal: gone.signal });
+    await response.body!.getReader().read();
+    gone.abort();
+    for (let i = 0; i < 200 && cancelled === 0; i++) await new Promise((resolve) => setTimeout(resolve, 10));
+    assert.is(cancelled, 1);
+  });
+
+  test("a port that is taken is refused, also when another server of the same kind has it", async () => {
+    const second = await serve(handler, { port: server.port }).catch((error) => error);
+    assert.instance(second, Error);
+    assert.match(`${second.code} ${second.name} ${second.message}`, /EADDRINUSE|AddrInUse/);
   });
 
   test("close() lets a request in flight finish, and takes no more", async () => {
@@ -214,6 +252,20 @@ for (const [name, serve] of Object.entries(entries)) {
     assert.is(await (await slow).text(), "at last");
     await closed;
     assert.is(await fetch(own.url).then(() => "answered", () => "refused"), "refused");
+  });
+
+  test("close() closes idle connections at once, those too that never said a word", async () => {
+    const own = await serve(handler, { port: 0 });
+    await (await fetch(`${own.url}/changed`)).text();
+    const silent = connect(own.port, "127.0.0.1");
+    silent.on("error", () => {});
+    const cut = new Promise<void>((resolve) => silent.on("close", () => resolve()));
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    const started = Date.now();
+    await own.close();
+    assert.ok(Date.now() - started < 1500);
+    silent.destroy();
+    await cut;
   });
 
   test("close() does not wait for ever", async () => {

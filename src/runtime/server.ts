@@ -21,6 +21,10 @@ export interface ServeOptions {
   readonly onError?: (error: unknown) => void;
 }
 
+/** On Node, a client has this long to send its header fields, and its whole request, in milliseconds. */
+export const HEADERS_TIMEOUT = 15_000;
+export const REQUEST_TIMEOUT = 120_000;
+
 export interface RunningServer {
   readonly hostname: string;
   readonly port: number;
@@ -47,17 +51,31 @@ export function faultResponse(): Response {
   });
 }
 
-/** Whether a runtime could make an address of the Host field (RFC 9112 §3.2); Bun and Deno pass on what they get. */
-export function hasReadableHost(request: Request): boolean {
+const HOST = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d*)?$/i;
+
+/** Whether a Host field is one host with an optional port (RFC 9112 §3.2); two fields arrive joined by a comma. */
+export function isHost(host: string): boolean {
+  return HOST.test(host) && URL.canParse(`http://${host}`);
+}
+
+/**
+ * Whether the request says whom it is for (RFC 9112 §3.2, §3.3). Runtimes differ in what they pass on: a Host with a
+ * path in it moves the path on Deno, and leaves Bun without an address.
+ */
+export function hasReadableTarget(request: Request): boolean {
+  const host = request.headers.get("host");
+  if (host !== null && !isHost(host)) return false;
   try {
-    return URL.canParse(request.url);
+    return request.url.startsWith("http") && URL.canParse(request.url);
   } catch {
     return false;
   }
 }
 
-export function malformedHostResponse(): Response {
-  return new Response("The Host field is malformed.", { status: 400 });
+const MALFORMED_TARGET = "The Host field or the request target is malformed.";
+
+export function malformedTargetResponse(): Response {
+  return new Response(MALFORMED_TARGET, { status: 400 });
 }
 
 /** Rejects nothing: resolves when the work is done or the time is over. */

@@ -8,7 +8,7 @@
  *
  * @module
  */
-import type { FetchHandler } from "./server.ts";
+import { faultResponse, type FetchHandler } from "./server.ts";
 
 /** What workerd calls: a module's default export. */
 export interface Worker<Env> {
@@ -19,17 +19,29 @@ export interface Worker<Env> {
   ): Promise<Response>;
 }
 
+export interface WorkerOptions {
+  /** Hears what `create` or its handler threw; the caller hears only that it failed. @default the worker's log */
+  readonly onError?: (error: unknown) => void;
+}
+
 /** A worker for the handler that `create` makes of the bindings. */
-export function toWorker<Env>(create: (env: Env) => FetchHandler): Worker<Env> {
+export function toWorker<Env>(create: (env: Env) => FetchHandler, options: WorkerOptions = {}): Worker<Env> {
+  // deno-lint-ignore no-console -- the console is a worker's only log
+  const { onError = (error) => console.error(error) } = options;
   let handler: FetchHandler | undefined;
   return {
     async fetch(request, env, context) {
-      handler ??= create(env);
-      return await handler.fetch(request, {
-        // Set by Cloudflare's edge, which removes what a client sent under this name.
-        ip: request.headers.get("cf-connecting-ip") ?? undefined,
-        waitUntil: (promise) => context.waitUntil(promise),
-      });
+      try {
+        handler ??= create(env);
+        return await handler.fetch(request, {
+          // Set by Cloudflare's edge, which removes what a client sent under this name.
+          ip: request.headers.get("cf-connecting-ip") ?? undefined,
+          waitUntil: (promise) => context.waitUntil(promise),
+        });
+      } catch (error) {
+        onError(error);
+        return faultResponse();
+      }
     },
   };
 }

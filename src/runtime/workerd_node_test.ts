@@ -69,4 +69,42 @@ test("the handler is made once, with the first request", async () => {
   }
 });
 
+test("what the handler or its making throws is 500 without a word of it, and told to the operator", async () => {
+  const faulty = await startWorker(`
+    import { toWorker } from ${JSON.stringify(resolve("src/runtime/workerd.ts"))};
+    const heard = [];
+    let made = 0;
+    export default toWorker(() => {
+      // The first request is the one that waits for workerd to listen.
+      if (made++ < 2) throw new Error("no binding");
+      return {
+        async fetch(request, context) {
+          const { pathname } = new URL(request.url);
+          if (pathname === "/throws") throw new Error("the database password is hunter2");
+          if (pathname === "/ip") return new Response(context.ip ?? "none");
+          return new Response(heard.join());
+        },
+      };
+    }, { onError: (error) => heard.push(error.message) });
+  `);
+  try {
+    for (const path of ["/making", "/throws"]) {
+      const response = await fetch(faulty.url + path);
+      assert.is(response.status, 500);
+      assert.equal(await response.json(), {
+        error: "server_error",
+        error_description: "The server failed: try again later",
+      });
+    }
+    assert.is(
+      await (await fetch(faulty.url)).text(),
+      "no binding,no binding,the database password is hunter2",
+    );
+    const headers = { "cf-connecting-ip": "192.0.2.7" };
+    assert.is(await (await fetch(`${faulty.url}/ip`, { headers })).text(), "192.0.2.7");
+  } finally {
+    faulty.stop();
+  }
+});
+
 test.run();

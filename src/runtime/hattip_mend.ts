@@ -1,0 +1,84 @@
+/**
+ * What is put right around `@hattip/adapter-node` 0.0.49, by giving it requests and responses that it cannot get wrong:
+ *
+ * - it writes `content-length: 0` on 204, 304 and HEAD;
+ * - it joins Host and target as text, whatever they are, and throws on some;
+ * - it takes the end of an upload for the end of the connection;
+ * - its body, an iterator over the request, ends the process when it is cancelled in a read.
+ *
+ * @module
+ */
+import { IncomingMessage, ServerResponse } from "node:http";
+import { isHost } from "./server.ts";
+
+/** Leaves out a length of 0 where there is no content to count (RFC 9110 §8.6 forbids it on 204). */
+export class MendedResponse extends ServerResponse {
+  override setHeader(name: string, value: number | string | readonly string[]): this {
+    const bodiless = this.statusCode === 204 || this.statusCode === 304 || this.req.method === "HEAD";
+    if (bodiless && value === "0" && name === "content-length") return this;
+    return super.setHeader(name, value);
+  }
+}
+
+/** Mends a request in place. `false` when there is no right address to be made of it: then it is not to be served. */
+export function mendRequest(request: IncomingMessage, response: ServerResponse): boolean {
+  if (!mendTarget(request)) return false;
+  const once = (event: string | symbol, listener: (...values: unknown[]) => void): IncomingMessage => {
+    // The adapter asks when the client went, but a request is closed already when its body has been read.
+    if (event === "close") response.once(event, listener);
+    else IncomingMessage.prototype.once.call(request, event, listener);
+    return request;
+  };
+  Object.assign(request, { rawBody: bodyOf(request), once });
+  return true;
+}
+
+function mendTarget(request: IncomingMessage): boolean {
+  const { headers, method, rawHeaders, socket, url = "/" } = request;
+  const hosts = rawHeaders.filter((name, i) => i % 2 === 0 && name.toLowerCase() === "host").length;
+  // A `Request` cannot have this method.
+  if (method === "TRACE" || hosts > 1 || headers.host !== undefined && !isHost(headers.host)) return false;
+  // HTTP/1.0 needs no Host.
+  headers.host ??= `127.0.0.1:${socket.localPort}`;
+  if (url.startsWith("/")) return true;
+  if (url === "*") {
+    request.url = "/*";
+    return true;
+  }
+  // RFC 9112 §3.2.2: an absolute target goes before the Host field.
+  const target = URL.canParse(url) ? new URL(url) : undefined;
+  if (!target || !/^https?:$/.test(target.protocol) || !isHost(target.host)) return false;
+  headers.host = target.host;
+  request.url = target.pathname + target.search;
+  return true;
+}
+
+function bodyOf(request: IncomingMessage): ReadableStream<Uint8Array> | null {
+  const { "content-length": length, "transfer-encoding": coding } = request.headers;
+  if (length === undefined && coding === undefined) return null;
+  let open = true;
+  return new ReadableStream({
+    start(controller) {
+      const settle = (act: () => void): void => {
+        if (open) act();
+        open = false;
+      };
+      request.on("data", (chunk: Uint8Array) => {
+        if (!open) return;
+        controller.enqueue(new Uint8Array(chunk));
+        if ((controller.desiredSize ?? 0) <= 0) request.pause();
+      });
+      request.on("end", () => settle(() => controller.close()));
+      for (const event of ["error", "close"]) {
+        request.on(event, () => settle(() => controller.error(new Error("The client went away"))));
+      }
+    },
+    pull() {
+      request.resume();
+    },
+    cancel() {
+      open = false;
+      request.resume();
+    },
+  });
+}
