@@ -95,7 +95,7 @@ export async function run(argv: readonly string[]): Promise<void> {
       const shown = demo === undefined ? UNKNOWN_DEMO : secrets ? demo : withoutSecrets(demo);
       if (values.json) {
         printLine(JSON.stringify({ issuer, ...shown, mcp: `${issuer}/mcp`, skills_dir: skills }));
-      } else printBanner(issuer, skills, values["no-demo"] ? undefined : shown, created);
+      } else printBanner(issuer, skills, values["no-demo"] ? undefined : shown, created, auth === "required");
       await stop;
       if (!values.json) printError("Stopping: requests in flight are finished first");
     } finally {
@@ -158,29 +158,41 @@ function reportFault(error: unknown, where: string = "server"): void {
   );
 }
 
-function printBanner(issuer: string, skills: string, demo: Demo | undefined, created: boolean): void {
-  const known = (secret: string | null | undefined, name: string) => secret ?? `<${name}>`;
+function printBanner(
+  issuer: string,
+  skills: string,
+  demo: Demo | undefined,
+  created: boolean,
+  tokenForTools: boolean,
+): void {
+  const id = demo?.client.id ?? "<client id>";
+  const secret = demo?.client.secret ?? "<client secret>";
+  const key = demo?.api_key ?? "<api key>";
+  const bearer = tokenForTools ? " -H 'authorization: Bearer <access token>'" : "";
   printLine(`
 Trivet runs at ${issuer}
   permission  ${issuer}/oauth/authorize, /oauth/token, /api/user
   know-how    ${issuer}/v1/skills       local skills: ${skills}
   tools       ${issuer}/mcp
-${
-    created
-      ? `
-Made for this first start (shown once; trivet serve --show-secrets shows them again):
-  client   ${demo!.client.id}   secret ${demo!.client.secret}
-  user     ${demo!.user.username}   password ${demo!.user.password}
-  api key  ${demo!.api_key}
-`
-      : ""
-  }
+${demo === undefined ? "" : `\n${describeDemo(demo, created)}\n`}
 Try, in another terminal:
-  curl -s ${issuer}/oauth/token -d grant_type=client_credentials -d client_id=${
-    demo?.client.id ?? "<client id>"
-  } -d client_secret=${known(demo?.client.secret, "client secret")}
-  curl -s ${issuer}/v1/skills -H 'x-api-key: ${known(demo?.api_key, "api key")}'
-  curl -s ${issuer}/mcp -H 'content-type: application/json' -d '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list_skills"}}'
+  curl -s ${issuer}/oauth/token -d grant_type=client_credentials -d 'client_id=${id}' -d 'client_secret=${secret}'
+  curl -s ${issuer}/v1/skills -H 'x-api-key: ${key}'
+  curl -s ${issuer}/mcp -H 'content-type: application/json'${bearer} -d '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list_skills"}}'
 
 Press Ctrl+C to stop.`);
+}
+
+function describeDemo({ client, user, api_key }: Demo, created: boolean): string {
+  if (api_key === null) {
+    return "The demo's secrets were shown at the first start; trivet serve --show-secrets shows them again.";
+  }
+  return `${
+    created
+      ? "Made for this first start (shown once; trivet serve --show-secrets shows them again):"
+      : "The demo of this data folder:"
+  }
+  client   ${client.id}   secret ${client.secret}
+  user     ${user.username}   password ${user.password}
+  api key  ${api_key}`;
 }

@@ -4,7 +4,7 @@
  * @module
  */
 import { readdirSync, readFileSync, statSync } from "node:fs";
-import { basename, join, resolve } from "node:path";
+import { basename, join, relative, resolve, sep } from "node:path";
 import process from "node:process";
 import { readPackage, type SentFile } from "../../skills/package.ts";
 import { publish } from "../../skills/publish.ts";
@@ -105,7 +105,7 @@ async function readFiles(path: string): Promise<SentFile[]> {
     size += statSync(target).size;
     if (size > LIMIT) throw new Error(`A skill may have at most ${LIMIT} bytes`);
     files.push({
-      path: `${basename(path)}${target.slice(path.length)}`,
+      path: [basename(path), ...relative(path, target).split(sep)].join("/"),
       bytes: new Uint8Array(readFileSync(target)),
     });
   }
