@@ -29,6 +29,8 @@ export type TrivetEvent =
     readonly principal: string | undefined;
     readonly failed: boolean;
   }
+  /** The engine behind the store could not be reached: the caller got a 503. */
+  | { readonly type: "store_unavailable"; readonly where: string; readonly error: unknown }
   | { readonly type: "fault"; readonly where: string; readonly error: unknown };
 
 /** Must not throw, and returns at once: it runs on the request's path. */

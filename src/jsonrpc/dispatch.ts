@@ -19,8 +19,11 @@ export type Method<Context> = (params: Params, context: Context) => unknown;
 
 export interface Dispatcher<Context> {
   readonly methods: ReadonlyMap<string, Method<Context>>;
-  /** Hears what a method threw that was no {@linkcode RpcError}; callers only hear that it failed. */
-  readonly onFault: (error: unknown, method: string) => void;
+  /**
+   * Hears what a method threw that was no {@linkcode RpcError}. Callers hear the error that it makes of it, or only that
+   * it failed.
+   */
+  readonly onFault: (error: unknown, method: string) => RpcError | undefined;
 }
 
 /** More messages than this in one batch are refused together: each could be work. */
@@ -76,8 +79,8 @@ async function answer<Context>(
     return result instanceof WrittenResult ? { id, json: result.json } : { id, result: result ?? null };
   } catch (error) {
     if (error instanceof RpcError) return { id, error };
-    onFault(error, method);
-    return { id, error: new RpcError(INTERNAL_ERROR, "Internal error: the server failed to answer") };
+    const told = onFault(error, method);
+    return { id, error: told ?? new RpcError(INTERNAL_ERROR, "Internal error: the server failed to answer") };
   }
 }
 

@@ -30,7 +30,7 @@ function newDispatcher(): { dispatcher: Dispatcher<undefined>; called: string[];
         throw new Error("the database password is hunter2");
       }],
     ]),
-    onFault: (error) => faults.push(error),
+    onFault: (error) => (faults.push(error), undefined),
   };
   return { dispatcher, called, faults };
 }

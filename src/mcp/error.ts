@@ -5,6 +5,7 @@
  * @module
  */
 import { INVALID_PARAMS, RpcError, SERVER_ERROR } from "../jsonrpc/error.ts";
+import type { StoreUnavailableError } from "../store/store.ts";
 
 /** Until revision 2025-11-25 (resources, error handling). */
 export const RESOURCE_NOT_FOUND = -32002;
@@ -17,6 +18,18 @@ export class UnknownNameError extends RpcError {
   constructor(message: string, code: number = INVALID_PARAMS, data?: unknown) {
     super(code, message, data);
     this.plain = new RpcError(SERVER_ERROR, message, data);
+  }
+}
+
+/** The store is out of reach for a moment; over HTTP a 503 with `Retry-After`. */
+export class UnavailableError extends RpcError {
+  override readonly name = "UnavailableError";
+  /** Seconds. */
+  readonly retryAfter: number;
+
+  constructor({ retryAfter }: StoreUnavailableError) {
+    super(SERVER_ERROR, "The server cannot reach its storage: try again in a moment", { retryAfter });
+    this.retryAfter = retryAfter;
   }
 }
 

@@ -10,7 +10,7 @@ import { allowEveryOrigin, answerPreflight } from "../http/cors.ts";
 import { mediaType } from "../http/media_type.ts";
 import { type Fields, respond } from "../http/response.ts";
 import { dispatch, dispatchBatch, type Dispatcher } from "../jsonrpc/dispatch.ts";
-import { INVALID_REQUEST, PARSE_ERROR, RpcError, SERVER_ERROR } from "../jsonrpc/error.ts";
+import { INTERNAL_ERROR, INVALID_REQUEST, PARSE_ERROR, RpcError, SERVER_ERROR } from "../jsonrpc/error.ts";
 import {
   parseJson,
   type Response as RpcResponse,
@@ -19,7 +19,7 @@ import {
 } from "../jsonrpc/message.ts";
 import type { CallContext } from "./definition.ts";
 import { type Era, eraOf, REVISIONS } from "./era.ts";
-import { ScopeError, UnknownNameError } from "./error.ts";
+import { ScopeError, UnavailableError, UnknownNameError } from "./error.ts";
 
 export interface HttpOptions {
   readonly dispatcher: Dispatcher<CallContext>;
@@ -101,6 +101,7 @@ export function createHttpHandler(options: HttpOptions): (request: Request) => P
       const members = principal ? { error: "insufficient_scope", scope } : { scope };
       return challenge(principal ? 403 : 401, members, response);
     }
+    if (response.error instanceof UnavailableError) return unavailable(response, response.error);
     if (era.profile === "streamable") {
       // Messages that are none are refused by HTTP; errors of methods are answers like any other.
       return respond(
@@ -112,6 +113,13 @@ export function createHttpHandler(options: HttpOptions): (request: Request) => P
     const plain = inPlainWords(response);
     const code = "error" in plain ? plain.error.code : 0;
     return respond(PLAIN_STATUS[code] ?? 500, writeResponse(plain), JSON_FIELDS);
+  }
+
+  /** What authentication threw, when it may pass. */
+  function refuseFault(error: unknown): Response {
+    const told = dispatcher.onFault(error, "authenticate");
+    if (told instanceof UnavailableError) return unavailable({ id: null, error: told }, told);
+    return refuse(500, INTERNAL_ERROR, "Internal error: the server failed to answer");
   }
 
   function challenge(status: 401 | 403, members: Record<string, string>, response?: RpcResponse): Response {
@@ -127,7 +135,7 @@ export function createHttpHandler(options: HttpOptions): (request: Request) => P
     if (!isAllowed(request)) {
       return refuse(403, INVALID_REQUEST, "This Host or Origin may not call this server");
     }
-    if (request.method === "POST") return allowEveryOrigin(request, await post(request));
+    if (request.method === "POST") return allowEveryOrigin(request, await post(request).catch(refuseFault));
     const preflight = answerPreflight(request, METHODS);
     if (preflight) return preflight;
     if (request.method === "OPTIONS") return respond(204, null, [["allow", METHODS]]);
@@ -136,6 +144,10 @@ export function createHttpHandler(options: HttpOptions): (request: Request) => P
       METHODS,
     ]]);
   };
+}
+
+function unavailable(response: RpcResponse, { retryAfter }: UnavailableError): Response {
+  return respond(503, writeResponse(response), [...JSON_FIELDS, ["retry-after", String(retryAfter)]]);
 }
 
 function accepted({ profile }: Era): Response {

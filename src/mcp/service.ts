@@ -10,7 +10,9 @@ import { respondText } from "../http/response.ts";
 import { pathOf } from "../http/router.ts";
 import type { Service } from "../http/service.ts";
 import type { Dispatcher } from "../jsonrpc/dispatch.ts";
+import { StoreUnavailableError } from "../store/store.ts";
 import type { CallContext, Definition } from "./definition.ts";
+import { UnavailableError } from "./error.ts";
 import { createHttpHandler } from "./http.ts";
 import { lifecycleMethods } from "./lifecycle.ts";
 import { promptMethods } from "./prompts.ts";
@@ -56,7 +58,14 @@ export function toolServer(options: ToolServerOptions): ToolServer {
       ...resourceMethods(registry),
       ...promptMethods(registry),
     ]),
-    onFault: (error, method) => observe({ type: "fault", where: method.slice(0, 100), error }),
+    onFault(error, method) {
+      if (error instanceof StoreUnavailableError) {
+        observe({ type: "store_unavailable", where: "mcp", error });
+        return new UnavailableError(error);
+      }
+      observe({ type: "fault", where: method.slice(0, 100), error });
+      return undefined;
+    },
   };
   const handle = createHttpHandler({ ...options, dispatcher, isAllowed: createHostGuard(options) });
   const path = base + "/mcp";

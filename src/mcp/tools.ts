@@ -7,6 +7,7 @@ import type { Observe } from "../events.ts";
 import type { Principal } from "../http/bearer.ts";
 import type { Method } from "../jsonrpc/dispatch.ts";
 import { WrittenResult } from "../jsonrpc/message.ts";
+import { StoreUnavailableError } from "../store/store.ts";
 import { type CallContext, ToolError, type ToolResult } from "./definition.ts";
 import { ScopeError, UnknownNameError } from "./error.ts";
 import { optionalObject, refuseCursor, requireObject, requireString } from "./params.ts";
@@ -81,6 +82,7 @@ async function run(
   } catch (error) {
     observe({ type: "tool_called", name: tool.name, principal, failed: true });
     if (error instanceof ToolError) return failure(error.message);
+    if (error instanceof StoreUnavailableError) throw error;
     observe({ type: "fault", where: `tool ${tool.name}`, error });
     return failure("The tool failed. The failure was reported to the server's operator.");
   }

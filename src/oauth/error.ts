@@ -16,6 +16,7 @@ const STATUS = {
   invalid_scope: 400,
   access_denied: 403,
   server_error: 500,
+  temporarily_unavailable: 503,
 } as const;
 
 export type OAuthErrorCode = keyof typeof STATUS;

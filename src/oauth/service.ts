@@ -6,9 +6,10 @@
 import type { VerifyToken } from "../http/bearer.ts";
 import { BodyError } from "../http/body.ts";
 import { allowEveryOrigin, answerPreflight } from "../http/cors.ts";
-import { jsonFields, respondJson, respondText } from "../http/response.ts";
+import { type Fields, jsonFields, respondJson, respondText } from "../http/response.ts";
 import { createRouter, pathOf, type Route, type RouteHandler } from "../http/router.ts";
 import type { Service } from "../http/service.ts";
+import { StoreUnavailableError } from "../store/store.ts";
 import { verifyAccessToken } from "./access_token.ts";
 import type { AuthorizationServer, AuthorizationServerOptions } from "./authorization_server.ts";
 import { authorize } from "./authorize.ts";
@@ -27,6 +28,7 @@ export interface OAuthService extends Service {
   readonly verifyToken: VerifyToken;
 }
 
+const UNAVAILABLE = "The server cannot reach its storage: try again in a moment";
 const ERROR_FIELDS = jsonFields(["cache-control", "no-store"], ["pragma", "no-cache"]);
 // RFC 6749 §5.2: a 401 names the scheme that the client may use.
 const CHALLENGE_FIELDS = jsonFields(
@@ -92,12 +94,20 @@ export function authorizationServer(options: AuthorizationServerOptions): OAuthS
         new OAuthError("invalid_request", error.message, { status: error.status === 413 ? 413 : 400 }),
       );
     }
+    if (error instanceof StoreUnavailableError) {
+      options.observe({ type: "store_unavailable", where: "oauth", error });
+      return refuseJson(new OAuthError("temporarily_unavailable", UNAVAILABLE), [retryAfter(error)]);
+    }
     options.observe({ type: "fault", where: "oauth", error });
     return refuseJson(new OAuthError("server_error", "The server failed: try again later"));
   }
 
   function toPage(error: unknown): Response {
     if (error instanceof BodyError) return respondText(error.status, error.message);
+    if (error instanceof StoreUnavailableError) {
+      options.observe({ type: "store_unavailable", where: "oauth", error });
+      return respondText(503, UNAVAILABLE, [retryAfter(error)]);
+    }
     options.observe({ type: "fault", where: "oauth", error });
     return respondText(500, "The server failed: try again later");
   }
@@ -118,12 +128,18 @@ export function authorizationServer(options: AuthorizationServerOptions): OAuthS
   };
 }
 
-function refuseJson(error: OAuthError): Response {
+function refuseJson(error: OAuthError, more: Fields = []): Response {
+  const fields = error.status === 401 ? CHALLENGE_FIELDS : ERROR_FIELDS;
   return respondJson(
     error.status,
     { error: error.code, error_description: error.message },
-    error.status === 401 ? CHALLENGE_FIELDS : ERROR_FIELDS,
+    more.length > 0 ? [...fields, ...more] : fields,
   );
+}
+
+/** RFC 9110 §10.2.3, in seconds. */
+function retryAfter({ retryAfter }: StoreUnavailableError): readonly [string, string] {
+  return ["retry-after", String(retryAfter)];
 }
 
 function refuse(status: 404 | 405, request: Request, allow: string): Response {

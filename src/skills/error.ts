@@ -11,6 +11,7 @@ const STATUS = {
   not_found_error: 404,
   request_too_large: 413,
   api_error: 500,
+  overloaded_error: 503,
 } as const;
 
 export type SkillErrorType = keyof typeof STATUS;

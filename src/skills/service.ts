@@ -12,7 +12,7 @@ import { type Fields, respond } from "../http/response.ts";
 import { createRouter, pathOf, queryOf, type Route, type RouteHandler } from "../http/router.ts";
 import type { Service } from "../http/service.ts";
 import { randomId } from "../crypto/secret.ts";
-import type { Store } from "../store/store.ts";
+import { type Store, StoreUnavailableError } from "../store/store.ts";
 import { type Catalog, createCatalog } from "./catalog.ts";
 import { type Diagnostic, openDirectory } from "./directory.ts";
 import { SkillError, type SkillErrorType } from "./error.ts";
@@ -148,6 +148,12 @@ export function skillsService(options: SkillsServiceOptions): SkillsService {
         new SkillError(type, error.message, { status: error.status === 415 ? 400 : error.status }),
         requestId,
       );
+    }
+    if (error instanceof StoreUnavailableError) {
+      observe({ type: "store_unavailable", where: "skills", error });
+      const text = "The server cannot reach its storage: try again in a moment";
+      const retry: Fields = [["retry-after", String(error.retryAfter)]];
+      return answer(503, writeError("overloaded_error", text, requestId), requestId, retry);
     }
     if (!(error instanceof SkillError)) {
       observe({ type: "fault", where: "skills", error });

@@ -143,6 +143,14 @@ export function storeContract(name: string, { open, rounds = 1000 }: ContractOpt
     assert.is((await store.get(["t", "x"]))?.value, 2);
   });
 
+  test("get() and list() tell when a record expires, and nothing of one that does not", async ({ store, clock }) => {
+    const expires = Math.ceil(clock.now()) + 5000;
+    await store.commit({ set: [{ key: ["e", 1], value: 1, expires }, { key: ["e", 2], value: 2 }] });
+    assert.is((await store.get(["e", 1]))?.expires, expires);
+    assert.not.ok("expires" in (await store.get(["e", 2]))!);
+    assert.equal((await store.list(["e"])).map((entry) => entry.expires), [expires, undefined]);
+  });
+
   test("a version of an expired record does not pass", async ({ store, clock }) => {
     await store.commit({ set: [{ key: ["k"], value: 1, expires: clock.now() + 1000 }] });
     const { version } = (await store.get(["k"]))!;

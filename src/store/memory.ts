@@ -12,7 +12,7 @@ interface MemoryRecord {
   readonly key: Key;
   readonly value: unknown;
   readonly version: string;
-  readonly expires: number;
+  readonly expires?: number;
 }
 
 /** Expiry is looked at in slices of this many milliseconds, so that a sweep touches only what is due. */
@@ -62,7 +62,7 @@ class MemoryStore implements Store {
       table.order ??= new SortedKeys(table.records.keys());
       for (const id of table.order.between(low, high, reverse)) {
         const record = table.records.get(id)!;
-        if (record.expires > now) entries.push(record as Entry<Value>);
+        if (isLive(record, now)) entries.push(record as Entry<Value>);
         if (entries.length >= limit) return entries;
       }
     }
@@ -80,8 +80,8 @@ class MemoryStore implements Store {
     const version = String(++this.#commits);
     if (remove) { for (const key of remove) this.#delete(key); }
     if (set) {
-      for (const { key, value, expires = Infinity } of set) {
-        this.#put({ key, value: freeze(value), version, expires });
+      for (const { key, value, expires } of set) {
+        this.#put({ key, value: freeze(value), version, ...(expires !== undefined && { expires }) });
       }
     }
     if (this.#watchers.size > 0) {
@@ -125,7 +125,7 @@ class MemoryStore implements Store {
 
   #live(key: Key): MemoryRecord | undefined {
     const record = this.#tables.get(key[0])?.records.get(encodeKey(key));
-    return record && record.expires > this.#now() ? record : undefined;
+    return record && isLive(record, this.#now()) ? record : undefined;
   }
 
   #put(record: MemoryRecord): void {
@@ -135,7 +135,7 @@ class MemoryStore implements Store {
     const id = encodeKey(key);
     if (table.order && !table.records.has(id)) table.order.add(id);
     table.records.set(id, record);
-    if (expires === Infinity) return;
+    if (expires === undefined) return;
     const slice = Math.floor(expires / SLICE);
     const due = this.#due.get(slice);
     if (due) due.push(key);
@@ -160,7 +160,7 @@ class MemoryStore implements Store {
         const record = this.#tables.get(key[0])?.records.get(encodeKey(key));
         // One that was set again with another expiry waits in another slice too.
         if (!record) continue;
-        if (record.expires <= now) {
+        if (!isLive(record, now)) {
           this.#delete(key);
           removed++;
         } else if (slice === current) later.push(key);
@@ -170,6 +170,10 @@ class MemoryStore implements Store {
     }
     return removed;
   }
+}
+
+function isLive({ expires }: MemoryRecord, now: number): boolean {
+  return expires === undefined || expires > now;
 }
 
 /** A deep copy as JSON would make it, which cannot be changed; bytes are copied and left as they are. */

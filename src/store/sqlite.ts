@@ -32,6 +32,7 @@ interface Row {
   key: string;
   value: string | Uint8Array;
   version: number;
+  expires: number | null;
 }
 
 /** A commit in the engine's terms, made before it joins others: what cannot be written fails alone. */
@@ -105,9 +106,12 @@ class SqliteStore implements Store {
     database.exec(`PRAGMA synchronous = ${durable === "power" ? "FULL" : "NORMAL"}`);
     database.exec(SCHEMA);
     const alive = "(expires IS NULL OR expires > ?)";
-    this.#select = database.prepare(`SELECT key, value, version FROM record WHERE key = ? AND ${alive}`);
+    this.#select = database.prepare(
+      `SELECT key, value, version, expires FROM record WHERE key = ? AND ${alive}`,
+    );
     this.#selectVersion = database.prepare(`SELECT version FROM record WHERE key = ? AND ${alive}`);
-    const page = `SELECT key, value, version FROM record WHERE key > ? AND key < ? AND ${alive} ORDER BY key`;
+    const page =
+      `SELECT key, value, version, expires FROM record WHERE key > ? AND key < ? AND ${alive} ORDER BY key`;
     this.#ascending = database.prepare(`${page} ASC LIMIT ?`);
     this.#descending = database.prepare(`${page} DESC LIMIT ?`);
     this.#upsert = database.prepare(
@@ -126,7 +130,7 @@ class SqliteStore implements Store {
 
   async get<Value>(key: Key): Promise<Entry<Value> | undefined> {
     const row = this.#select.get(encodeKey(key), this.#now()) as Row | undefined;
-    return row && { key, value: readValue(row.value) as Value, version: String(row.version) };
+    return row && toEntry(key, row);
   }
 
   async list<Value>(prefix: Key, options: ListOptions = {}): Promise<Entry<Value>[]> {
@@ -136,11 +140,7 @@ class SqliteStore implements Store {
     if (after && reverse) high = encodeKey(after);
     const statement = reverse ? this.#descending : this.#ascending;
     const rows = statement.all(low, high, this.#now(), Math.max(0, limit)) as unknown as Row[];
-    return rows.map((row) => ({
-      key: decodeKey(row.key),
-      value: readValue(row.value) as Value,
-      version: String(row.version),
-    }));
+    return rows.map((row) => toEntry(decodeKey(row.key), row));
   }
 
   commit(commit: Commit): Promise<boolean> {
@@ -248,8 +248,13 @@ function prepare({ check = [], set = [], remove = [] }: Commit): Prepared {
   };
 }
 
-function readValue(stored: string | Uint8Array): unknown {
-  return typeof stored === "string" ? JSON.parse(stored) : new Uint8Array(stored);
+function toEntry<Value>(key: Key, { value, version, expires }: Row): Entry<Value> {
+  return {
+    key,
+    value: typeof value === "string" ? JSON.parse(value) : new Uint8Array(value) as Value,
+    version: String(version),
+    ...(expires !== null && { expires }),
+  };
 }
 
 function tryRollback(database: DatabaseSync): void {

@@ -1,6 +1,6 @@
 /**
  * The one contract between Trivet and whatever keeps its state: ordered keys, versions, atomic commits.
- * Types and three small functions over `commit`; the drivers are the other files of this folder.
+ * Types and small functions over `commit`; the drivers are the other files of this folder.
  *
  * Leaves out: encryption at rest, replication, backup. Those belong to the engine behind a driver.
  *
@@ -22,6 +22,8 @@ export interface Entry<Value = unknown> {
   readonly key: Key;
   readonly value: Value;
   readonly version: string;
+  /** Milliseconds since the epoch; absent when the record lives until it is removed. */
+  readonly expires?: number;
 }
 
 /** A condition of a commit: the key still has this version, or (`null`) is absent or expired. */
@@ -44,6 +46,15 @@ export interface Commit {
   readonly remove?: readonly Key[];
 }
 
+/** How fresh a `get` must be. */
+export interface GetOptions {
+  /**
+   * Allows a cache in front of the store to answer (`layered.ts`). Such an answer is never a record whose removal was
+   * acknowledged, but may be a second older than the last time it was set. Drivers pass over it.
+   */
+  readonly cached?: boolean;
+}
+
 /** How much of a prefix to list. `after` is the last key of the page before; both ends are exclusive. */
 export interface ListOptions {
   readonly after?: Key | undefined;
@@ -61,11 +72,29 @@ export interface Guarantees {
   readonly durable: "none" | "process" | "power";
 }
 
-/** Where all state lives. Every method rejects only when the engine fails; a lost race is `false`. */
+/**
+ * The engine cannot be reached, or did not answer in time. A `commit` that rejects with it was done whole or not at
+ * all, and nobody knows which: ask again, or read.
+ */
+export class StoreUnavailableError extends Error {
+  override readonly name = "StoreUnavailableError";
+  /** Seconds after which to try again. */
+  readonly retryAfter: number;
+
+  constructor(message: string, options?: ErrorOptions & { retryAfter?: number }) {
+    super(message, options);
+    this.retryAfter = options?.retryAfter ?? 1;
+  }
+}
+
+/**
+ * Where all state lives. Every method rejects only when the engine fails ({@linkcode StoreUnavailableError} when that
+ * may pass); a lost race is `false`.
+ */
 export interface Store {
   readonly guarantees: Guarantees;
   /** The live record at `key`, or `undefined` when it is absent or expired. The value is not to be changed. */
-  get<Value = unknown>(key: Key): Promise<Entry<Value> | undefined>;
+  get<Value = unknown>(key: Key, options?: GetOptions): Promise<Entry<Value> | undefined>;
   /** Live records strictly below `prefix`, in key order; at most `limit` (100 when left out). */
   list<Value = unknown>(prefix: Key, options?: ListOptions): Promise<Entry<Value>[]>;
   /** `true` when it was done, `false` when a check failed and nothing was. Durable before it resolves. */

@@ -149,6 +149,17 @@ function readPort(text: string): number {
 
 function report(event: TrivetEvent): void {
   if (event.type === "fault") reportFault(event.error, event.where);
+  if (event.type === "store_unavailable") reportStore(event.error);
+}
+
+/** A store that is down fails every request: one line in this many milliseconds tells it. */
+const STORE_LINE_EVERY = 10_000;
+let storeLine = -Infinity;
+
+function reportStore(error: unknown): void {
+  if (performance.now() - storeLine < STORE_LINE_EVERY) return;
+  storeLine = performance.now();
+  printError(`trivet: requests get 503: ${error instanceof Error ? error.message : String(error)}`);
 }
 
 /** Faults go to the operator's terminal; they carry no request. */

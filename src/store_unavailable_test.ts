@@ -1,0 +1,92 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import type { TrivetEvent } from "./events.ts";
+import { memoryStore } from "./store/memory.ts";
+import { type Store, StoreUnavailableError } from "./store/store.ts";
+import { createTrivet } from "./trivet.ts";
+
+const test = suite("the store is out of reach");
+
+const ISSUER = "http://127.0.0.1:8787";
+const down = () => Promise.reject(new StoreUnavailableError("secret engine address", { retryAfter: 7 }));
+
+/** Trivet on a store that can be switched off and on. */
+function setUp() {
+  const inner = memoryStore();
+  let isDown = true;
+  const store: Store = {
+    guarantees: inner.guarantees,
+    get: (key) => isDown ? down() : inner.get(key),
+    list: (prefix, options) => isDown ? down() : inner.list(prefix, options),
+    commit: (commit) => isDown ? down() : inner.commit(commit),
+    watch: (prefix) => inner.watch(prefix),
+    sweep: () => inner.sweep(),
+    close: () => inner.close(),
+  };
+  const events: TrivetEvent[] = [];
+  const trivet = createTrivet({ issuer: ISSUER, store, onEvent: (event) => events.push(event) });
+  const send = (path: string, init?: RequestInit) => trivet.fetch(new Request(ISSUER + path, init));
+  return { send, events, recover: () => void (isDown = false) };
+}
+
+const form = (fields: Record<string, string>): RequestInit => ({
+  method: "POST",
+  body: new URLSearchParams(fields),
+});
+const rpc = (method: string, params: unknown, headers: Record<string, string> = {}): RequestInit => ({
+  method: "POST",
+  headers: { "content-type": "application/json", ...headers },
+  body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
+});
+const token = { authorization: "Bearer trivet_at_x" };
+
+const REQUESTS: readonly [string, string, RequestInit?][] = [
+  ["the token endpoint", "/oauth/token", form({ grant_type: "client_credentials", client_id: "a" })],
+  ["user info", "/api/user", { headers: token }],
+  ["login", "/login", form({ username: "a", password: "b" })],
+  ["an authorization request", "/oauth/authorize?response_type=code&client_id=a"],
+  ["the key set", "/.well-known/jwks.json"],
+  ["the Skills service", "/v1/skills", { headers: { "x-api-key": "trivet_key_x" } }],
+  ["a tool call that authenticates", "/mcp", rpc("tools/list", {}, token)],
+  [
+    "a tool that reads the store",
+    "/mcp",
+    rpc("tools/call", { name: "load_skill", arguments: { skill: "x" } }, token),
+  ],
+];
+
+for (const [name, path, init] of REQUESTS) {
+  test(`${name} answers 503 with Retry-After, and again as before when the store is back`, async () => {
+    const { send, events, recover } = setUp();
+    const response = await send(path, init);
+    assert.is(response.status, 503);
+    assert.is(response.headers.get("retry-after"), "7");
+    const text = await response.text();
+    assert.match(text, "The server cannot reach its storage: try again in a moment");
+    assert.not.match(text, "secret engine");
+    assert.equal(events.map(({ type }) => type), ["store_unavailable"]);
+    recover();
+    const after = await send(path, init);
+    assert.ok(after.status < 500, `${after.status} after the store is back`);
+    await after.body?.cancel();
+  });
+}
+
+test("the body is the one that each protocol has for it", async () => {
+  const { send } = setUp();
+  const text = "The server cannot reach its storage: try again in a moment";
+  const oauth = await send("/oauth/token", form({ grant_type: "client_credentials", client_id: "a" }));
+  assert.equal(await oauth.json(), { error: "temporarily_unavailable", error_description: text });
+  const skills = await send("/v1/skills", { headers: { "x-api-key": "trivet_key_x" } });
+  const { request_id, ...envelope } = await skills.json();
+  assert.equal(envelope, { type: "error", error: { type: "overloaded_error", message: text } });
+  assert.match(request_id, /^req_/);
+  const mcp = await send("/mcp", rpc("tools/list", {}, token));
+  assert.equal(await mcp.json(), {
+    jsonrpc: "2.0",
+    id: null,
+    error: { code: -32000, message: text, data: { retryAfter: 7 } },
+  });
+});
+
+test.run();
