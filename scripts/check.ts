@@ -16,7 +16,7 @@ const all = globSync(["src/**/*.ts", "scripts/**/*.ts", "conformance/**/*.ts"])
   .map((file) => file.replaceAll("\\", "/"))
   .filter((file) => !file.includes("node_modules"));
 const isOutside = (file: string) =>
-  /^scripts\/|^src\/runtime\/|^src\/store\/sqlite|_node_test\.ts$/.test(file);
+  /^scripts\/|^src\/runtime\/|^src\/store\/(sqlite|postgres|redis|test_engines)|_node_test\.ts$/.test(file);
 
 let failed = false;
 

@@ -37,6 +37,9 @@ const TOP: Readonly<Record<string, readonly string[]>> = {
 
 /** Packages, and the files that may import them. */
 const PACKAGES: Readonly<Record<string, RegExp>> = {
+  postgres: /^src\/store\/postgres\.ts$/,
+  redis: /^src\/store\/redis\.ts$/,
+  aws4fetch: /^src\/skills\/s3\.ts$/,
   yaml: /^src\/skills\/front_matter\.ts$/,
   "srvx/node": /^src\/runtime\/node\.ts$/,
   "@hattip/adapter-node": /^src\/runtime\/hattip_node\.ts$/,
@@ -44,7 +47,7 @@ const PACKAGES: Readonly<Record<string, RegExp>> = {
 };
 
 /** Files that may touch a runtime. */
-const OUTSIDE = /^src\/(runtime\/|store\/sqlite)/;
+const OUTSIDE = /^src\/(runtime\/|store\/(sqlite|redis))/;
 const TESTS = /_test\.ts$|^src\/store\/contract\.ts$|^src\/[a-z_]+\/test_[a-z_]+\.ts$/;
 const RUNTIME_NAMES = /(?<![\w.$'"])(Deno|Bun|process|Buffer|setImmediate|require|__dirname)(?=\s*[.([])/g;
 
