@@ -4,7 +4,7 @@ import * as assert from "uvu/assert";
 import { storeContract } from "./contract.ts";
 import { postgresStore } from "./postgres.ts";
 import type { Store } from "./store.ts";
-import { findEngine } from "./test_engines.ts";
+import { closingWith, findEngine } from "./test_engines.ts";
 
 const address = await findEngine("postgres");
 const test = suite("postgres");
@@ -14,26 +14,11 @@ const run = Math.random().toString(36).slice(2, 8);
 const newSchema = () => `trivet_test_${run}_${++schemas}`;
 const inSchema = (schema: string) => `${address}?schema=${schema}&max=4`;
 
-/** The store, whose schema goes when it closes. */
-function temporary(store: Store, schema: string): Store {
-  return new Proxy(store, {
-    get(target, name) {
-      if (name === "close") {
-        return async () => {
-          await target.close();
-          await admin!.unsafe(`DROP SCHEMA IF EXISTS ${schema} CASCADE`);
-        };
-      }
-      const member = Reflect.get(target, name, target);
-      return typeof member === "function" ? member.bind(target) : member;
-    },
-  });
-}
-
 const admin = address === undefined ? undefined : postgres(address, { onnotice: () => {}, max: 2 });
 
 function open(now?: () => number, schema: string = newSchema()): Store {
-  return temporary(postgresStore(inSchema(schema), now ? { now } : {}), schema);
+  const store = postgresStore(inSchema(schema), now ? { now } : {});
+  return closingWith(store, () => admin!.unsafe(`DROP SCHEMA IF EXISTS ${schema} CASCADE`));
 }
 
 if (address === undefined) {

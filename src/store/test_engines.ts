@@ -1,11 +1,12 @@
 /**
- * Which engines are there to test with: at the addresses in `TRIVET_TEST_POSTGRES` and `TRIVET_TEST_REDIS`, else where
+ * Which engines are there to test with, and how tests leave them as they were: at the addresses in `TRIVET_TEST_POSTGRES` and `TRIVET_TEST_REDIS`, else where
  * they usually listen on this machine. Nothing but tests imports this.
  *
  * @module
  */
 import { connect } from "node:net";
 import process from "node:process";
+import type { Store } from "./store.ts";
 
 type Engine = "postgres" | "redis";
 
@@ -32,4 +33,22 @@ export async function findEngine(name: Engine): Promise<string | undefined> {
   });
   if (!listens && process.env.CI === "true") throw new Error(`${name} must run where CI is true`);
   return listens ? ADDRESSES[name] : undefined;
+}
+
+/** The store, and what is to be done once it is closed. */
+export function closingWith(store: Store, cleanUp: () => Promise<unknown>): Store {
+  return {
+    get guarantees() {
+      return store.guarantees;
+    },
+    get: (key, options) => store.get(key, options),
+    list: (prefix, options) => store.list(prefix, options),
+    commit: (commit) => store.commit(commit),
+    watch: (prefix) => store.watch(prefix),
+    sweep: () => store.sweep(),
+    async close() {
+      await store.close();
+      await cleanUp();
+    },
+  };
 }
