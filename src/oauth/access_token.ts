@@ -64,7 +64,9 @@ export async function verifyAccessToken(
 ): Promise<Principal | undefined> {
   const found = token.includes(".") ? await readJwt(as, token) : await readOpaque(as, token);
   if (!found || found.expires <= as.now()) return undefined;
-  if (found.grant !== undefined && !await as.store.get(grantKey(found.grant))) return undefined;
+  if (found.grant !== undefined && !await as.store.get(grantKey(found.grant), { cached: true })) {
+    return undefined;
+  }
   return {
     client: found.client_id,
     scopes: new Set(found.scope.split(" ")),
@@ -75,7 +77,7 @@ export async function verifyAccessToken(
 }
 
 async function readOpaque({ store }: AuthorizationServer, token: string): Promise<AccessToken | undefined> {
-  return (await store.get<AccessToken>(accessTokenKey(secretDigest(token))))?.value;
+  return (await store.get<AccessToken>(accessTokenKey(secretDigest(token)), { cached: true }))?.value;
 }
 
 /** RFC 9068 §4, in its order: the type, the key, the signature, then issuer, audience and time. */

@@ -66,7 +66,7 @@ export function toClient(registration: ClientRegistration, now: number): Client 
 
 /** The client with this id: a configured one, else one in the store. */
 export async function findClient(as: AuthorizationServer, id: string): Promise<Client | undefined> {
-  return as.configured.get(id) ?? (await as.store.get<Client>(clientKey(id)))?.value;
+  return as.configured.get(id) ?? (await as.store.get<Client>(clientKey(id), { cached: true }))?.value;
 }
 
 /**

@@ -31,7 +31,7 @@ export async function createApiKey(
 
 /** Whom a key stands for; `undefined` when it is unknown. */
 export async function verifyApiKey(store: Store, secret: string): Promise<Principal | undefined> {
-  const entry = await store.get<ApiKey>(apiKeyKey(secretDigest(secret)));
+  const entry = await store.get<ApiKey>(apiKeyKey(secretDigest(secret)), { cached: true });
   if (!entry) return undefined;
   const { id, workspace, scopes } = entry.value;
   return { client: id, workspace, scopes: new Set(scopes) };
