@@ -6,7 +6,7 @@
 import process from "node:process";
 import { addClient, listClients, removeClient } from "../../oauth/client.ts";
 import type { GrantType } from "../../oauth/records.ts";
-import { DATA_HELP, DATA_OPTION, dataFolder, withStore } from "./data.ts";
+import { DATA_HELP, DATA_OPTION, readPlace, withStore } from "./data.ts";
 import { listOption, printLine, printTable, readArguments, textOption, UsageError } from "./output.ts";
 
 export const summary = "adds, lists and removes OAuth clients";
@@ -47,11 +47,11 @@ export async function run(argv: readonly string[]): Promise<void> {
     scope: { type: "string" },
     public: { type: "boolean" },
   }, 2);
-  const folder = dataFolder(values, process.env);
+  const place = readPlace(values, process.env);
   const json = values.json === true;
   switch (action) {
     case "add":
-      return await withStore(folder, async (store) => {
+      return await withStore(place, async (store) => {
         const grantTypes = listOption(values, "grant-type");
         const wrong = grantTypes?.find((type) =>
           !/^(authorization_code|refresh_token|client_credentials)$/.test(type)
@@ -78,7 +78,7 @@ export async function run(argv: readonly string[]): Promise<void> {
         );
       });
     case "list":
-      return await withStore(folder, async (store) => {
+      return await withStore(place, async (store) => {
         const clients = await Array.fromAsync(listClients(store));
         const shown = clients.map(({ secret_digest, ...client }) => ({
           ...client,
@@ -97,7 +97,7 @@ export async function run(argv: readonly string[]): Promise<void> {
       });
     case "remove":
       if (id === undefined) throw new UsageError("Name the id of the client to remove");
-      return await withStore(folder, async (store) => {
+      return await withStore(place, async (store) => {
         if (!await removeClient(store, id)) throw new Error(`There is no client "${id}"`);
         printLine(`Removed ${id}`);
       });

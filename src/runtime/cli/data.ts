@@ -1,40 +1,83 @@
 /**
- * The data folder: `trivet.db` (everything stored), `skills/` (local skills), `demo.json` (the demo's secrets).
+ * Where a command finds its data: a data folder with `trivet.db` (everything stored), `skills/` (local skills) and
+ * `demo.json` (the demo's secrets), or an engine on the network instead of `trivet.db`.
  *
  * @module
  */
 import { mkdirSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { layeredStore } from "../../store/layered.ts";
+import { memoryStore } from "../../store/memory.ts";
 import { sqliteStore } from "../../store/sqlite.ts";
 import type { Store } from "../../store/store.ts";
-import { textOption, type Values } from "./output.ts";
+import { printError, textOption, UsageError, type Values } from "./output.ts";
 
-/** The option that every command on stored data takes. */
-export const DATA_OPTION = { data: { type: "string" } } as const;
-export const DATA_HELP = "  --data DIR     the data folder (default: ./data, or TRIVET_DATA)";
+/** The options that every command on stored data takes. */
+export const DATA_OPTION = { data: { type: "string" }, store: { type: "string" } } as const;
+export const DATA_HELP = `  --data DIR     the data folder (default: ./data, or TRIVET_DATA)
+  --store STORE  sqlite (in the data folder), postgres://…, redis://… (default: sqlite, or TRIVET_STORE)`;
 
-/** The data folder that the options name, as an absolute path. */
-export function dataFolder(values: Values, env: Readonly<Record<string, string | undefined>>): string {
-  return resolve(textOption(values, "data") ?? env.TRIVET_DATA ?? "data");
+/** Where the data is. */
+export interface Place {
+  /** An absolute path. */
+  readonly folder: string;
+  /** `sqlite`, `memory`, or an address; an address may hold a password, and is never printed. */
+  readonly store: string;
 }
 
-/** Opens the folder's store, making both when they are not there. @throws {Error} saying what cannot be opened */
-export function openStore(folder: string): Store {
-  const file = join(folder, "trivet.db");
+/** The place that the options name. @throws {UsageError} for a store of no known kind */
+export function readPlace(values: Values, env: Readonly<Record<string, string | undefined>>): Place {
+  const store = textOption(values, "store") ?? env.TRIVET_STORE ?? "sqlite";
+  if (!/^(sqlite|memory)$|^(postgres(ql)?|rediss?):\/\//.test(store)) {
+    throw new UsageError("--store must be one of sqlite, memory, a postgres:// and a redis:// address");
+  }
+  return { folder: resolve(textOption(values, "data") ?? env.TRIVET_DATA ?? "data"), store };
+}
+
+/** Whether other instances may use the store at the same time. */
+export function isShared({ store }: Place): boolean {
+  return store.includes("://");
+}
+
+/**
+ * Opens the store of a place; a folder and a database are made when they are not there.
+ * @param cache how long reads may be answered from memory, where the engine is on the network; milliseconds
+ * @throws {Error} saying what cannot be opened
+ */
+export async function openStore(place: Place, cache: number = 0): Promise<Store> {
+  if (isShared(place)) {
+    const options = { onWarning: (message: string) => printError(`trivet: warning: ${message}`) };
+    const store = /^postgres/.test(place.store)
+      ? (await load("postgres", () => import("../../store/postgres.ts"))).postgresStore(place.store, options)
+      : (await load("redis", () => import("../../store/redis.ts"))).redisStore(place.store, options);
+    return layeredStore(store, { lifetime: cache });
+  }
+  if (place.store === "memory") return memoryStore();
+  const file = join(place.folder, "trivet.db");
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    mkdirSync(place.folder, { recursive: true, mode: 0o700 });
     return sqliteStore(file);
   } catch (cause) {
     throw new Error(`Cannot open "${file}": ${(cause as Error).message}`, { cause });
   }
 }
 
-/** Runs work on the store of a data folder and closes it. */
-export async function withStore(folder: string, work: (store: Store) => Promise<void>): Promise<void> {
-  const store = openStore(folder);
+/** Runs work on the store of a place and closes it. */
+export async function withStore(place: Place, work: (store: Store) => Promise<void>): Promise<void> {
+  const store = await openStore(place);
   try {
     await work(store);
   } finally {
     await store.close();
+  }
+}
+
+/** Imports a driver, whose package the user chooses to install. */
+async function load<Driver>(name: string, driver: () => Promise<Driver>): Promise<Driver> {
+  try {
+    return await driver();
+  } catch (cause) {
+    if ((cause as { code?: string }).code !== "ERR_MODULE_NOT_FOUND") throw cause;
+    throw new Error(`This store needs the package "${name}": npm install ${name}`, { cause });
   }
 }

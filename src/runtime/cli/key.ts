@@ -5,7 +5,7 @@
  */
 import process from "node:process";
 import { createApiKey, listApiKeys, removeApiKey } from "../../skills/api_key.ts";
-import { DATA_HELP, DATA_OPTION, dataFolder, withStore } from "./data.ts";
+import { DATA_HELP, DATA_OPTION, readPlace, withStore } from "./data.ts";
 import { listOption, printLine, printTable, readArguments, textOption, UsageError } from "./output.ts";
 
 export const summary = "adds, lists and removes API keys";
@@ -34,11 +34,11 @@ export async function run(argv: readonly string[]): Promise<void> {
     workspace: { type: "string" },
     scope: { type: "string", multiple: true },
   }, 2);
-  const folder = dataFolder(values, process.env);
+  const place = readPlace(values, process.env);
   const json = values.json === true;
   switch (action) {
     case "add":
-      return await withStore(folder, async (store) => {
+      return await withStore(place, async (store) => {
         const scopes = listOption(values, "scope");
         const wrong = scopes?.find((scope) => !/^(skills:read|skills:write|admin)$/.test(scope));
         if (wrong !== undefined) {
@@ -55,7 +55,7 @@ export async function run(argv: readonly string[]): Promise<void> {
         printLine(`secret  ${secret}   (shown once)`);
       });
     case "list":
-      return await withStore(folder, async (store) => {
+      return await withStore(place, async (store) => {
         const keys = await Array.fromAsync(listApiKeys(store));
         if (json) return printLine(JSON.stringify(keys));
         printTable(
@@ -65,7 +65,7 @@ export async function run(argv: readonly string[]): Promise<void> {
       });
     case "remove":
       if (id === undefined) throw new UsageError("Name the id of the key to remove");
-      return await withStore(folder, async (store) => {
+      return await withStore(place, async (store) => {
         if (!await removeApiKey(store, id)) throw new Error(`There is no key "${id}"`);
         printLine(`Removed ${id}`);
       });

@@ -6,11 +6,10 @@
 import { join, resolve } from "node:path";
 import process from "node:process";
 import type { TrivetEvent } from "../../events.ts";
-import { memoryStore } from "../../store/memory.ts";
 import { createTrivet, type Trivet } from "../../trivet.ts";
 import type { FetchHandler, RunningServer, ServeOptions } from "../server.ts";
 import { skillFolder } from "../skill_folder.ts";
-import { DATA_HELP, DATA_OPTION, dataFolder, openStore } from "./data.ts";
+import { DATA_HELP, DATA_OPTION, isShared, openStore, readPlace } from "./data.ts";
 import { type Demo, ensureDemo, ensureSkills, UNKNOWN_DEMO, withoutSecrets } from "./demo.ts";
 import { printError, printLine, readArguments, textOption, UsageError, wordOption } from "./output.ts";
 
@@ -23,14 +22,17 @@ Usage: trivet serve [options]
   --host ADDRESS      address to listen on (default: 127.0.0.1)
   --issuer URL        how clients reach the server (default: http://127.0.0.1:<port>)
 ${DATA_HELP}
+  --cache MS          with a store on the network: how long a token check may be answered from memory; a
+                      revocation is acknowledged that much later (default: 1000)
   --skills DIR        folder of local skills (default: DIR/skills)
-  --store KIND        sqlite (in the data folder) or memory (default: sqlite)
   --token-format KIND opaque or jwt (default: opaque)
   --mcp-auth MODE     required, optional or off (default: optional)
   --no-demo           make no demo client, user and key on the first start
+  --demo              make them also where the store is on the network
   --json              print the facts as one line of JSON
   --show-secrets      print the demo's secrets again; they stay in DIR/demo.json
 
+Instances on one postgres:// or redis:// store are one server: any of them answers any request.
 The first start in a data folder makes a demo client, user, API key and two skills.
 
 Examples:
@@ -46,19 +48,23 @@ export async function run(argv: readonly string[]): Promise<void> {
     host: { type: "string" },
     issuer: { type: "string" },
     skills: { type: "string" },
-    store: { type: "string" },
     "token-format": { type: "string" },
     "mcp-auth": { type: "string" },
     "no-demo": { type: "boolean" },
+    demo: { type: "boolean" },
+    cache: { type: "string" },
     json: { type: "boolean" },
     "show-secrets": { type: "boolean" },
   });
   const port = readPort(textOption(values, "port") ?? "8787");
   const hostname = textOption(values, "host") ?? "127.0.0.1";
-  const kind = wordOption(values, "store", ["sqlite", "memory"]) ?? "sqlite";
   const accessTokenFormat = wordOption(values, "token-format", ["opaque", "jwt"]) ?? "opaque";
   const auth = wordOption(values, "mcp-auth", ["required", "optional", "off"]) ?? "optional";
-  const folder = dataFolder(values, process.env);
+  const place = readPlace(values, process.env);
+  const { folder } = place;
+  const cache = readMilliseconds(textOption(values, "cache") ?? "1000");
+  // A database that others use as well gets nothing that nobody asked for.
+  const wantsDemo = values.demo === true || values["no-demo"] !== true && !isShared(place);
   const skills = resolve(textOption(values, "skills") ?? join(folder, "skills"));
 
   // Listens before anything is made: a port that is taken must leave no trace, and 0 is known only then.
@@ -73,7 +79,7 @@ export async function run(argv: readonly string[]): Promise<void> {
   const stop = stopOnSignal();
   try {
     const issuer = textOption(values, "issuer") ?? `http://127.0.0.1:${server.port}`;
-    const store = kind === "memory" ? memoryStore() : openStore(folder);
+    const store = await openStore(place, cache);
     try {
       ensureSkills(skills);
       trivet = createTrivet({
@@ -84,9 +90,9 @@ export async function run(argv: readonly string[]): Promise<void> {
         mcp: { auth },
         onEvent: report,
       });
-      const { demo, created } = values["no-demo"]
-        ? { demo: undefined, created: false }
-        : await ensureDemo(store, kind === "memory" ? undefined : folder);
+      const { demo, created } = wantsDemo
+        ? await ensureDemo(store, place.store === "memory" ? undefined : folder)
+        : { demo: undefined, created: false };
       ready!(trivet);
       for (const { where, message, skipped } of await trivet.skills!.diagnostics()) {
         printError(`trivet: ${skipped ? "skipped" : "note on"} ${where}: ${message}`);
@@ -95,7 +101,7 @@ export async function run(argv: readonly string[]): Promise<void> {
       const shown = demo === undefined ? UNKNOWN_DEMO : secrets ? demo : withoutSecrets(demo);
       if (values.json) {
         printLine(JSON.stringify({ issuer, ...shown, mcp: `${issuer}/mcp`, skills_dir: skills }));
-      } else printBanner(issuer, skills, values["no-demo"] ? undefined : shown, created, auth === "required");
+      } else printBanner(issuer, skills, wantsDemo ? shown : undefined, created, auth === "required");
       await stop;
       if (!values.json) printError("Stopping: requests in flight are finished first");
     } finally {
@@ -145,6 +151,11 @@ function stopOnSignal(): Promise<void> {
 function readPort(text: string): number {
   if (/^[0-9]{1,5}$/.test(text) && Number(text) <= 65535) return Number(text);
   throw new UsageError(`--port must be a number from 0 to 65535, but is "${text}"`);
+}
+
+function readMilliseconds(text: string): number {
+  if (/^[0-9]{1,6}$/.test(text)) return Number(text);
+  throw new UsageError(`--cache must be a number of milliseconds, but is "${text}"`);
 }
 
 function report(event: TrivetEvent): void {

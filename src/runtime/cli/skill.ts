@@ -12,7 +12,7 @@ import type { Skill } from "../../skills/records.ts";
 import { removeSkill } from "../../skills/remove.ts";
 import { isZip, readZip } from "../../skills/zip_reader.ts";
 import { listAll } from "../../store/store.ts";
-import { DATA_HELP, DATA_OPTION, dataFolder, withStore } from "./data.ts";
+import { DATA_HELP, DATA_OPTION, readPlace, withStore } from "./data.ts";
 import { printLine, printTable, readArguments, textOption, UsageError } from "./output.ts";
 
 export const summary = "adds, lists and removes skills";
@@ -44,14 +44,14 @@ export async function run(argv: readonly string[]): Promise<void> {
     workspace: { type: "string" },
     "display-name": { type: "string" },
   }, 2);
-  const folder = dataFolder(values, process.env);
+  const place = readPlace(values, process.env);
   const workspace = textOption(values, "workspace") ?? "default";
   const json = values.json === true;
   switch (action) {
     case "add": {
       if (operand === undefined) throw new UsageError("Name the folder or archive to add");
       const content = readPackage(await readFiles(resolve(operand)), LIMIT);
-      return await withStore(folder, async (store) => {
+      return await withStore(place, async (store) => {
         const displayName = textOption(values, "display-name");
         const skill = await publish(store, workspace, content, { displayName, now: Date.now() });
         printLine(
@@ -60,7 +60,7 @@ export async function run(argv: readonly string[]): Promise<void> {
       });
     }
     case "list":
-      return await withStore(folder, async (store) => {
+      return await withStore(place, async (store) => {
         const skills = await Array.fromAsync(
           listAll<Skill>(store, ["skill", workspace]),
           ({ value }) => value,
@@ -78,7 +78,7 @@ export async function run(argv: readonly string[]): Promise<void> {
       });
     case "remove":
       if (operand === undefined) throw new UsageError("Name the id of the skill to remove");
-      return await withStore(folder, async (store) => {
+      return await withStore(place, async (store) => {
         if (!await removeSkill(store, workspace, operand)) throw new Error(`There is no skill "${operand}"`);
         printLine(`Removed ${operand}`);
       });

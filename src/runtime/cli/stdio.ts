@@ -7,7 +7,7 @@ import { join, resolve } from "node:path";
 import process from "node:process";
 import { createTrivet } from "../../trivet.ts";
 import { skillFolder } from "../skill_folder.ts";
-import { DATA_HELP, DATA_OPTION, dataFolder, openStore } from "./data.ts";
+import { DATA_HELP, DATA_OPTION, openStore, readPlace } from "./data.ts";
 import { ensureSkills } from "./demo.ts";
 import { printError, readArguments, textOption } from "./output.ts";
 
@@ -25,9 +25,9 @@ In a client's configuration:
 
 export async function run(argv: readonly string[]): Promise<void> {
   const { values } = readArguments(argv, { ...DATA_OPTION, skills: { type: "string" } });
-  const folder = dataFolder(values, process.env);
-  const skills = resolve(textOption(values, "skills") ?? join(folder, "skills"));
-  const store = openStore(folder);
+  const place = readPlace(values, process.env);
+  const skills = resolve(textOption(values, "skills") ?? join(place.folder, "skills"));
+  const store = await openStore(place);
   try {
     ensureSkills(skills);
     const trivet = createTrivet({

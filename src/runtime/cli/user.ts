@@ -6,7 +6,7 @@
 import process from "node:process";
 import { randomSecret } from "../../crypto/secret.ts";
 import { addUser, listUsers, removeUser } from "../../oauth/user.ts";
-import { DATA_HELP, DATA_OPTION, dataFolder, withStore } from "./data.ts";
+import { DATA_HELP, DATA_OPTION, readPlace, withStore } from "./data.ts";
 import {
   printError,
   printLine,
@@ -46,7 +46,7 @@ export async function run(argv: readonly string[]): Promise<void> {
     name: { type: "string" },
     email: { type: "string" },
   }, 2);
-  const folder = dataFolder(values, process.env);
+  const place = readPlace(values, process.env);
   const json = values.json === true;
   if (action !== "list" && username === undefined && (action === "add" || action === "remove")) {
     throw new UsageError(`Name the user to ${action}`);
@@ -54,7 +54,7 @@ export async function run(argv: readonly string[]): Promise<void> {
   switch (action) {
     case "add": {
       const password = await readPassword(values);
-      return await withStore(folder, async (store) => {
+      return await withStore(place, async (store) => {
         const name = textOption(values, "name");
         const user = await addUser(store, {
           username: username!,
@@ -70,7 +70,7 @@ export async function run(argv: readonly string[]): Promise<void> {
       });
     }
     case "list":
-      return await withStore(folder, async (store) => {
+      return await withStore(place, async (store) => {
         const users = (await Array.fromAsync(listUsers(store))).map(({ password: _, ...user }) => user);
         if (json) return printLine(JSON.stringify(users));
         printTable(
@@ -79,7 +79,7 @@ export async function run(argv: readonly string[]): Promise<void> {
         );
       });
     case "remove":
-      return await withStore(folder, async (store) => {
+      return await withStore(place, async (store) => {
         if (!await removeUser(store, username!)) throw new Error(`There is no user "${username}"`);
         printLine(`Removed ${username}`);
       });
