@@ -18,6 +18,7 @@ export type TrivetEvent =
     readonly client: string;
     readonly user?: string;
   }
+  | { readonly type: "token_revoked"; readonly client: string; readonly user?: string }
   | { readonly type: "code_replayed"; readonly client: string; readonly user: string }
   | { readonly type: "refresh_replayed"; readonly client: string; readonly user: string }
   | { readonly type: "skill_created"; readonly id: string; readonly workspace: string }

@@ -7,9 +7,9 @@
 import { readJws, signJws, verifyJws } from "../crypto/jws.ts";
 import { randomId, randomSecret, secretDigest } from "../crypto/secret.ts";
 import type { Principal } from "../http/bearer.ts";
-import type { Put } from "../store/store.ts";
+import type { Commit, Put } from "../store/store.ts";
 import type { AuthorizationServer } from "./authorization_server.ts";
-import { type AccessToken, accessTokenKey, grantKey } from "./records.ts";
+import { type AccessToken, accessTokenKey, grantKey, revokedTokenKey } from "./records.ts";
 
 const JWT_TYPE = "at+jwt";
 /** The one workspace of everybody who comes with a token of this server. */
@@ -57,17 +57,18 @@ export async function mintAccessToken(
   return { access_token, put: { key: accessTokenKey(secretDigest(access_token)), value, expires } };
 }
 
+/** A token that is good now, and what ends it before its time. */
+export interface LiveAccessToken extends AccessToken {
+  readonly revocation: Commit;
+}
+
 /** Who the token stands for; `undefined` when it is unknown, expired, revoked or not ours. */
 export async function verifyAccessToken(
   as: AuthorizationServer,
   token: string,
 ): Promise<Principal | undefined> {
-  const found = token.includes(".") ? await readJwt(as, token) : await readOpaque(as, token);
-  if (!found || found.expires <= as.now()) return undefined;
-  if (found.grant !== undefined && !await as.store.get(grantKey(found.grant), { cached: true })) {
-    return undefined;
-  }
-  return {
+  const found = await findAccessToken(as, token);
+  return found && {
     client: found.client_id,
     scopes: new Set(found.scope.split(" ")),
     workspace: WORKSPACE,
@@ -76,21 +77,41 @@ export async function verifyAccessToken(
   };
 }
 
-async function readOpaque({ store }: AuthorizationServer, token: string): Promise<AccessToken | undefined> {
-  return (await store.get<AccessToken>(accessTokenKey(secretDigest(token)), { cached: true }))?.value;
+/** The token as it was issued; `undefined` when it is unknown, expired, revoked or not ours. */
+export async function findAccessToken(
+  as: AuthorizationServer,
+  token: string,
+): Promise<LiveAccessToken | undefined> {
+  const found = token.includes(".") ? await readJwt(as, token) : await readOpaque(as, token);
+  if (!found || found.expires <= as.now()) return undefined;
+  if (found.grant === undefined) return found;
+  return await as.store.get(grantKey(found.grant), { cached: true }) ? found : undefined;
+}
+
+async function readOpaque(
+  { store }: AuthorizationServer,
+  token: string,
+): Promise<LiveAccessToken | undefined> {
+  const entry = await store.get<AccessToken>(accessTokenKey(secretDigest(token)), { cached: true });
+  return entry && { ...entry.value, revocation: { remove: [entry.key] } };
 }
 
 /** RFC 9068 §4, in its order: the type, the key, the signature, then issuer, audience and time. */
-async function readJwt(as: AuthorizationServer, token: string): Promise<AccessToken | undefined> {
+async function readJwt(as: AuthorizationServer, token: string): Promise<LiveAccessToken | undefined> {
   const kid = readJws(token)?.header.kid;
   const key = typeof kid === "string" ? await as.keys.find(kid) : undefined;
   const claims = key && await verifyJws(key, JWT_TYPE, token);
   if (!claims || claims.iss !== as.issuer || claims.aud !== as.issuer) return undefined;
-  const { sub, client_id, scope, exp, grant } = claims as { [name: string]: string } & { exp: number };
+  const { sub, client_id, scope, exp, grant, jti } = claims as { [name: string]: string } & { exp: number };
+  // RFC 7009 §3: a token that says everything itself needs a list of those that were revoked.
+  const revoked = revokedTokenKey(jti!);
+  if (await as.store.get(revoked)) return undefined;
+  const expires = exp * 1000;
   return {
     client_id: client_id!,
     scope: scope!,
-    expires: exp * 1000,
+    expires,
+    revocation: { set: [{ key: revoked, value: true, expires }] },
     ...(sub !== client_id && { user: sub! }),
     ...(grant !== undefined && { grant }),
   };

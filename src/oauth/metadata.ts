@@ -17,6 +17,8 @@ export function serveMetadata(as: AuthorizationServer): RouteHandler {
     issuer: as.issuer,
     authorization_endpoint: url("/oauth/authorize"),
     token_endpoint: url("/oauth/token"),
+    introspection_endpoint: url("/oauth/introspect"),
+    revocation_endpoint: url("/oauth/revoke"),
     jwks_uri: url("/.well-known/jwks.json"),
     userinfo_endpoint: url("/api/user"),
     scopes_supported: Object.keys(as.scopes),
@@ -24,6 +26,8 @@ export function serveMetadata(as: AuthorizationServer): RouteHandler {
     response_modes_supported: ["query"],
     grant_types_supported: ["authorization_code", "refresh_token", "client_credentials"],
     token_endpoint_auth_methods_supported: ["client_secret_basic", "client_secret_post", "none"],
+    introspection_endpoint_auth_methods_supported: ["client_secret_basic", "client_secret_post"],
+    revocation_endpoint_auth_methods_supported: ["client_secret_basic", "client_secret_post", "none"],
     code_challenge_methods_supported: ["S256"],
     authorization_response_iss_parameter_supported: true,
   });

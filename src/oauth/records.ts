@@ -107,4 +107,6 @@ export const transactionKey = (digest: string): Key => ["transaction", digest];
 export const codeKey = (digest: string): Key => ["code", digest];
 export const grantKey = (id: string): Key => ["grant", id];
 export const accessTokenKey = (digest: string): Key => ["access_token", digest];
+/** Of a JWT access token; the record lives as long as the token would have. */
+export const revokedTokenKey = (jti: string): Key => ["revoked_token", jti];
 export const signingKeyKey = (kid: string): Key => ["signing_key", kid];

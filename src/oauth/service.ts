@@ -15,9 +15,11 @@ import type { AuthorizationServer, AuthorizationServerOptions } from "./authoriz
 import { authorize } from "./authorize.ts";
 import { decideConsent } from "./consent.ts";
 import { OAuthError } from "./error.ts";
+import { introspect } from "./introspect.ts";
 import { login, showLogin } from "./login.ts";
 import { logout, showLogout } from "./logout.ts";
 import { serveKeys, serveMetadata } from "./metadata.ts";
+import { revoke } from "./revoke.ts";
 import { commonScopes } from "./scope.ts";
 import { createSigningKeys } from "./signing_keys.ts";
 import { token } from "./token.ts";
@@ -71,6 +73,8 @@ export function authorizationServer(options: AuthorizationServerOptions): OAuthS
   const metadata = api(serveMetadata(as));
   const routes: Route[] = [
     { method: "POST", path: "/oauth/token", handle: api((request) => token(as, request)) },
+    { method: "POST", path: "/oauth/introspect", handle: api((request) => introspect(as, request)) },
+    { method: "POST", path: "/oauth/revoke", handle: api((request) => revoke(as, request)) },
     { method: "GET", path: "/api/user", handle: api((request) => userInfo(as, request)) },
     { method: "GET", path: "/oauth/authorize", handle: page((request) => authorize(as, request)) },
     { method: "POST", path: "/oauth/authorize", handle: page((request) => decideConsent(as, request)) },
@@ -84,7 +88,9 @@ export function authorizationServer(options: AuthorizationServerOptions): OAuthS
   const route = createRouter({ base, routes, refuse });
   // RFC 8414 §3.1: for an issuer with a path the well-known part comes before it.
   const inserted = "/.well-known/oauth-authorization-server" + base;
-  const programs = new Set(["/oauth/token", "/api/user"].map((path) => base + path));
+  const programs = new Set(
+    ["/oauth/token", "/oauth/introspect", "/oauth/revoke", "/api/user"].map((path) => base + path),
+  );
   const isForPrograms = (path: string): boolean => programs.has(path) || path.includes("/.well-known/");
 
   function toResponse(error: unknown): Response {

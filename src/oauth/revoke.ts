@@ -1,0 +1,57 @@
+/**
+ * `POST /oauth/revoke` (https://www.rfc-editor.org/rfc/rfc7009#section-2): a client ends a token of its own. A refresh
+ * token takes its whole family with it; an access token goes alone.
+ *
+ * @module
+ */
+import { equalInConstantTime, secretDigest } from "../crypto/secret.ts";
+import { readForm } from "../http/form.ts";
+import { respond } from "../http/response.ts";
+import type { Commit } from "../store/store.ts";
+import { findAccessToken } from "./access_token.ts";
+import type { AuthorizationServer } from "./authorization_server.ts";
+import { authenticateClient } from "./client_auth.ts";
+import { OAuthError } from "./error.ts";
+import { type Grant, grantKey } from "./records.ts";
+import { readRefreshToken } from "./refresh_token.ts";
+
+const FORM_LIMIT = 16 * 1024;
+const FIELDS = [["cache-control", "no-store"]] as const;
+
+/** An answer of 200 says that the token is good nowhere any more. @throws {OAuthError} as the token endpoint */
+export async function revoke(as: AuthorizationServer, request: Request): Promise<Response> {
+  const { values: form, repeated } = await readForm(request, FORM_LIMIT);
+  if (repeated.length > 0) throw new OAuthError("invalid_request", "Every parameter must come once");
+  const client = await authenticateClient(as, request, form);
+  const token = form.get("token");
+  if (!token) throw new OAuthError("invalid_request", "token is missing");
+  // RFC 7009 §2.1: token_type_hint only says where to look first, and our tokens say it themselves.
+  const found = await findToken(as, token);
+  // §2.2: what is not good has nothing to be revoked.
+  if (!found) return respond(200, null, FIELDS);
+  if (found.client_id !== client.id) {
+    throw new OAuthError("invalid_grant", "The token was not issued to this client");
+  }
+  // Removed whatever it holds by now: a rotation that races with this finds no grant to rotate.
+  await as.store.commit(found.revocation);
+  as.observe({
+    type: "token_revoked",
+    client: client.id,
+    ...(found.user !== undefined && { user: found.user }),
+  });
+  return respond(200, null, FIELDS);
+}
+
+async function findToken(
+  as: AuthorizationServer,
+  token: string,
+): Promise<{ client_id: string; user?: string; revocation: Commit } | undefined> {
+  const id = readRefreshToken(token);
+  if (id === undefined) return await findAccessToken(as, token);
+  const entry = await as.store.get<Grant>(grantKey(id));
+  if (!entry) return undefined;
+  const { client_id, user, refresh, previous } = entry.value;
+  const digest = secretDigest(token);
+  const known = [refresh, previous].some((each) => each && equalInConstantTime(digest, each.digest));
+  return known ? { client_id, user, revocation: { remove: [entry.key] } } : undefined;
+}
