@@ -59,6 +59,7 @@ export function createTrivet(options: TrivetOptions): Trivet {
     authenticate,
     auth: skillsOptions.auth ?? "required",
     folders: skillsOptions.folders ?? [],
+    blobs: skillsOptions.blobs,
     uploadLimit: checkWhole("skills.uploadLimit", skillsOptions.uploadLimit ?? 8 * 1024 * 1024, 1024),
     cursorKey: serverSecret(store),
     observe,

@@ -6,6 +6,7 @@
 import { createTrivet, memoryStore, tool, type Trivet } from "../../src/mod.ts";
 import { addUser } from "../../src/oauth/user.ts";
 import { createApiKey } from "../../src/skills/api_key.ts";
+import { createLedger } from "../../src/skills/blob_ledger.ts";
 import { publish } from "../../src/skills/publish.ts";
 import type { ToolDefinition } from "../../src/mcp/definition.ts";
 import type { Store } from "../../src/store/store.ts";
@@ -144,8 +145,9 @@ export function inProcessSubjects(scale: number): Subject[] {
         const trivet = newTrivet(store, "opaque", 1);
         const { secret } = await createApiKey(store, { name: "bench" });
         const content = { name: "demo", description: "A skill.", directory: "", files: [] };
+        const ledger = createLedger(store, Date.now);
         for (let i = 0; i < skills; i++) {
-          await publish(store, "default", content, { now: 1_700_000_000_000 + i });
+          await publish(ledger, "default", content, { now: 1_700_000_000_000 + i });
         }
         const headers = { "x-api-key": secret };
         return calling(trivet, () => new Request(`${ISSUER}/v1/skills`, { headers }));

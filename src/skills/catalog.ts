@@ -10,7 +10,8 @@ import type { Directory, LocalSkill } from "./directory.ts";
 import { readSkillMarkdown } from "./front_matter.ts";
 import { mediaTypeOf } from "./media_type_of.ts";
 import { mayRead } from "./permission.ts";
-import { fileKey, type Skill, skillKey, type SkillVersion, versionKey } from "./records.ts";
+import type { Ledger } from "./blob_ledger.ts";
+import { type Skill, type SkillFile, skillKey, type SkillVersion, versionKey } from "./records.ts";
 
 export interface Catalog {
   list(principal: Principal | undefined): Promise<CatalogEntry[]>;
@@ -47,7 +48,7 @@ const LARGEST_FILE = 8 * 1024 * 1024;
 type Found = { readonly local: LocalSkill } | { readonly workspace: string; readonly uploaded: Skill };
 
 /** The catalogue of a store and local folders. */
-export function createCatalog(store: Store, directory: Directory): Catalog {
+export function createCatalog(store: Store, ledger: Ledger, directory: Directory): Catalog {
   async function listUploaded(principal: Principal | undefined): Promise<Skill[]> {
     if (!principal || !mayRead(principal)) return [];
     const entries = await store.list<Skill>(["skill", principal.workspace], {
@@ -70,6 +71,12 @@ export function createCatalog(store: Store, directory: Directory): Catalog {
   async function findNewest(workspace: string, name: string): Promise<Entry<Skill> | undefined> {
     const [newest] = await store.list(["skill_name", workspace, name], { limit: 1, reverse: true });
     return newest && await store.get<Skill>(skillKey(workspace, newest.key[3] as string));
+  }
+
+  /** A file of the newest version; `undefined` when there is none, or it was deleted between two reads. */
+  async function readUploaded(files: readonly SkillFile[], path: string): Promise<Uint8Array | undefined> {
+    const file = files.find((file) => file.path === path);
+    return file && await ledger.read(file);
   }
 
   return {
@@ -99,10 +106,9 @@ export function createCatalog(store: Store, directory: Directory): Catalog {
       }
       const { workspace, uploaded: { id, name, description, latest_version } } = found;
       const version = await store.get<SkillVersion>(versionKey(workspace, id, latest_version));
-      const markdown = await store.get<Uint8Array>(fileKey(workspace, id, latest_version, "SKILL.md"));
-      // Deleted between two reads.
-      if (!version || !markdown) return undefined;
-      const read = readSkillMarkdown(markdown.value);
+      const markdown = version && await readUploaded(version.value.files, "SKILL.md");
+      if (!markdown) return undefined;
+      const read = readSkillMarkdown(markdown);
       const files = version.value.files.map(({ path }) => path).sort();
       return { id, name, description, instructions: "body" in read ? read.body : "", files };
     },
@@ -112,8 +118,9 @@ export function createCatalog(store: Store, directory: Directory): Catalog {
       if (!found) return undefined;
       if (!("local" in found)) {
         const { workspace, uploaded: { id, latest_version } } = found;
-        const file = await store.get<Uint8Array>(fileKey(workspace, id, latest_version, path));
-        return file && { bytes: file.value, mediaType: mediaTypeOf(path, file.value) };
+        const version = await store.get<SkillVersion>(versionKey(workspace, id, latest_version));
+        const bytes = version && await readUploaded(version.value.files, path);
+        return bytes && { bytes, mediaType: mediaTypeOf(path, bytes) };
       }
       const { folder, directory: root } = found.local;
       // Only what the listing shows can be read: a path is looked up, never joined to a folder.

@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { fileKey, skillKey } from "./records.ts";
+import { skillKey } from "./records.ts";
 import { DEMO, folderOf, newService } from "./test_service.ts";
 
 const test = suite("skills/catalog");
@@ -116,8 +116,8 @@ test("a local file of over 8 MiB is not in the list, and cannot be read when it 
 
 test("a skill whose files are gone is no skill", async () => {
   const { service, store, upload } = await newService();
-  const { id, latest_version_id } = await (await upload(DEMO)).json();
-  await store.commit({ remove: [fileKey("default", id, latest_version_id, "SKILL.md")] });
+  const { id } = await (await upload(DEMO)).json();
+  for (const { key } of await store.list(["blob_data"])) await store.commit({ remove: [key] });
   assert.is(await service.catalog.load(reader, id), undefined);
   await store.commit({ remove: [skillKey("default", id)] });
   assert.is(await service.catalog.load(reader, "demo"), undefined, "its name alone is none either");

@@ -1,16 +1,17 @@
 /**
- * A package becomes a skill: record, version and files in one commit, so that readers see all of it or nothing.
+ * A package becomes a skill: its files are put on the shelf, then one commit writes the skill and its version, so that
+ * readers see all of it or nothing.
  *
  * @module
  */
-import type { Put, Store } from "../store/store.ts";
+import type { Ledger } from "./blob_ledger.ts";
 import { newIdentifier } from "./identifier.ts";
 import type { SkillPackage } from "./package.ts";
-import { fileKey, type Skill, skillKey, skillNameKey, type SkillVersion, versionKey } from "./records.ts";
+import { type Skill, skillKey, skillNameKey, type SkillVersion, versionKey } from "./records.ts";
 
 /** Stores a new skill with its first version. `display_name` is the skill's name when left out. */
 export async function publish(
-  store: Store,
+  ledger: Ledger,
   workspace: string,
   { name, description, directory, files }: SkillPackage,
   { displayName, now }: { displayName?: string | undefined; now: number },
@@ -26,25 +27,35 @@ export async function publish(
     created_at: new Date(now).toISOString(),
     updated_at: new Date(now).toISOString(),
   };
-  const record: SkillVersion = {
-    id: version,
-    epoch: String(now * 1000),
-    name,
-    description,
-    directory,
-    created: now,
-    files: await Promise.all(
-      files.map(async ({ path, bytes }) => ({ path, size: bytes.length, digest: await digestOf(bytes) })),
-    ),
-  };
-  const set: Put[] = [
-    { key: skillKey(workspace, id), value: skill },
-    { key: skillNameKey(workspace, name, id), value: "" },
-    { key: versionKey(workspace, id, version), value: record },
-    ...files.map(({ path, bytes }) => ({ key: fileKey(workspace, id, version, path), value: bytes })),
-  ];
-  const stored = await store.commit({ check: [{ key: skillKey(workspace, id), version: null }], set });
-  if (!stored) throw new Error(`Cannot store the skill: ${id} is taken`);
+  const digested = await Promise.all(
+    files.map(async ({ path, bytes }) => ({ path, bytes, digest: await digestOf(bytes) })),
+  );
+  const contents = new Map(digested.map(({ digest, bytes }) => [digest, bytes]));
+  const stored = await ledger.publish(contents, (names) => {
+    const record: SkillVersion = {
+      id: version,
+      epoch: String(now * 1000),
+      name,
+      description,
+      directory,
+      created: now,
+      files: digested.map(({ path, bytes, digest }) => ({
+        path,
+        size: bytes.length,
+        digest,
+        object: names.get(digest)!,
+      })),
+    };
+    return {
+      check: [{ key: skillKey(workspace, id), version: null }],
+      set: [
+        { key: skillKey(workspace, id), value: skill },
+        { key: skillNameKey(workspace, name, id), value: "" },
+        { key: versionKey(workspace, id, version), value: record },
+      ],
+    };
+  });
+  if (!stored) throw new Error(`Cannot store the skill: ${id} is taken, or its files changed all the time`);
   return skill;
 }
 

@@ -1,6 +1,7 @@
 /**
- * What the Skills service stores: for each kind its key, who writes it, and what ends it. A skill, its version and
- * its files are written by one commit and removed by one commit, so none is ever seen without the others.
+ * What the Skills service stores: for each kind its key, who writes it, and what ends it. A skill and
+ * its version are written by one commit and removed by one commit, with what they refer to (`blob_ledger.ts`), so none is
+ * ever seen without the others.
  * Times are milliseconds since the epoch.
  *
  * @module
@@ -40,6 +41,22 @@ export interface SkillFile {
   readonly size: number;
   /** `sha256:` and 64 hexadecimal digits. */
   readonly digest: string;
+  /** The object that holds the content: shelf, digest and a word of its own, with slashes between. */
+  readonly object: string;
+}
+
+/** A content that skill versions refer to. Written and ended with the versions, by `blob_ledger.ts`. */
+export interface Blob {
+  readonly object: string;
+  readonly size: number;
+  /** How many versions have a file with this content. */
+  readonly references: number;
+}
+
+/** An object that is being put on the shelf. Ended with the commit that refers to it, or by collection. */
+export interface BlobPending {
+  readonly digest: string;
+  readonly since: number;
 }
 
 /** Written by `api_key.ts`; ended by its removal. */
@@ -64,11 +81,8 @@ export const versionKey = (workspace: string, skill: string, version: string): K
   skill,
   version,
 ];
-export const fileKey = (workspace: string, skill: string, version: string, path: string): Key => [
-  "skill_file",
-  workspace,
-  skill,
-  version,
-  path,
-];
+export const blobKey = (digest: string): Key => ["blob", digest];
+export const blobPendingKey = (object: string): Key => ["blob_pending", object];
+/** Names an object that nothing refers to, until it is gone. */
+export const blobGarbageKey = (object: string): Key => ["blob_garbage", object];
 export const apiKeyKey = (digest: string): Key => ["api_key", digest];

@@ -13,6 +13,8 @@ import { createRouter, pathOf, queryOf, type Route, type RouteHandler } from "..
 import type { Service } from "../http/service.ts";
 import { randomId } from "../crypto/secret.ts";
 import { type Store, StoreUnavailableError } from "../store/store.ts";
+import { createLedger } from "./blob_ledger.ts";
+import type { BlobStore } from "./blob_store.ts";
 import { type Catalog, createCatalog } from "./catalog.ts";
 import { type Diagnostic, openDirectory } from "./directory.ts";
 import { SkillError, type SkillErrorType } from "./error.ts";
@@ -33,6 +35,8 @@ export interface SkillsServiceOptions {
   readonly authenticate: Authenticate;
   readonly auth: "required" | "off";
   readonly folders: readonly SkillFolder[];
+  /** Where files are kept; in the store, when left out. */
+  readonly blobs?: BlobStore | undefined;
   /** Bytes. */
   readonly uploadLimit: number;
   /** 32 bytes that are the same on every instance. */
@@ -46,6 +50,11 @@ export interface SkillsService extends Service {
   readonly catalog: Catalog;
   /** What in the local folders is not served as its author may expect. */
   diagnostics(): Promise<readonly Diagnostic[]>;
+  /**
+   * Removes files that nothing refers to, also what a crash left behind; resolves to how many. To be called now and
+   * then, by any instance.
+   */
+  collectGarbage(): Promise<number>;
 }
 
 /** The revisions of the API that clients name. */
@@ -58,12 +67,13 @@ const ANYBODY: Principal = { workspace: "default", scopes: new Set(["skills:writ
 export function skillsService(options: SkillsServiceOptions): SkillsService {
   const { store, base, authenticate, auth, uploadLimit, cursorKey, observe, now } = options;
   const directory = openDirectory(options.folders, now);
+  const ledger = createLedger(store, now, options.blobs);
 
   type Handle = (principal: Principal, request: Request, id: string) => Promise<string>;
 
   async function create({ workspace }: Principal, request: Request): Promise<string> {
     const { files, displayName } = await readUpload(request, uploadLimit);
-    const skill = await publish(store, workspace, readPackage(files, uploadLimit), {
+    const skill = await publish(ledger, workspace, readPackage(files, uploadLimit), {
       displayName,
       now: now(),
     });
@@ -88,7 +98,7 @@ export function skillsService(options: SkillsServiceOptions): SkillsService {
         `This skill lies in a local folder: remove it there (${place})`,
       );
     }
-    if (!await removeSkill(store, workspace, id)) throw notFound(id);
+    if (!await removeSkill(store, ledger, workspace, id)) throw notFound(id);
     observe({ type: "skill_deleted", id, workspace });
     return writeDeleted(id);
   }
@@ -185,8 +195,9 @@ export function skillsService(options: SkillsServiceOptions): SkillsService {
 
   return {
     mounts: ["v1"],
-    catalog: createCatalog(store, directory),
+    catalog: createCatalog(store, ledger, directory),
     diagnostics: () => directory.diagnostics(),
+    collectGarbage: () => ledger.collect(),
     fetch: async (request, context = {}) =>
       withRequestId(
         answerPreflight(request, METHODS) ?? allowEveryOrigin(request, await dispatch(request, context)),

@@ -296,6 +296,29 @@ export function storeContract(name: string, { open, rounds = 1000 }: ContractOpt
     assert.is((await store.get(["count"]))?.value, 40);
   });
 
+  test("commits of many keys and of few that share keys: each is whole", async ({ store }) => {
+    const many = (name: string) => ({
+      set: Array.from({ length: 300 }, (_, i) => ({ key: ["m", i], value: name })),
+    });
+    const few = (name: string) => ({ set: [7, 250, 40].map((i) => ({ key: ["m", i], value: name })) });
+    await Promise.all(
+      Array.from({ length: 30 }, (_, i) => store.commit(i % 3 ? few(`few ${i}`) : many(`many ${i}`))),
+    );
+    const value = async (i: number) => (await store.get(["m", i]))?.value;
+    assert.equal([await value(40), await value(250)], [await value(7), await value(7)]);
+    assert.is(
+      new Set((await store.list(["m"], { limit: 1000 })).map((entry) => entry.value)).size <= 2,
+      true,
+    );
+  });
+
+  test("of two sets of one key in a commit the last counts, and a set counts over a removal", async ({ store }) => {
+    const key = ["twice"];
+    await store.commit({ set: [{ key, value: 1 }, { key, value: 2 }], remove: [key] });
+    assert.is((await store.get(key))?.value, 2);
+    assert.is((await store.list(["twice"])).length, 0);
+  });
+
   test("watch() tells of keys below the prefix, set and removed, and of no others", async ({ store }) => {
     const reader = store.watch(["w", "mine"]).getReader();
     await store.commit({ set: [{ key: ["w", "other"], value: 1 }, { key: ["w", "mine", 1], value: 1 }] });

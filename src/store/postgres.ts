@@ -61,12 +61,19 @@ const MIGRATIONS: readonly string[] = [
   ) RETURNS boolean LANGUAGE plpgsql AS $body$
   DECLARE
     touched text[] := check_keys || remove_keys || set_keys;
+    everything bigint := hashtextextended('$', '$.record'::regclass::oid::bigint);
     next bigint;
     payload text;
   BEGIN
-    PERFORM pg_advisory_xact_lock(lock) FROM (
-      SELECT DISTINCT hashtextextended(k, '$.record'::regclass::oid::bigint) AS lock FROM unnest(touched) AS k ORDER BY 1
-    ) AS locks;
+    -- The server has room for some thousand locks: a commit of many keys takes one for everything instead.
+    IF cardinality(touched) > 100 THEN
+      PERFORM pg_advisory_xact_lock(everything);
+    ELSE
+      PERFORM pg_advisory_xact_lock_shared(everything);
+      PERFORM pg_advisory_xact_lock(lock) FROM (
+        SELECT DISTINCT hashtextextended(k, '$.record'::regclass::oid::bigint) AS lock FROM unnest(touched) AS k ORDER BY 1
+      ) AS locks;
+    END IF;
     IF cardinality(check_keys) > 0 AND EXISTS (
       SELECT FROM unnest(check_keys, check_versions) AS c(key, version)
       LEFT JOIN $.record AS r ON r.key = c.key AND (r.expires IS NULL OR r.expires > "time")

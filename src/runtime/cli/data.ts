@@ -6,6 +6,7 @@
  */
 import { mkdirSync } from "node:fs";
 import { join, resolve } from "node:path";
+import type { BlobStore } from "../../skills/blob_store.ts";
 import { layeredStore } from "../../store/layered.ts";
 import { memoryStore } from "../../store/memory.ts";
 import { sqliteStore } from "../../store/sqlite.ts";
@@ -13,9 +14,15 @@ import type { Store } from "../../store/store.ts";
 import { printError, textOption, UsageError, type Values } from "./output.ts";
 
 /** The options that every command on stored data takes. */
-export const DATA_OPTION = { data: { type: "string" }, store: { type: "string" } } as const;
+export const DATA_OPTION = {
+  data: { type: "string" },
+  store: { type: "string" },
+  blobs: { type: "string" },
+} as const;
 export const DATA_HELP = `  --data DIR     the data folder (default: ./data, or TRIVET_DATA)
-  --store STORE  sqlite (in the data folder), postgres://…, redis://… (default: sqlite, or TRIVET_STORE)`;
+  --store STORE  sqlite (in the data folder), postgres://…, redis://… (default: sqlite, or TRIVET_STORE)
+  --blobs ADDR   files of uploaded skills: s3://bucket/prefix?region=…&endpoint=…, with AWS_ACCESS_KEY_ID and
+                 AWS_SECRET_ACCESS_KEY (default: in the store, or TRIVET_BLOBS)`;
 
 /** Where the data is. */
 export interface Place {
@@ -23,15 +30,47 @@ export interface Place {
   readonly folder: string;
   /** `sqlite`, `memory`, or an address; an address may hold a password, and is never printed. */
   readonly store: string;
+  /** Opens where files of uploaded skills go; nothing, when that is the store. */
+  openBlobs(): Promise<BlobStore | undefined>;
 }
 
+type Environment = Readonly<Record<string, string | undefined>>;
+
 /** The place that the options name. @throws {UsageError} for a store of no known kind */
-export function readPlace(values: Values, env: Readonly<Record<string, string | undefined>>): Place {
+export function readPlace(values: Values, env: Environment): Place {
   const store = textOption(values, "store") ?? env.TRIVET_STORE ?? "sqlite";
   if (!/^(sqlite|memory)$|^(postgres(ql)?|rediss?):\/\//.test(store)) {
     throw new UsageError("--store must be one of sqlite, memory, a postgres:// and a redis:// address");
   }
-  return { folder: resolve(textOption(values, "data") ?? env.TRIVET_DATA ?? "data"), store };
+  const blobs = textOption(values, "blobs") ?? env.TRIVET_BLOBS;
+  return {
+    folder: resolve(textOption(values, "data") ?? env.TRIVET_DATA ?? "data"),
+    store,
+    openBlobs: blobs === undefined ? () => Promise.resolve(undefined) : readBlobs(blobs, env),
+  };
+}
+
+function readBlobs(address: string, env: Environment): Place["openBlobs"] {
+  const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey } = env;
+  const url = address.startsWith("s3://") ? URL.parse(address) : null;
+  if (!url || url.hostname === "") {
+    throw new UsageError("--blobs must be s3://bucket/prefix?region=…&endpoint=…");
+  }
+  if (!accessKeyId || !secretAccessKey) {
+    throw new UsageError("--blobs needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY in the environment");
+  }
+  const prefix = url.pathname.slice(1);
+  const endpoint = url.searchParams.get("endpoint");
+  const options = {
+    bucket: url.hostname,
+    prefix: prefix === "" || prefix.endsWith("/") ? prefix : prefix + "/",
+    region: url.searchParams.get("region") ?? env.AWS_REGION ?? "us-east-1",
+    ...(endpoint !== null && { endpoint }),
+    accessKeyId,
+    secretAccessKey,
+    sessionToken: env.AWS_SESSION_TOKEN,
+  };
+  return async () => (await load("aws4fetch", () => import("../../skills/s3.ts"))).s3Blobs(options);
 }
 
 /** Whether other instances may use the store at the same time. */

@@ -6,6 +6,7 @@
 import { join, resolve } from "node:path";
 import process from "node:process";
 import type { TrivetEvent } from "../../events.ts";
+import { StoreUnavailableError } from "../../store/store.ts";
 import { createTrivet, type Trivet } from "../../trivet.ts";
 import type { FetchHandler, RunningServer, ServeOptions } from "../server.ts";
 import { skillFolder } from "../skill_folder.ts";
@@ -82,11 +83,12 @@ export async function run(argv: readonly string[]): Promise<void> {
     const store = await openStore(place, cache);
     try {
       ensureSkills(skills);
+      const blobs = await place.openBlobs();
       trivet = createTrivet({
         issuer,
         store,
         oauth: { accessTokenFormat },
-        skills: { folders: [skillFolder(skills)] },
+        skills: { folders: [skillFolder(skills)], ...(blobs && { blobs }) },
         mcp: { auth },
         onEvent: report,
       });
@@ -102,7 +104,10 @@ export async function run(argv: readonly string[]): Promise<void> {
       if (values.json) {
         printLine(JSON.stringify({ issuer, ...shown, mcp: `${issuer}/mcp`, skills_dir: skills }));
       } else printBanner(issuer, skills, wantsDemo ? shown : undefined, created, auth === "required");
+      const collecting = setInterval(() => collect(trivet!), COLLECT_EVERY);
+      collect(trivet);
       await stop;
+      clearInterval(collecting);
       if (!values.json) printError("Stopping: requests in flight are finished first");
     } finally {
       await server.close();
@@ -111,6 +116,16 @@ export async function run(argv: readonly string[]): Promise<void> {
   } finally {
     await server.close();
   }
+}
+
+/** How often files that nothing refers to are looked for, in milliseconds. */
+const COLLECT_EVERY = 10 * 60_000;
+
+/** A failure is no harm: the next time does it. */
+function collect({ skills }: Trivet): void {
+  skills?.collectGarbage().catch((error) => {
+    if (!(error instanceof StoreUnavailableError)) reportFault(error, "skills");
+  });
 }
 
 async function listen(handler: FetchHandler, options: ServeOptions): Promise<RunningServer> {

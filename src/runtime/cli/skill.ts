@@ -7,6 +7,7 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import { basename, join, relative, resolve, sep } from "node:path";
 import process from "node:process";
 import { readPackage, type SentFile } from "../../skills/package.ts";
+import { createLedger } from "../../skills/blob_ledger.ts";
 import { publish } from "../../skills/publish.ts";
 import type { Skill } from "../../skills/records.ts";
 import { removeSkill } from "../../skills/remove.ts";
@@ -53,7 +54,15 @@ export async function run(argv: readonly string[]): Promise<void> {
       const content = readPackage(await readFiles(resolve(operand)), LIMIT);
       return await withStore(place, async (store) => {
         const displayName = textOption(values, "display-name");
-        const skill = await publish(store, workspace, content, { displayName, now: Date.now() });
+        const skill = await publish(
+          createLedger(store, Date.now, await place.openBlobs()),
+          workspace,
+          content,
+          {
+            displayName,
+            now: Date.now(),
+          },
+        );
         printLine(
           json ? JSON.stringify(skill) : `Added ${skill.name} (${skill.id}), ${content.files.length} files`,
         );
@@ -79,7 +88,16 @@ export async function run(argv: readonly string[]): Promise<void> {
     case "remove":
       if (operand === undefined) throw new UsageError("Name the id of the skill to remove");
       return await withStore(place, async (store) => {
-        if (!await removeSkill(store, workspace, operand)) throw new Error(`There is no skill "${operand}"`);
+        if (
+          !await removeSkill(
+            store,
+            createLedger(store, Date.now, await place.openBlobs()),
+            workspace,
+            operand,
+          )
+        ) {
+          throw new Error(`There is no skill "${operand}"`);
+        }
         printLine(`Removed ${operand}`);
       });
     default:

@@ -30,10 +30,11 @@ export async function run(argv: readonly string[]): Promise<void> {
   const store = await openStore(place);
   try {
     ensureSkills(skills);
+    const blobs = await place.openBlobs();
     const trivet = createTrivet({
       issuer: "http://127.0.0.1",
       store,
-      skills: { folders: [skillFolder(skills)] },
+      skills: { folders: [skillFolder(skills)], ...(blobs && { blobs }) },
       onEvent: (event) => {
         if (event.type === "fault") printError(`trivet: fault in ${event.where}: ${String(event.error)}`);
       },

@@ -1,0 +1,265 @@
+/**
+ * Which objects there are and who needs them: one record for each content (by SHA-256), with the object that holds it
+ * and how many skill versions refer to it. Equal files are stored once.
+ *
+ * The life of an object, each step one commit or one act on the shelf, and any of them may be the last before a crash:
+ *
+ *   pending  its name is in the store before the object is on the shelf
+ *   live     the commit that writes a skill version also counts its references, and ends `pending`
+ *   garbage  the commit that takes the last reference away names it so; then the object goes, then its name
+ *
+ * So what a version refers to is on the shelf before the version is seen, and an object without a reference has its name
+ * in the store until it is gone: {@linkcode Ledger.collect} finishes what a crash left. A name is never used twice, so
+ * a removal that comes late takes nothing that somebody has put since.
+ *
+ * @module
+ */
+import { randomId } from "../crypto/secret.ts";
+import { type Commit, type Entry, type Key, listAll, type Store } from "../store/store.ts";
+import { type BlobContent, type BlobStore, readAll, storeBlobs } from "./blob_store.ts";
+import {
+  type Blob,
+  blobGarbageKey,
+  blobKey,
+  type BlobPending,
+  blobPendingKey,
+  type SkillFile,
+} from "./records.ts";
+
+export interface Ledger {
+  /**
+   * Puts the contents (by digest) on the shelf and does one commit that refers to them. `toCommit` gets the name of each
+   * object. `false` when a check of that commit failed, and then nothing of it was done.
+   */
+  publish(
+    contents: ReadonlyMap<string, Uint8Array>,
+    toCommit: (names: ReadonlyMap<string, string>) => Commit,
+  ): Promise<boolean>;
+  /** Does one commit that ends references: so many for each digest. `false` as above. */
+  release(references: ReadonlyMap<string, number>, commit: Commit): Promise<boolean>;
+  /** The content of a file; `undefined` when its object is gone. */
+  open(file: SkillFile): Promise<ReadableStream<Uint8Array> | undefined>;
+  /** The whole content of a file; `undefined` when its object is gone. */
+  read(file: SkillFile): Promise<Uint8Array | undefined>;
+  /** Removes what nothing refers to, also what a crash left behind; resolves to how many objects. */
+  collect(): Promise<number>;
+}
+
+/** What a crash left pending is removed after so many milliseconds: no upload takes as long. */
+const PENDING_LIMIT = 60 * 60 * 1000;
+/** Objects that are written at one time. */
+const AT_ONCE = 8;
+/** Publishers of one file disturb each other: how often one of them tries again. */
+const TRIES = 50;
+
+interface Uploaded {
+  readonly name: string;
+  pending: Entry<BlobPending> | undefined;
+}
+
+/** The ledger of a store. New objects go to `shelf`; those that the store holds itself are always found. */
+export function createLedger(store: Store, now: () => number, shelf: BlobStore = storeBlobs(store)): Ledger {
+  const shelves = new Map([storeBlobs(store), shelf].map((each) => [each.kind, each]));
+
+  function shelfOf(name: string): BlobStore {
+    const kind = name.slice(0, name.indexOf("/"));
+    const found = shelves.get(kind);
+    if (!found) throw new Error(`The object ${name} lies in "${kind}", which is not set up here`);
+    return found;
+  }
+
+  const readBlobs = async (digests: Iterable<string>) =>
+    new Map(
+      await Promise.all(
+        Array.from(digests, async (digest) => [digest, await store.get<Blob>(blobKey(digest))] as const),
+      ),
+    );
+
+  /** Names objects in the store, then puts them on the shelf. */
+  async function upload(
+    contents: readonly (readonly [digest: string, content: Uint8Array])[],
+    uploaded: Map<string, Uploaded>,
+  ): Promise<void> {
+    if (contents.length === 0) return;
+    const since = now();
+    const named = contents.map(([digest]) =>
+      [digest, `${shelf.kind}/${digest.slice(7)}/${randomId("")}`] as const
+    );
+    await store.commit({
+      set: named.map(([digest, name]) => ({ key: blobPendingKey(name), value: { digest, since } })),
+    });
+    for (const [digest, name] of named) uploaded.set(digest, { name, pending: undefined });
+    for (let at = 0; at < contents.length; at += AT_ONCE) {
+      await Promise.all(
+        contents.slice(at, at + AT_ONCE).map(([digest, content]) =>
+          shelf.put(uploaded.get(digest)!.name, content, content.length, digest)
+        ),
+      );
+    }
+  }
+
+  /** Gives up what was uploaded for nothing. */
+  async function abandon(names: readonly string[]): Promise<void> {
+    if (names.length === 0) return;
+    await store.commit({
+      remove: names.map(blobPendingKey),
+      set: names.map((name) => ({ key: blobGarbageKey(name), value: true })),
+    });
+    await Promise.all(names.map(removeObject));
+  }
+
+  async function removeObject(name: string): Promise<void> {
+    await shelfOf(name).remove(name);
+    await store.commit({ remove: [blobGarbageKey(name)] });
+  }
+
+  const ledger: Ledger = {
+    async publish(contents, toCommit) {
+      const uploaded = new Map<string, Uploaded>();
+      try {
+        let before = "";
+        for (let tries = 0; tries < TRIES; tries++) {
+          const live = await readBlobs(contents.keys());
+          await upload(
+            [...contents].filter(([digest]) => !live.get(digest) && !uploaded.has(digest)),
+            uploaded,
+          );
+          for (const [digest, each] of uploaded) {
+            each.pending = await store.get<BlobPending>(blobPendingKey(each.name));
+            // It took so long that it was collected: it is uploaded again.
+            if (!each.pending) uploaded.delete(digest);
+          }
+          if ([...contents.keys()].some((digest) => !live.get(digest) && !uploaded.has(digest))) continue;
+          const { names, commit, needless } = refer(contents, live, uploaded);
+          if (await store.commit(join(commit, toCommit(names)))) {
+            await Promise.all(needless.map(removeObject));
+            return true;
+          }
+          // Nothing of ours has changed since the last time: what failed is a check of the caller.
+          const seen = JSON.stringify(commit.check!.map(({ version }) => version));
+          if (seen === before) break;
+          before = seen;
+          await pause(tries);
+        }
+        await abandon([...uploaded.values()].map(({ name }) => name));
+        return false;
+      } catch (error) {
+        // What cannot be given up now is collected later.
+        await abandon([...uploaded.values()].map(({ name }) => name)).catch(() => {});
+        throw error;
+      }
+    },
+
+    async release(references, commit) {
+      let before = "";
+      for (let tries = 0; tries < TRIES; tries++) {
+        const live = await readBlobs(references.keys());
+        const { part, garbage } = unrefer(references, live);
+        if (await store.commit(join(part, commit))) {
+          await Promise.all(garbage.map(removeObject));
+          return true;
+        }
+        const seen = JSON.stringify(part.check!.map(({ version }) => version));
+        if (seen === before) return false;
+        before = seen;
+        await pause(tries);
+      }
+      return false;
+    },
+
+    open: ({ object }) => shelfOf(object).get(object),
+
+    async read(file) {
+      const stream = await ledger.open(file);
+      return stream && await readAll(stream, file.size);
+    },
+
+    async collect() {
+      let removed = 0;
+      for await (const { key, value: { since }, version } of listAll<BlobPending>(store, ["blob_pending"])) {
+        if (now() - since < PENDING_LIMIT) continue;
+        const garbage = { key: blobGarbageKey(key[1] as string), value: true };
+        // Only while its publisher has not ended it: of the two commits one wins.
+        await store.commit({ check: [{ key, version }], remove: [key], set: [garbage] });
+      }
+      for await (const { key } of listAll(store, ["blob_garbage"])) {
+        await removeObject(key[1] as string);
+        removed++;
+      }
+      return removed;
+    },
+  };
+  return ledger;
+}
+
+/** The part of a commit that counts one more reference to each content. */
+function refer(
+  contents: ReadonlyMap<string, BlobContent & Uint8Array>,
+  live: ReadonlyMap<string, Entry<Blob> | undefined>,
+  uploaded: ReadonlyMap<string, Uploaded>,
+): { names: Map<string, string>; commit: Commit; needless: string[] } {
+  const names = new Map<string, string>();
+  const check: { key: Key; version: string | null }[] = [];
+  const set: { key: Key; value: unknown }[] = [];
+  const remove: Key[] = [];
+  const needless: string[] = [];
+  for (const [digest, content] of contents) {
+    const found = live.get(digest);
+    const mine = uploaded.get(digest);
+    const key = blobKey(digest);
+    const object = found ? found.value.object : mine!.name;
+    names.set(digest, object);
+    check.push({ key, version: found?.version ?? null });
+    set.push({
+      key,
+      value: { object, size: content.length, references: (found?.value.references ?? 0) + 1 },
+    });
+    if (!mine) continue;
+    check.push({ key: mine.pending!.key, version: mine.pending!.version });
+    remove.push(mine.pending!.key);
+    // Somebody else was first with the same content.
+    if (found) {
+      needless.push(mine.name);
+      set.push({ key: blobGarbageKey(mine.name), value: true });
+    }
+  }
+  return { names, commit: { check, set, remove }, needless };
+}
+
+/** The part of a commit that ends references; objects without any become garbage. */
+function unrefer(
+  references: ReadonlyMap<string, number>,
+  live: ReadonlyMap<string, Entry<Blob> | undefined>,
+): { part: Commit; garbage: string[] } {
+  const check: { key: Key; version: string | null }[] = [];
+  const set: { key: Key; value: unknown }[] = [];
+  const remove: Key[] = [];
+  const garbage: string[] = [];
+  for (const [digest, count] of references) {
+    const found = live.get(digest);
+    check.push({ key: blobKey(digest), version: found?.version ?? null });
+    if (!found) continue;
+    const { key, value } = found;
+    const left = value.references - count;
+    if (left > 0) set.push({ key, value: { ...value, references: left } });
+    else {
+      remove.push(key);
+      garbage.push(value.object);
+      set.push({ key: blobGarbageKey(value.object), value: true });
+    }
+  }
+  return { part: { check, set, remove }, garbage };
+}
+
+function join(a: Commit, b: Commit): Commit {
+  return {
+    check: [...a.check ?? [], ...b.check ?? []],
+    set: [...a.set ?? [], ...b.set ?? []],
+    remove: [...a.remove ?? [], ...b.remove ?? []],
+  };
+}
+
+/** Longer each time, and never the same for two. */
+function pause(tries: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, Math.random() * Math.min(2 ** tries, 50)));
+}
