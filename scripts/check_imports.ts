@@ -15,7 +15,7 @@ import { dirname, join, normalize } from "node:path";
 const ARROWS: Readonly<Record<string, readonly string[]>> = {
   http: [],
   crypto: [],
-  store: [],
+  store: ["crypto"],
   jsonrpc: [],
   json_schema: [],
   oauth: ["http", "crypto", "store", "root"],

@@ -8,6 +8,7 @@ import { VERSION } from "../../version.ts";
 import * as client from "./client.ts";
 import { printError, printLine, UsageError } from "./output.ts";
 import * as key from "./key.ts";
+import * as migrate from "./migrate.ts";
 import * as serve from "./serve.ts";
 import * as skill from "./skill.ts";
 import * as stdio from "./stdio.ts";
@@ -20,7 +21,7 @@ interface Command {
   run(argv: readonly string[]): Promise<void>;
 }
 
-const COMMANDS: Readonly<Record<string, Command>> = { serve, stdio, client, user, skill, key };
+const COMMANDS: Readonly<Record<string, Command>> = { serve, stdio, client, user, skill, key, migrate };
 
 const HELP = `trivet: permission, know-how and tools for AI agents
 

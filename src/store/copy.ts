@@ -1,0 +1,167 @@
+/**
+ * Moving everything from one store to another: a copy that can be broken off and taken up again, and a comparison that
+ * reads both sides. Versions are each engine's own and are not copied; expiry is.
+ *
+ * @module
+ */
+import { sha256 } from "../crypto/sha256.ts";
+import { encodeKey } from "./key.ts";
+import type { Entry, Key, Put, Store } from "./store.ts";
+
+/** How far it is, in records. */
+export type Progress = (done: number) => void;
+
+export interface Comparison {
+  /** Records that are the same on both sides. */
+  readonly same: number;
+  /** SHA-256 over all of them, in key order, in hexadecimal. */
+  readonly digest: string;
+  /** Keys that differ or are on one side only; the first hundred. */
+  readonly differences: readonly Key[];
+}
+
+/** In the target: where a copy that was broken off goes on. Written with each batch, in the same commit. */
+const MARK: Key = ["migration"];
+interface Mark {
+  readonly after: Key;
+  readonly done: number;
+}
+
+/** Bytes that one commit may carry, roughly. */
+const BATCH_BYTES = 2 * 1024 * 1024;
+const FEWEST = 16;
+const MOST = 1000;
+/** A record that expires this soon may be seen on one side alone. */
+const SOON = 10_000;
+
+/** How many records there are. */
+export async function countRecords(store: Store, progress: Progress = () => {}): Promise<number> {
+  let count = 0;
+  for await (const page of pagesOf(store)) progress(count += page.length);
+  return count;
+}
+
+/**
+ * Copies every record. Resolves to how many this call copied and how many an earlier one had.
+ * @throws {Error} when the target holds anything that no earlier call put there
+ */
+export async function copyRecords(
+  from: Store,
+  to: Store,
+  progress: Progress = () => {},
+): Promise<{ copied: number; before: number }> {
+  const mark = await to.get<Mark>(MARK);
+  if (!mark && (await to.list([], { limit: 1 })).length > 0) {
+    throw new Error("The target is not empty: a copy goes into an empty store only");
+  }
+  const before = mark?.value.done ?? 0;
+  let copied = 0;
+  for await (const page of pagesOf(from, mark?.value.after)) {
+    const set: Put[] = page.map(({ key, value, expires }) => ({ key, value, expires }));
+    copied += page.length;
+    const value: Mark = { after: page.at(-1)!.key, done: before + copied };
+    await to.commit({ set: [...set, { key: MARK, value }] });
+    progress(before + copied);
+  }
+  // An empty store is copied as well.
+  if (!mark && copied === 0) await to.commit({ set: [{ key: MARK, value: { after: [], done: 0 } }] });
+  return { copied, before };
+}
+
+/** Ends a copy: the target is a store like any other from here on. */
+export async function finishCopy(to: Store): Promise<void> {
+  await to.commit({ remove: [MARK] });
+}
+
+/** Reads both sides in key order. With `mend`, what differs in the target is made the same as in the source. */
+export async function compareRecords(
+  from: Store,
+  to: Store,
+  { mend = false, progress = () => {} }: { mend?: boolean; progress?: Progress } = {},
+): Promise<Comparison> {
+  const differences: Key[] = [];
+  const encoder = new TextEncoder();
+  let digest: Uint8Array = new Uint8Array(32);
+  let same = 0;
+  async function differs(source: Entry | undefined, target: Entry | undefined): Promise<void> {
+    const entry = (source ?? target)!;
+    if (!(source && target) && entry.expires !== undefined && entry.expires < Date.now() + SOON) return;
+    if (differences.length < 100) differences.push(entry.key);
+    if (!mend) return;
+    const { key, value, expires } = entry;
+    await to.commit(source ? { set: [{ key, value, expires }] } : { remove: [key] });
+  }
+  const left = entriesOf(from);
+  const right = entriesOf(to);
+  let a = (await left.next()).value as Entry | undefined;
+  let b = (await right.next()).value as Entry | undefined;
+  while (a || b) {
+    const [idA, idB] = [a && encodeKey(a.key), b && encodeKey(b.key)];
+    if (idB === undefined || idA !== undefined && idA < idB) {
+      await differs(a, undefined);
+      a = (await left.next()).value as Entry | undefined;
+    } else if (idA === undefined || idB < idA) {
+      await differs(undefined, b);
+      b = (await right.next()).value as Entry | undefined;
+    } else {
+      const [one, other] = [fingerprint(a!), fingerprint(b!)];
+      if (one === other) {
+        digest = sha256(joined(digest, encoder.encode(`${idA}\n${one}`)));
+        progress(++same);
+      } else await differs(a, b);
+      a = (await left.next()).value as Entry | undefined;
+      b = (await right.next()).value as Entry | undefined;
+    }
+  }
+  return { same, digest: toHex(digest), differences };
+}
+
+/** Value and expiry, as text that is the same for the same. */
+function fingerprint({ value, expires }: Entry): string {
+  const content = value instanceof Uint8Array
+    ? `b${value.length} ${toHex(sha256(value))}`
+    : `j${JSON.stringify(value)}`;
+  return `${expires === undefined ? "-" : Math.ceil(expires)} ${content}`;
+}
+
+async function* entriesOf(store: Store): AsyncGenerator<Entry> {
+  for await (const page of pagesOf(store)) yield* page;
+}
+
+/** All records but the mark, in key order, in pages that grow as long as the records of a kind are small. */
+async function* pagesOf(store: Store, after?: Key): AsyncGenerator<readonly Entry[]> {
+  let last = after;
+  for (;;) {
+    // One record tells which kind is next; the others of the kind are read by pages of their own size.
+    const first = await store.list([], { limit: 1, after: last });
+    if (first.length === 0) return;
+    last = first[0]!.key;
+    if (last.length > 1 || last[0] !== MARK[0]) yield first;
+    let limit = FEWEST;
+    for (;;) {
+      const page: Entry[] = await store.list(last.slice(0, 1), { limit, after: last });
+      if (page.length === 0) break;
+      last = page.at(-1)!.key;
+      yield page;
+      const bytes = page.reduce((sum, entry) => sum + sizeOf(entry), 0);
+      const fits = Math.floor(page.length * BATCH_BYTES / Math.max(bytes, 1));
+      limit = Math.max(FEWEST, Math.min(MOST, limit * 4, fits));
+    }
+  }
+}
+
+/** Bytes of a value, roughly. */
+function sizeOf({ value }: Entry): number {
+  return value instanceof Uint8Array ? value.length : JSON.stringify(value).length;
+}
+
+function joined(a: Uint8Array, b: Uint8Array): Uint8Array {
+  const both = new Uint8Array(a.length + b.length);
+  both.set(a);
+  both.set(b, a.length);
+  return both;
+}
+
+function toHex(bytes: Uint8Array): string {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}

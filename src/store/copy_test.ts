@@ -1,0 +1,129 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { compareRecords, copyRecords, countRecords, finishCopy } from "./copy.ts";
+import { memoryStore } from "./memory.ts";
+import { type Key, type Put, type Store, StoreUnavailableError } from "./store.ts";
+
+const test = suite("store/copy");
+
+/** Kinds with one record and many, small and large, with and without expiry. */
+async function fill(store: Store, count: number): Promise<number> {
+  const set: Put[] = [
+    { key: ["demo"], value: true },
+    { key: ["server_secret"], value: new Uint8Array(32).fill(9) },
+    { key: [5, "five"], value: null },
+    ...Array.from({ length: count }, (_, i) => ({
+      key: ["access_token", `t${i}`],
+      value: { n: i },
+      ...(i % 2 === 0 && { expires: Date.now() + 1e6 + i }),
+    })),
+    ...Array.from(
+      { length: 9 },
+      (_, i) => ({ key: ["blob_data", "x", i], value: new Uint8Array(300_000).fill(i) }),
+    ),
+    { key: ["zz", "ü\u0000"], value: { "": [1, { a: "𝄞" }] } },
+  ];
+  await store.commit({ set });
+  return set.length;
+}
+
+const everything = async (store: Store) =>
+  (await store.list([], { limit: 1e5 })).map(({ key, value, expires }) => ({ key, value, expires }));
+
+test("a copy has every record with its value and expiry, and nothing else", async () => {
+  const [from, to] = [memoryStore(), memoryStore()];
+  const count = await fill(from, 3000);
+  const seen: number[] = [];
+  assert.is(await countRecords(from), count);
+  assert.equal(await copyRecords(from, to, (done) => seen.push(done)), { copied: count, before: 0 });
+  assert.is(seen.at(-1), count);
+  const { same, digest, differences } = await compareRecords(from, to);
+  assert.equal([same, differences], [count, []]);
+  assert.match(digest, /^[0-9a-f]{64}$/);
+  await finishCopy(to);
+  assert.equal(await everything(to), await everything(from));
+  // The digest is of the records alone: two copies of one store have the same.
+  assert.is((await compareRecords(to, from)).digest, digest);
+});
+
+test("an empty store is copied too", async () => {
+  const [from, to] = [memoryStore(), memoryStore()];
+  assert.equal(await copyRecords(from, to), { copied: 0, before: 0 });
+  assert.equal((await compareRecords(from, to)).differences, []);
+});
+
+test("a copy that was broken off at any commit goes on where it was, and copies nothing twice", async () => {
+  const from = memoryStore();
+  const count = await fill(from, 500);
+  let breaks = 0;
+  for (;; breaks++) {
+    const to = memoryStore();
+    let commits = 0;
+    const failing: Store = {
+      guarantees: to.guarantees,
+      get: (key) => to.get(key),
+      list: (prefix, options) => to.list(prefix, options),
+      commit: (commit) =>
+        commits++ === breaks ? Promise.reject(new StoreUnavailableError("gone")) : to.commit(commit),
+      watch: (prefix) => to.watch(prefix),
+      sweep: () => to.sweep(),
+      close: () => to.close(),
+    };
+    const failed = await copyRecords(from, failing).catch((error: Error) => error);
+    if (!(failed instanceof Error)) break;
+    assert.instance(failed, StoreUnavailableError);
+    const held = await countRecords(to);
+    const { copied, before } = await copyRecords(from, to);
+    assert.equal([before, copied], [held, count - held]);
+    assert.equal((await compareRecords(from, to)).differences, []);
+  }
+  assert.ok(breaks > 8, `${breaks} commits`);
+});
+
+test("a target that holds anything else is refused and left as it was", async () => {
+  const [from, to] = [memoryStore(), memoryStore()];
+  await fill(from, 5);
+  await to.commit({ set: [{ key: ["client", "a"], value: 1 }] });
+  const error = await copyRecords(from, to).catch((error: Error) => error) as Error;
+  assert.match(error.message, "The target is not empty");
+  assert.is(await countRecords(to), 1);
+});
+
+test("a comparison finds what is missing, changed, left over, or expires at another time; mending makes it the same", async () => {
+  const [from, to] = [memoryStore(), memoryStore()];
+  const count = await fill(from, 100);
+  await copyRecords(from, to);
+  const late = Date.now() + 5e6;
+  await to.commit({
+    remove: [["access_token", "t7"]],
+    set: [
+      { key: ["access_token", "t8"], value: { n: 8 }, expires: late },
+      { key: ["access_token", "t9"], value: { n: "changed" } },
+      { key: ["blob_data", "x", 3], value: new Uint8Array(300_000) },
+      { key: ["left", "over"], value: 1 },
+    ],
+  });
+  const expected: Key[] = [
+    ["access_token", "t7"],
+    ["access_token", "t8"],
+    ["access_token", "t9"],
+    ["blob_data", "x", 3],
+    ["left", "over"],
+  ];
+  const found = await compareRecords(from, to);
+  assert.equal(found.differences, expected);
+  assert.is(found.same, count - 4);
+  await compareRecords(from, to, { mend: true });
+  assert.equal(await compareRecords(from, to).then(({ same, differences }) => [same, differences]), [
+    count,
+    [],
+  ]);
+});
+
+test("a record that runs out meanwhile is no difference", async () => {
+  const [from, to] = [memoryStore(), memoryStore()];
+  await from.commit({ set: [{ key: ["t"], value: 1, expires: Date.now() + 2000 }] });
+  assert.equal((await compareRecords(from, to)).differences, []);
+});
+
+test.run();
