@@ -27,7 +27,7 @@ export interface TrivetOptions {
   readonly mcp?: McpOptions | false;
   /** Hears of every security-relevant act, and of faults. @default nobody */
   readonly onEvent?: Observe;
-  /** Milliseconds since the epoch, for tests. @default Date.now */
+  /** Milliseconds since the epoch, for tests. @default the store's clock, else Date.now */
   readonly now?: () => number;
   /** What weakens a rule of the standards. Grouped, so that it stands out. */
   readonly unsafe?: {

@@ -63,7 +63,7 @@ test("serve: the first start makes the demo and shows its secrets once, in one l
   assert.is(mcp, `${issuer}/mcp`);
   assert.is(skills_dir, join(data, "skills"));
   assert.equal((await readdir(skills_dir)).sort(), ["commit-messages", "meeting-notes"]);
-  assert.equal(Object.keys(first.facts), ["issuer", "client", "user", "api_key", "mcp", "skills_dir"]);
+  assert.equal(Object.keys(first.facts), ["issuer", "url", "client", "user", "api_key", "mcp", "skills_dir"]);
   for (const secret of [client.secret, user.password, api_key]) assert.ok(secret!.length >= 20);
   const form = { grant_type: "client_credentials", client_id: client.id, client_secret: client.secret! };
   const token = await fetch(`${issuer}/oauth/token`, { method: "POST", body: new URLSearchParams(form) });

@@ -54,6 +54,8 @@ export function trivet(
 /** What `trivet serve --json` prints. */
 export interface Facts {
   readonly issuer: string;
+  /** Where it listens, whatever its issuer is. */
+  readonly url: string;
   readonly client: { readonly id: string; readonly secret: string | null; readonly redirect_uri: string };
   readonly user: { readonly username: string; readonly password: string | null };
   readonly api_key: string | null;

@@ -51,7 +51,8 @@ interface Copy {
 
 /** The store with a cache before it. */
 export function layeredStore(store: Store, options: LayeredOptions = {}): Store {
-  const { lifetime: wanted = 1000, kinds = KINDS, limit = 20_000, now = Date.now } = options;
+  const { lifetime: wanted = 1000, kinds = KINDS, limit = 20_000, now = () => store.now?.() ?? Date.now() } =
+    options;
   const copies = new Map<string, Copy>();
   let known: number | undefined;
 
@@ -102,6 +103,7 @@ export function layeredStore(store: Store, options: LayeredOptions = {}): Store 
     get guarantees() {
       return store.guarantees;
     },
+    ...(store.now && { now: () => store.now!() }),
     get<Value>(key: Key, options?: GetOptions): Promise<Entry<Value> | undefined> {
       if (!options?.cached || !Object.hasOwn(kinds, key[0]!)) return store.get<Value>(key);
       return getCached(key) as Promise<Entry<Value> | undefined>;

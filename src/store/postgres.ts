@@ -14,6 +14,7 @@
  * @module
  */
 import postgres from "postgres";
+import { EngineClock } from "./engine_clock.ts";
 import { decodeKey, encodeKey, prefixRange } from "./key.ts";
 import {
   type Commit,
@@ -127,7 +128,7 @@ class PostgresStore implements Store {
   #schema: string;
   #patience: number;
   #pooled: boolean;
-  #now: () => number;
+  #clock: EngineClock;
   #onWarning: (message: string) => void;
   #ready: Promise<void> | undefined;
   #isReady = false;
@@ -146,7 +147,7 @@ class PostgresStore implements Store {
     this.#schema = schema;
     this.#patience = timeout * 1000;
     this.#pooled = pooled;
-    this.#now = now;
+    this.#clock = new EngineClock(now);
     this.#onWarning = onWarning;
     this.#statements = statementsOf(schema);
     this.#sql = postgres(url, {
@@ -160,9 +161,13 @@ class PostgresStore implements Store {
     this.#every(sweepEvery, () => this.sweep());
   }
 
+  now(): number {
+    return this.#clock.now();
+  }
+
   async get<Value>(key: Key): Promise<Entry<Value> | undefined> {
     if (!this.#isReady || this.#registered) await this.#prepare();
-    const [row] = await this.#run<Row>(this.#statements.get, [encodeKey(key), this.#now()]);
+    const [row] = await this.#run<Row>(this.#statements.get, [encodeKey(key), this.now()]);
     return row && toEntry(key, row);
   }
 
@@ -173,13 +178,14 @@ class PostgresStore implements Store {
     if (after && reverse) high = encodeKey(after);
     if (!this.#isReady || this.#registered) await this.#prepare();
     const statement = reverse ? this.#statements.descending : this.#statements.ascending;
-    const rows = await this.#run<Row>(statement, [low, high, this.#now(), Math.max(0, limit)]);
+    const rows = await this.#run<Row>(statement, [low, high, this.now(), Math.max(0, limit)]);
     return rows.map((row) => toEntry(decodeKey(row.key!), row));
   }
 
   async commit(commit: Commit): Promise<boolean> {
-    const parameters = [this.#now(), ...toArrays(commit)];
+    const arrays = toArrays(commit);
     if (!this.#isReady || this.#registered) await this.#prepare();
+    const parameters = [this.now(), ...arrays];
     for (let tries = 0;; tries++) {
       try {
         const [row] = await this.#run<{ done: boolean }>(this.#statements.commit, parameters);
@@ -211,9 +217,10 @@ class PostgresStore implements Store {
 
   async sweep(): Promise<number> {
     await this.#prepare();
+    if (this.#clock.isDue()) await this.#measureClock();
     let removed = 0;
     while (!this.#closed) {
-      const [row] = await this.#run<{ removed: number }>(this.#statements.sweep, [this.#now(), SWEEP_BATCH]);
+      const [row] = await this.#run<{ removed: number }>(this.#statements.sweep, [this.now(), SWEEP_BATCH]);
       removed += Number(row!.removed);
       if (Number(row!.removed) < SWEEP_BATCH) break;
     }
@@ -270,6 +277,7 @@ class PostgresStore implements Store {
         } off: what it acknowledged may be lost in a crash`,
       );
     }
+    await this.#measureClock();
     const current = there === null ? 0 : await this.#version();
     if (current > MIGRATIONS.length) {
       throw new Error(
@@ -291,6 +299,16 @@ class PostgresStore implements Store {
         await sql.unsafe(`INSERT INTO ${schema}.migration (version) VALUES (${version + 1})`);
       }
     }));
+  }
+
+  async #measureClock(): Promise<void> {
+    await this.#clock.measure(async () => {
+      const [row] = await this.#run<{ now: string }>(
+        "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint::text AS now",
+        [],
+      );
+      return Number(row!.now);
+    });
   }
 
   async #version(): Promise<number> {
@@ -357,7 +375,9 @@ class PostgresStore implements Store {
     });
     return this.#answer<readonly Result[]>(
       query as unknown as Promise<readonly Result[]>,
-      () => query.cancel(),
+      // What is not sent yet is taken back. What is sent is never cancelled: postgres.js 3.4 forgets a cancelled query
+      // whose answer still comes, and gives that answer to the next one.
+      () => (query as unknown as { state: unknown }).state === null && query.cancel(),
     );
   }
 

@@ -19,6 +19,7 @@
  */
 import { Buffer } from "node:buffer";
 import { createClient, createCluster, RESP_TYPES } from "redis";
+import { EngineClock } from "./engine_clock.ts";
 import { decodeKey, encodeKey, prefixRange } from "./key.ts";
 import {
   type Commit,
@@ -158,7 +159,7 @@ class RedisStore implements Store {
   #registered: Promise<void> | undefined;
   #isWatching = false;
   #timers: ReturnType<typeof setInterval>[] = [];
-  #now: () => number;
+  #clock: EngineClock;
   #onWarning: (message: string) => void;
   #closed = false;
 
@@ -169,9 +170,13 @@ class RedisStore implements Store {
     this.#indexes = this.#prefix + "i:";
     this.#patience = timeout * 1000;
     this.#connection = isCluster ? openCluster(url, this.#prefix) : openClient(url, this.#patience);
-    this.#now = now;
+    this.#clock = new EngineClock(now);
     this.#onWarning = onWarning;
     this.#every(sweepEvery, () => this.sweep());
+  }
+
+  now(): number {
+    return this.#clock.now();
   }
 
   /** `durable` is known once the driver has connected; until then it promises nothing. */
@@ -184,7 +189,7 @@ class RedisStore implements Store {
     const found = await this.#send(["GET", this.#records + encodeKey(key)]) as Buffer | null;
     if (found === null) return undefined;
     const entry = toEntry<Value>(key, found);
-    return entry.expires === undefined || entry.expires > this.#now() ? entry : undefined;
+    return entry.expires === undefined || entry.expires > this.now() ? entry : undefined;
   }
 
   async list<Value>(prefix: Key, options: ListOptions = {}): Promise<Entry<Value>[]> {
@@ -199,7 +204,7 @@ class RedisStore implements Store {
       const left = String(Math.min(limit, 1e6) - entries.length);
       const found = await this.#evaluate(1, [this.#indexes + kind], [
         this.#records,
-        String(this.#now()),
+        String(this.now()),
         ...ends,
         left,
         reverse ? "1" : "0",
@@ -213,6 +218,7 @@ class RedisStore implements Store {
   }
 
   async commit(commit: Commit): Promise<boolean> {
+    if (!this.#ready || this.#registered) await this.#prepare();
     const [keys, args] = this.#toCommand(commit);
     return await this.#evaluate(0, keys, args) === 1;
   }
@@ -229,9 +235,11 @@ class RedisStore implements Store {
   }
 
   async sweep(): Promise<number> {
+    await this.#prepare();
+    if (this.#clock.isDue()) await this.#measureClock();
     let removed = 0;
     while (!this.#closed) {
-      const args = [this.#records, this.#indexes, String(this.#now()), String(SWEEP_BATCH)];
+      const args = [this.#records, this.#indexes, String(this.now()), String(SWEEP_BATCH)];
       const count = await this.#evaluate(2, [this.#prefix + "expiries"], args) as number;
       removed += count;
       if (count < SWEEP_BATCH) break;
@@ -260,7 +268,7 @@ class RedisStore implements Store {
   #toCommand({ check = [], set = [], remove = [] }: Commit): [string[], (string | Buffer)[]] {
     const keys = [this.#prefix + "version", this.#prefix + "expiries", this.#prefix + "kinds"];
     const counts = [check.length, remove.length, set.length];
-    const args: (string | Buffer)[] = [String(this.#now()), this.#prefix + "changes", ...counts.map(String)];
+    const args: (string | Buffer)[] = [String(this.now()), this.#prefix + "changes", ...counts.map(String)];
     const pushKeys = (key: Key): string => {
       const id = encodeKey(key);
       keys.push(this.#records + id, this.#indexes + encodeKey(key.slice(0, 1)));
@@ -330,7 +338,15 @@ class RedisStore implements Store {
       loaded.push(String(await this.#send(["SCRIPT", "LOAD", source])));
     }
     await this.#readSettings();
+    await this.#measureClock();
     return loaded;
+  }
+
+  async #measureClock(): Promise<void> {
+    await this.#clock.measure(async () => {
+      const [seconds, microseconds] = await this.#send(["TIME"]) as Buffer[];
+      return Number(seconds) * 1000 + Number(microseconds) / 1000;
+    });
   }
 
   async #readSettings(): Promise<void> {

@@ -93,6 +93,11 @@ export class StoreUnavailableError extends Error {
  */
 export interface Store {
   readonly guarantees: Guarantees;
+  /**
+   * Milliseconds since the epoch, by a clock that all instances share; absent where the machine's own is as good. By it
+   * records expire, and whoever writes an expiry should go by it too.
+   */
+  now?(): number;
   /** The live record at `key`, or `undefined` when it is absent or expired. The value is not to be changed. */
   get<Value = unknown>(key: Key, options?: GetOptions): Promise<Entry<Value> | undefined>;
   /** Live records strictly below `prefix`, in key order; at most `limit` (100 when left out). */

@@ -41,6 +41,7 @@ export function closingWith(store: Store, cleanUp: () => Promise<unknown>): Stor
     get guarantees() {
       return store.guarantees;
     },
+    ...(store.now && { now: () => store.now!() }),
     get: (key, options) => store.get(key, options),
     list: (prefix, options) => store.list(prefix, options),
     commit: (commit) => store.commit(commit),

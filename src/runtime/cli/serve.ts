@@ -102,7 +102,9 @@ export async function run(argv: readonly string[]): Promise<void> {
       const secrets = created || values["show-secrets"] === true;
       const shown = demo === undefined ? UNKNOWN_DEMO : secrets ? demo : withoutSecrets(demo);
       if (values.json) {
-        printLine(JSON.stringify({ issuer, ...shown, mcp: `${issuer}/mcp`, skills_dir: skills }));
+        printLine(
+          JSON.stringify({ issuer, url: server.url, ...shown, mcp: `${issuer}/mcp`, skills_dir: skills }),
+        );
       } else printBanner(issuer, skills, wantsDemo ? shown : undefined, created, auth === "required");
       const collecting = setInterval(() => collect(trivet!), COLLECT_EVERY);
       collect(trivet);
