@@ -1,0 +1,58 @@
+import postgres from "postgres";
+import { createClient } from "redis";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { findEngine } from "../../src/store/test_engines.ts";
+import { makeAccount } from "../faults/load.ts";
+import { openDirectly, startCluster } from "./cluster.ts";
+import { walkFlows } from "./flows.ts";
+
+const test = suite("several instances behind a balancer");
+const name = `trivet_test_cluster_${Math.random().toString(36).slice(2, 8)}`;
+
+const ENGINES = [
+  ["postgres", `?schema=${name}&max=4`, async (address: string) => {
+    const sql = postgres(address, { onnotice: () => {}, max: 1 });
+    await sql.unsafe(`DROP SCHEMA IF EXISTS ${name} CASCADE`);
+    await sql.end();
+  }],
+  ["redis", `?name=${name}`, async (address: string) => {
+    const client = await createClient({ url: address }).connect();
+    for (const key of await client.keys(`{${name}}*`)) await client.del(key);
+    client.destroy();
+  }],
+] as const;
+
+for (const [engine, query, cleanUp] of ENGINES) {
+  const address = await findEngine(engine);
+  if (address === undefined) {
+    test.skip(`no ${engine} listens: instances on it are not tested`, () => {});
+    continue;
+  }
+  test(`${engine}: every flow works with each request on another of three instances`, async () => {
+    const store = openDirectly(address + query);
+    const cluster = await startCluster(address + query, 3);
+    try {
+      const steps = await walkFlows(cluster.url, await makeAccount(store));
+      assert.equal(steps.filter(({ problem }) => problem !== undefined), []);
+      assert.ok(steps.length >= 35, `${steps.length} steps`);
+      const turns = steps.map(({ instance }) => instance);
+      assert.equal(new Set(turns), new Set(["0", "1", "2"]));
+      assert.ok(
+        turns.every((instance, i) => i === 0 || instance !== turns[i - 1]),
+        `each on another: ${turns.join("")}`,
+      );
+      assert.equal(cluster.instances.map((each) => each.stderr().replace(/trivet: warning: Redis.*\n/, "")), [
+        "",
+        "",
+        "",
+      ]);
+    } finally {
+      await store.close();
+      await cluster.stop();
+      await cleanUp(address);
+    }
+  });
+}
+
+test.run();
