@@ -2,6 +2,7 @@
  * `npm run bench`: everything measured in one run, as a table and as JSON (`bench.json`, unless `--json FILE`).
  *
  *   npm run bench -- [--only TEXT] [--rounds N] [--slice MS] [--scale N] [--json FILE]
+ *   npm run bench -- --stores [--scale 1000000]
  *
  * @module
  */
@@ -12,6 +13,8 @@ import { parseArgs } from "node:util";
 import { measure, printResults, type Subject } from "./harness.ts";
 import { inProcessSubjects } from "./in_process.ts";
 import { startHttpSubjects } from "./over_http.ts";
+import { measureStores } from "./stores.ts";
+import { measureStoresOverHttp } from "./stores_over_http.ts";
 
 const { values } = parseArgs({
   options: {
@@ -20,6 +23,7 @@ const { values } = parseArgs({
     slice: { type: "string", default: "150" },
     scale: { type: "string", default: "100000" },
     json: { type: "string", default: "bench.json" },
+    stores: { type: "boolean" },
   },
 });
 const rounds = Number(values.rounds);
@@ -38,6 +42,15 @@ function choose(subjects: readonly Subject[]): Subject[] {
 console.log(
   `${process.version} on ${availableParallelism()} cores; ${rounds} rounds of ${slice} ms a subject, interleaved`,
 );
+if (values.stores) {
+  const largest = Number(values.scale);
+  const sizes = [1000, 100_000, 1_000_000].filter((size) => size <= largest);
+  const stores = await measureStores(sizes, rounds, slice);
+  const overHttp = await measureStoresOverHttp(rounds, slice);
+  const report = { node: process.version, cores: availableParallelism(), rounds, slice, stores, overHttp };
+  writeFileSync(values.json, JSON.stringify(report, null, 2) + "\n");
+  process.exit(0);
+}
 const inProcess = await measure(choose(inProcessSubjects(Number(values.scale))), rounds, slice);
 printResults("In process", inProcess);
 

@@ -1,0 +1,310 @@
+/**
+ * Each driver against its own raw client doing the same statements, at one and at many callers, with few and with many
+ * records stored. `npm run bench -- --stores`; `--scale` says how many records the largest store holds. Long because each
+ * driver has its raw twin here.
+ *
+ * @module
+ */
+import { Buffer } from "node:buffer";
+import { mkdtempSync, rmSync } from "node:fs";
+import { DatabaseSync } from "node:sqlite";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import postgres from "postgres";
+import { createClient, RESP_TYPES } from "redis";
+import { encodeKey, prefixRange } from "../../src/store/key.ts";
+import { memoryStore } from "../../src/store/memory.ts";
+import { postgresStore } from "../../src/store/postgres.ts";
+import { redisStore } from "../../src/store/redis.ts";
+import { sqliteStore } from "../../src/store/sqlite.ts";
+import { type Key, putIfAbsent, type Store, take } from "../../src/store/store.ts";
+import { findEngine } from "../../src/store/test_engines.ts";
+import { measure, printResults, type Result, type Subject } from "./harness.ts";
+
+/** The statements that a driver sends, sent by its client without the driver. */
+interface Raw {
+  get(id: string): Promise<unknown>;
+  put(id: string, json: string): Promise<unknown>;
+  /** A put, and a get, and a removal of exactly what was found. */
+  putAndTake(id: string, json: string): Promise<unknown>;
+  list(after: string, limit: number): Promise<unknown>;
+}
+
+interface Driver {
+  readonly name: string;
+  readonly store: Store;
+  readonly raw: Raw | undefined;
+  close(): Promise<void>;
+}
+
+const KIND = "bench";
+const PAGE = 20;
+const CALLERS = [1, 32];
+const TARGET = 0.8;
+/** As large as a stored access token. */
+const VALUE = {
+  client_id: "client_8s7df6g8s7d6fg",
+  user: "user_09XLxfqDvLQlp7sPtwnxyQ",
+  scope: "profile read",
+  expires: 1.8e12,
+  grant: "x".repeat(22),
+};
+
+const keyOf = (n: number): Key => [KIND, `record ${String(n).padStart(9, "0")}`];
+
+/** Measures every driver whose engine is there. */
+export async function measureStores(
+  sizes: readonly number[],
+  rounds: number,
+  slice: number,
+): Promise<Result[]> {
+  const all: Result[] = [];
+  for (const open of [openMemory, openSqlite, openPostgres, openRedis]) {
+    const driver = await open();
+    if (!driver) continue;
+    try {
+      let stored = 0;
+      for (const size of sizes) {
+        await fill(driver.store, stored, size);
+        stored = size;
+        const results = await measure(subjectsOf(driver, size), rounds, slice);
+        printResults(`${driver.name}, ${size.toLocaleString("en")} records`, results);
+        all.push(...results);
+      }
+    } finally {
+      await driver.close();
+    }
+  }
+  return all;
+}
+
+async function fill(store: Store, from: number, to: number): Promise<void> {
+  const expires = Date.now() + 7_200_000;
+  for (let at = from; at < to; at += 1000) {
+    const set = Array.from(
+      { length: Math.min(1000, to - at) },
+      (_, i) => ({ key: keyOf(at + i), value: VALUE, expires }),
+    );
+    await store.commit({ set });
+  }
+}
+
+function subjectsOf({ name, store, raw }: Driver, size: number): Subject[] {
+  const json = JSON.stringify(VALUE);
+  const random = () => Math.floor(Math.random() * size);
+  let fresh = 0;
+  const operations: readonly [string, () => Promise<unknown>, ((raw: Raw) => Promise<unknown>)][] = [
+    ["get", () => store.get(keyOf(random())), (raw) => raw.get(encodeKey(keyOf(random())))],
+    [
+      "commit, one set",
+      () => store.commit({ set: [{ key: keyOf(random()), value: VALUE }] }),
+      (raw) => raw.put(encodeKey(keyOf(random())), json),
+    ],
+    ["put and take once", async () => {
+      const key: Key = ["once", fresh++];
+      await putIfAbsent(store, key, VALUE);
+      await take(store, key);
+    }, (raw) => raw.putAndTake(encodeKey(["once", fresh++]), json)],
+    [
+      "list, page of 20",
+      () => store.list([KIND], { after: keyOf(random()), limit: PAGE }),
+      (raw) => raw.list(encodeKey(keyOf(random())), PAGE),
+    ],
+  ];
+  return CALLERS.flatMap((concurrency) =>
+    operations.flatMap(([operation, run, runRaw]): Subject[] => {
+      const title = `${operation}, ${concurrency} caller${concurrency > 1 ? "s" : ""}`;
+      const subject: Subject = { name: `${name}: ${title}`, concurrency, prepare: async () => run };
+      if (!raw) return [subject];
+      const yardstick = `raw client: ${title}`;
+      return [
+        { name: yardstick, concurrency, prepare: async () => () => runRaw(raw) },
+        { ...subject, yardstick, target: TARGET },
+      ];
+    })
+  );
+}
+
+async function openMemory(): Promise<Driver> {
+  const store = memoryStore();
+  return { name: "memory", store, raw: undefined, close: () => store.close() };
+}
+
+async function openSqlite(): Promise<Driver> {
+  const folder = mkdtempSync(join(tmpdir(), "trivet-bench-"));
+  const file = join(folder, "bench.db");
+  const store = sqliteStore(file);
+  const database = new DatabaseSync(file);
+  database.exec("PRAGMA busy_timeout = 5000; PRAGMA synchronous = FULL");
+  const columns = "key, value, version, expires FROM record WHERE";
+  const alive = "(expires IS NULL OR expires > ?)";
+  const get = database.prepare(`SELECT ${columns} key = ? AND ${alive}`);
+  const list = database.prepare(
+    `SELECT ${columns} key > ? AND key < ? AND ${alive} ORDER BY key ASC LIMIT ?`,
+  );
+  const next = database.prepare("UPDATE sequence SET version = version + 1 RETURNING version");
+  const put = database.prepare(
+    "INSERT INTO record (key, value, version, expires) VALUES (?, ?, ?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value, version = excluded.version, expires = excluded.expires",
+  );
+  const version = database.prepare(`SELECT version FROM record WHERE key = ? AND ${alive}`);
+  const remove = database.prepare("DELETE FROM record WHERE key = ?");
+  const inTransaction = (work: () => void): void => {
+    database.exec("BEGIN IMMEDIATE");
+    work();
+    database.exec("COMMIT");
+  };
+  const write = (id: string, json: string) => {
+    put.run(id, json, (next.get() as { version: number }).version, null);
+  };
+  return {
+    name: "SQLite",
+    store,
+    raw: {
+      get: async (id) => get.get(id, Date.now()),
+      put: async (id, json) => inTransaction(() => write(id, json)),
+      async putAndTake(id, json) {
+        inTransaction(() => {
+          version.get(id, Date.now());
+          write(id, json);
+        });
+        get.get(id, Date.now());
+        inTransaction(() => {
+          version.get(id, Date.now());
+          remove.run(id);
+        });
+      },
+      list: async (after, limit) => list.all(after, prefixRange([KIND]).high, Date.now(), limit),
+    },
+    async close() {
+      database.close();
+      await store.close();
+      rmSync(folder, { recursive: true });
+    },
+  };
+}
+
+async function openPostgres(): Promise<Driver | undefined> {
+  const address = await findEngine("postgres");
+  if (address === undefined) return undefined;
+  const schema = "trivet_bench";
+  const sql = postgres(address, { fetch_types: false, onnotice: () => {} });
+  await sql.unsafe(`DROP SCHEMA IF EXISTS ${schema} CASCADE`);
+  const store = postgresStore(`${address}?schema=${schema}`);
+  const columns = `value, bytes, version::text, expires::text FROM ${schema}.record WHERE`;
+  const alive = (n: number) => `(expires IS NULL OR expires > $${n}::bigint)`;
+  const run = (statement: string, parameters: (string | number)[]) =>
+    sql.unsafe(statement, parameters, { prepare: true });
+  const GET = `SELECT ${columns} key = $1 AND ${alive(2)}`;
+  const LIST = `SELECT key, ${columns} key > $1 AND key < $2 AND ${alive(3)} ORDER BY key LIMIT $4`;
+  const COMMIT = `SELECT ${schema}.commit($1, $2, $3, $4, $5, $6, $7, $8) AS done`;
+  const literal = (text: string) => `{"${text.replace(/["\\]/g, "\\$&")}"}`;
+  const get = (id: string) => run(GET, [id, Date.now()]);
+  return {
+    name: "PostgreSQL",
+    store,
+    raw: {
+      get,
+      put: (id, json) =>
+        run(COMMIT, [Date.now(), "{}", "{}", "{}", literal(id), literal(json), "{NULL}", "{NULL}"]),
+      async putAndTake(id, json) {
+        await run(COMMIT, [
+          Date.now(),
+          literal(id),
+          "{NULL}",
+          "{}",
+          literal(id),
+          literal(json),
+          "{NULL}",
+          "{NULL}",
+        ]);
+        const [row] = await get(id);
+        await run(COMMIT, [
+          Date.now(),
+          literal(id),
+          `{${row!.version}}`,
+          literal(id),
+          "{}",
+          "{}",
+          "{}",
+          "{}",
+        ]);
+      },
+      list: (after, limit) => run(LIST, [after, prefixRange([KIND]).high, Date.now(), limit]),
+    },
+    async close() {
+      await store.close();
+      await sql.unsafe(`DROP SCHEMA ${schema} CASCADE`);
+      await sql.end();
+    },
+  };
+}
+
+async function openRedis(): Promise<Driver | undefined> {
+  const address = await findEngine("redis");
+  if (address === undefined) return undefined;
+  const client = await createClient({ url: address, RESP: 2 }).connect();
+  const tag = "{trivet_bench}:";
+  const clear = async (): Promise<void> => {
+    for (const key of await client.keys(tag + "*")) await client.unlink(key);
+  };
+  await clear();
+  const store = redisStore(`${address}?name=trivet_bench`);
+  // The driver's own functions: what the server has loaded once the driver has been used.
+  const loaded: string[] = [];
+  const watching = client.duplicate();
+  await watching.connect();
+  await watching.monitor((line) => {
+    const digest = /"EVALSHA" "([0-9a-f]{40})"/.exec(line.toString())?.[1];
+    if (digest !== undefined && !loaded.includes(digest)) loaded.push(digest);
+  });
+  await store.commit({ set: [{ key: ["x"], value: 1 }] });
+  await store.list(["x"]);
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  watching.destroy();
+  const [commit, list] = loaded as [string, string];
+  const bytes = { typeMapping: { [RESP_TYPES.BLOB_STRING]: Buffer } };
+  const send = (args: string[]) => client.sendCommand(args, bytes);
+  const get = (id: string) => send(["GET", `${tag}r:${id}`]);
+  const sets = [`${tag}version`, `${tag}expiries`, `${tag}kinds`];
+  const kindOf = (id: string) => id.slice(0, id.indexOf("\u0001") + 1);
+  const evaluate = (keys: string[], args: string[]) =>
+    send(["EVALSHA", commit, String(keys.length), ...keys, ...args]);
+  const head = (...counts: number[]) => [String(Date.now()), `${tag}changes`, ...counts.map(String)];
+  const pair = (id: string) => [`${tag}r:${id}`, `${tag}i:${kindOf(id)}`];
+  const value = (id: string, json: string) => [id, kindOf(id), "-", "", "j", json];
+  return {
+    name: "Redis",
+    store,
+    raw: {
+      get,
+      put: (id, json) => evaluate([...sets, ...pair(id)], [...head(0, 0, 1), ...value(id, json)]),
+      async putAndTake(id, json) {
+        await evaluate([...sets, `${tag}r:${id}`, ...pair(id)], [...head(1, 0, 1), "", ...value(id, json)]);
+        const found = String(await get(id));
+        await evaluate([...sets, `${tag}r:${id}`, ...pair(id)], [
+          ...head(1, 1, 0),
+          found.slice(0, found.indexOf(" ")),
+          id,
+        ]);
+      },
+      list: (after, limit) =>
+        send([
+          "EVALSHA",
+          list,
+          "1",
+          `${tag}i:${encodeKey([KIND])}`,
+          `${tag}r:`,
+          String(Date.now()),
+          "(" + after,
+          "(" + prefixRange([KIND]).high,
+          String(limit),
+          "0",
+        ]),
+    },
+    async close() {
+      await store.close();
+      await clear();
+      client.destroy();
+    },
+  };
+}

@@ -1,0 +1,117 @@
+/**
+ * The token endpoint and token checks over HTTP, on each store that is there: `trivet serve` as a process of its own, this
+ * process as the load, and bare `node:http` in the same run as the floor.
+ *
+ * @module
+ */
+import { type ChildProcess, spawn } from "node:child_process";
+import process from "node:process";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { Pool } from "undici";
+import { startTrivet, temporaryFolder } from "../../src/runtime/test_process.ts";
+import { findEngine } from "../../src/store/test_engines.ts";
+import { measure, printResults, type Result, type Subject } from "./harness.ts";
+
+const CONNECTIONS = 16;
+const FLOOR = "floor: POST, raw node:http";
+
+export async function measureStoresOverHttp(rounds: number, slice: number): Promise<Result[]> {
+  const ends: (() => unknown)[] = [];
+  try {
+    const subjects: Subject[] = [await startFloor(ends)];
+    const stores: [string, string | undefined, string][] = [
+      ["SQLite", "sqlite", "1000"],
+      ["PostgreSQL", await findEngine("postgres"), "1000"],
+      ["PostgreSQL, no cache", await findEngine("postgres"), "0"],
+      ["Redis", await findEngine("redis"), "1000"],
+      ["Redis, no cache", await findEngine("redis"), "0"],
+    ];
+    for (const [name, store, cache] of stores) {
+      // A schema or name of its own for each, since the first to keep copies decides for all.
+      const own = name.replace(/\W+/g, "_").toLowerCase() + "_bench";
+      const address = store?.startsWith("postgres")
+        ? `${store}?schema=${own}`
+        : store?.startsWith("redis")
+        ? `${store}?name=${own}`
+        : store;
+      if (address !== undefined) subjects.push(...await startSubjects(name, address, cache, ends));
+    }
+    const results = await measure(subjects, rounds, slice);
+    printResults(`Over HTTP on Node, ${CONNECTIONS} connections`, results);
+    return results;
+  } finally {
+    for (const end of ends.reverse()) await end();
+  }
+}
+
+async function startFloor(ends: (() => unknown)[]): Promise<Subject> {
+  const file = fileURLToPath(new URL("./http_server.ts", import.meta.url));
+  const child: ChildProcess = spawn(process.execPath, [file, "raw"], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  ends.push(() => child.kill("SIGKILL"));
+  const port = await new Promise<string>((resolve) =>
+    createInterface({ input: child.stdout! }).once("line", resolve)
+  );
+  return subject(FLOOR, `http://127.0.0.1:${port}`, "/mcp", "{}", "application/json", ends);
+}
+
+async function startSubjects(
+  name: string,
+  store: string,
+  cache: string,
+  ends: (() => unknown)[],
+): Promise<Subject[]> {
+  const folder = temporaryFolder();
+  const server = await startTrivet(["--store", store, "--data", folder.path, "--cache", cache, "--demo"]);
+  ends.push(() => folder.remove(), () => server.stop());
+  const { client: { id, secret }, url } = server.facts;
+  const credentials = `client_id=${id}&client_secret=${secret}`;
+  const grant = `grant_type=client_credentials&${credentials}&scope=read`;
+  const form = "application/x-www-form-urlencoded";
+  const issued = await fetch(`${url}/oauth/token`, {
+    method: "POST",
+    body: grant,
+    headers: { "content-type": form },
+  });
+  const { access_token } = await issued.json();
+  const compared = { yardstick: FLOOR };
+  return [
+    { ...subject(`${name}: token endpoint`, url, "/oauth/token", grant, form, ends), ...compared },
+    {
+      ...subject(
+        `${name}: introspection`,
+        url,
+        "/oauth/introspect",
+        `token=${access_token}&${credentials}`,
+        form,
+        ends,
+      ),
+      ...compared,
+    },
+  ];
+}
+
+function subject(
+  name: string,
+  url: string,
+  path: string,
+  body: string,
+  type: string,
+  ends: (() => unknown)[],
+): Subject {
+  const pool = new Pool(url, { connections: CONNECTIONS });
+  ends.push(() => pool.destroy());
+  return {
+    name,
+    concurrency: CONNECTIONS,
+    prepare: async () => async () => {
+      const response = await pool.request({ method: "POST", path, body, headers: { "content-type": type } });
+      const text = await response.body.text();
+      if (response.statusCode !== 200 || text.includes('"active":false')) {
+        throw new Error(`${name} answered ${text}`);
+      }
+    },
+  };
+}
