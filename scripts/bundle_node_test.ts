@@ -1,0 +1,66 @@
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+
+const test = suite("what an app bundles");
+
+/** Marks that no minifier takes away, of drivers and runtimes. */
+const MARKS: Readonly<Record<string, RegExp>> = {
+  "a runtime": /["']node:[a-z_/]+["']|\bDeno\.|\bBun\./,
+  PostgreSQL: /pg_advisory_xact_lock|postgres:\/\//,
+  Redis: /EVALSHA|ZRANGE/,
+  SQLite: /PRAGMA /,
+  "Cloudflare's SQL": /json_each/,
+  S3: /AWS4-HMAC-SHA256/,
+};
+
+function bundle(source: string): string {
+  const folder = mkdtempSync(join(tmpdir(), "trivet-bundle-"));
+  try {
+    const entry = join(folder, "entry.ts");
+    writeFileSync(entry, source.replace(/"src\//g, () => `"${resolve("src")}/`));
+    const file = join(folder, "out.js");
+    const built = spawnSync(
+      resolve("node_modules/.bin/bun"),
+      ["build", entry, "--minify", "--target=browser", `--outfile=${file}`],
+      { encoding: "utf8" },
+    );
+    assert.is(built.status, 0, built.stderr);
+    return readFileSync(file, "utf8");
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+const held = (code: string) => Object.keys(MARKS).filter((name) => MARKS[name]!.test(code));
+
+test("the core and the memory store hold no driver and no runtime", () => {
+  const code = bundle(`
+    import { createTrivet, memoryStore } from "src/mod.ts";
+    export default createTrivet({ issuer: "https://a.example", store: memoryStore() });
+  `);
+  assert.equal(held(code), []);
+});
+
+test("an app on workerd with D1 holds nothing of PostgreSQL, Redis, SQLite's driver or S3", () => {
+  const code = bundle(`
+    import { createTrivet } from "src/mod.ts";
+    import { toWorker } from "src/runtime/workerd.ts";
+    import { d1Store } from "src/store/d1.ts";
+    export default toWorker((env) => createTrivet({ issuer: "https://a.example", store: d1Store(env.DB) }));
+  `);
+  assert.equal(held(code), ["Cloudflare's SQL"]);
+});
+
+test("the marks are found where they should be", () => {
+  const code = (file: string) => held(readFileSync(file, "utf8"));
+  assert.ok(code("src/store/postgres.ts").includes("PostgreSQL"));
+  assert.ok(code("src/store/redis.ts").includes("Redis"));
+  assert.ok(code("src/store/sqlite.ts").includes("SQLite"));
+  assert.ok(code("src/store/redis.ts").includes("a runtime"));
+});
+
+test.run();

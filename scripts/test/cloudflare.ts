@@ -1,0 +1,68 @@
+/**
+ * Test files that need Cloudflare's storage: bundled like those of `workerd.ts`, served by Miniflare (workerd with D1 and
+ * Durable Objects, offline), one request a file. A test finds its bindings in `globalThis.CLOUDFLARE`.
+ *
+ * @module
+ */
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { Miniflare } from "miniflare";
+import type { FileReport } from "./run_files.ts";
+
+/** Runs one file inside a Durable Object that has a D1 database too. */
+export async function runOnCloudflare(file: string): Promise<FileReport> {
+  const folder = mkdtempSync(join(tmpdir(), "trivet-cloudflare-"));
+  try {
+    const entry = join(folder, "entry.ts");
+    const bundle = join(folder, "worker.js");
+    writeFileSync(
+      entry,
+      `
+      import { DurableObject } from "cloudflare:workers";
+      import { runFile } from ${JSON.stringify(resolve("scripts/test/run_files.ts"))};
+      export class Tests extends DurableObject {
+        async fetch() {
+          globalThis.CLOUDFLARE = { database: this.env.DB, storage: this.ctx.storage };
+          return Response.json(await runFile(${JSON.stringify(file)}, () => import(${
+        JSON.stringify(resolve(file))
+      })));
+        }
+      }
+      export default {
+        fetch: (request, env) => env.TESTS.get(env.TESTS.idFromName("tests")).fetch(request),
+      };
+    `,
+    );
+    const built = spawnSync(
+      resolve("node_modules/.bin/bun"),
+      [
+        "build",
+        entry,
+        "--target=browser",
+        "--format=esm",
+        "--external=cloudflare:workers",
+        `--outfile=${bundle}`,
+      ],
+      { encoding: "utf8" },
+    );
+    if (built.status !== 0) throw new Error(`Cannot bundle ${file}: ${built.stderr}`);
+    const miniflare = new Miniflare({
+      modules: [{ type: "ESModule", path: "worker.js", contents: readFileSync(bundle, "utf8") }],
+      compatibilityDate: "2026-07-01",
+      d1Databases: ["DB"],
+      // uvu prints its dots there.
+      handleStructuredLogs: () => {},
+      durableObjects: { TESTS: { className: "Tests", useSQLite: true } },
+    });
+    try {
+      const response = await miniflare.dispatchFetch("http://tests/");
+      return await response.json() as FileReport;
+    } finally {
+      await miniflare.dispose();
+    }
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}

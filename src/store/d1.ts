@@ -1,0 +1,162 @@
+/**
+ * The store in Cloudflare D1: a commit is one batch, which D1 runs as one transaction. Reads go to the primary, unless
+ * the binding is a session that says otherwise. `watch` hears commits of its own isolate at once and of others by polling.
+ *
+ * ```ts ignore
+ * export default toWorker((env: { DB: D1Database }) => createTrivet({ issuer, store: d1Store(env.DB) }));
+ * ```
+ *
+ * @module
+ */
+import {
+  changedBy,
+  CHECK_FAILED,
+  commitStatements,
+  LAST_VERSION,
+  type Row,
+  SCHEMA,
+  selectOne,
+  selectPage,
+  type Statement,
+  sweepSome,
+  toEntry,
+} from "./cloudflare_rows.ts";
+import {
+  type Commit,
+  type Entry,
+  type Guarantees,
+  type Key,
+  type ListOptions,
+  type Store,
+  StoreUnavailableError,
+} from "./store.ts";
+import { Watchers } from "./watchers.ts";
+
+/** The part of a D1 binding that is used. */
+export interface D1Binding {
+  prepare(sql: string): D1Statement;
+  batch(statements: D1Statement[]): Promise<D1Answer[]>;
+}
+
+export interface D1Statement {
+  bind(...parameters: unknown[]): D1Statement;
+  all(): Promise<D1Answer>;
+}
+
+export interface D1Answer {
+  readonly results: unknown[];
+  readonly meta: { readonly changes?: number };
+}
+
+export interface D1Options {
+  /** How often a watcher looks whether another isolate wrote, in milliseconds. @default 1000 */
+  readonly lookEvery?: number;
+  /** Milliseconds since the epoch, for tests. */
+  readonly now?: () => number;
+}
+
+const SWEEP_BATCH = 1000;
+
+/** A store in a database that may be empty: its tables are made at the first use. */
+export function d1Store(database: D1Binding, options: D1Options = {}): Store {
+  return new D1Store(database, options);
+}
+
+class D1Store implements Store {
+  readonly guarantees: Guarantees = { atomic: true, readYourWrites: true, durable: "power" };
+  #database: D1Binding;
+  #ready: Promise<unknown> | undefined;
+  #watchers = new Watchers();
+  #lookEvery: number;
+  #looking: ReturnType<typeof setInterval> | undefined;
+  #seen = -1;
+  #now: () => number;
+  #closed = false;
+
+  constructor(database: D1Binding, { lookEvery = 1000, now = Date.now }: D1Options) {
+    this.#database = database;
+    this.#lookEvery = lookEvery;
+    this.#now = now;
+  }
+
+  async get<Value>(key: Key): Promise<Entry<Value> | undefined> {
+    const { results: [row] } = await this.#run(selectOne(key, this.#now()));
+    return row === undefined ? undefined : { ...toEntry<Value>(row as Row), key };
+  }
+
+  async list<Value>(prefix: Key, options: ListOptions = {}): Promise<Entry<Value>[]> {
+    const { results } = await this.#run(selectPage(prefix, options, this.#now()));
+    return (results as Row[]).map(toEntry<Value>);
+  }
+
+  async commit(commit: Commit): Promise<boolean> {
+    const statements = commitStatements(commit, this.#now());
+    await this.#prepare();
+    try {
+      await this.#database.batch(statements.map((statement) => this.#bind(statement)));
+    } catch (error) {
+      if (CHECK_FAILED.test(String(error))) return false;
+      throw this.#explain(error);
+    }
+    if (this.#watchers.size > 0) this.#watchers.changed(changedBy(commit));
+    return true;
+  }
+
+  watch(prefix: Key): ReadableStream<readonly Key[]> {
+    this.#looking ??= setInterval(() => this.#look().catch(() => {}), this.#lookEvery);
+    return this.#watchers.watch(prefix);
+  }
+
+  async sweep(): Promise<number> {
+    for (let removed = 0;;) {
+      const { meta } = await this.#run(sweepSome(this.#now(), SWEEP_BATCH));
+      removed += meta.changes ?? 0;
+      if ((meta.changes ?? 0) < SWEEP_BATCH) return removed;
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    clearInterval(this.#looking);
+    this.#watchers.close();
+  }
+
+  /** A change that was told already is told again as "read again": that does no harm. */
+  async #look(): Promise<void> {
+    if (this.#watchers.size === 0) return;
+    const { results: [row] } = await this.#run(LAST_VERSION);
+    const { version } = row as { version: number };
+    if (this.#seen >= 0 && version !== this.#seen) this.#watchers.changedAll();
+    this.#seen = version;
+  }
+
+  async #run(statement: Statement): Promise<D1Answer> {
+    await this.#prepare();
+    try {
+      return await this.#bind(statement).all();
+    } catch (error) {
+      throw this.#explain(error);
+    }
+  }
+
+  #bind([sql, ...parameters]: Statement): D1Statement {
+    return this.#database.prepare(sql).bind(...parameters);
+  }
+
+  async #prepare(): Promise<void> {
+    if (this.#closed) throw new Error("Cannot use the store: it is closed");
+    this.#ready ??= this.#database.batch(SCHEMA.map((sql) => this.#database.prepare(sql))).catch((error) => {
+      // What failed is tried again by the next call.
+      this.#ready = undefined;
+      throw this.#explain(error);
+    });
+    await this.#ready;
+  }
+
+  #explain(error: unknown): unknown {
+    const passing =
+      /network|connection|timed? ?out|overloaded|reset|internal error|too many requests|storage caused/i;
+    if (!passing.test(String(error))) return error;
+    return new StoreUnavailableError("D1 is out of reach", { cause: error });
+  }
+}
