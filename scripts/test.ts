@@ -154,8 +154,11 @@ function printSummary(summaries: readonly Summary[]): void {
     for (const file of skippedFiles) {
       console.log(`skipped on ${runtime}: ${file} (needs a file system or a process)`);
     }
-    for (const { file, skipped } of reports) {
-      if (skipped > 0) console.log(`skipped on ${runtime}: ${skipped} in ${file}`);
+    for (const { file, skipped, reasons = [] } of reports) {
+      if (skipped > reasons.length) {
+        console.log(`skipped on ${runtime}: ${skipped - reasons.length} in ${file}`);
+      }
+      for (const reason of reasons) console.log(`skipped on ${runtime}: ${file} (${reason})`);
     }
   }
   if (total.passed + total.failed === 0) {

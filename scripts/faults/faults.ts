@@ -5,6 +5,7 @@
  *
  * @module
  */
+import { skipBecause } from "../test/run_files.ts";
 import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
@@ -39,7 +40,7 @@ export function testFaults(name: Engine["name"], { open, isCommit, smallPool }: 
   const test = suite(`faults: ${name}`);
   if (!hasEngine(name)) {
     if (process.env.CI === "true") throw new Error(`The programs of ${name} must be there where CI is true`);
-    test.skip(`no program of ${name} is on this machine: faults are not tested`, () => {});
+    skipBecause(test, `no program of ${name} is on this machine: faults are not tested`);
     return test.run();
   }
   let engine: Engine;

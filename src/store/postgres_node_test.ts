@@ -1,3 +1,4 @@
+import { skipBecause } from "../../scripts/test/run_files.ts";
 import postgres from "postgres";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
@@ -22,7 +23,7 @@ function open(now?: () => number, schema: string = newSchema()): Store {
 }
 
 if (address === undefined) {
-  test.skip("no PostgreSQL listens: the whole store contract and this file's tests are skipped", () => {});
+  skipBecause(test, "no PostgreSQL listens: the whole store contract and this file's tests are skipped");
 } else {
   storeContract("postgres", { open: async (now) => open(now), rounds: 200 });
 
