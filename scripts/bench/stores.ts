@@ -1,5 +1,5 @@
 /**
- * Each driver against its own raw client doing the same statements, at one and at many callers, with few and with many
+ * Each driver against its own raw client doing the same statements and parsing the JSON that comes back, at one and at many callers, with few and with many
  * records stored. `npm run bench -- --stores`; `--scale` says how many records the largest store holds. Long because each
  * driver has its raw twin here.
  *
@@ -125,6 +125,16 @@ function subjectsOf({ name, store, raw }: Driver, size: number): Subject[] {
   );
 }
 
+/** The value of a row. */
+function parse(row: unknown): unknown {
+  return JSON.parse((row as { value: string }).value);
+}
+
+/** The value behind the head that Redis keeps with it. */
+function parseStored(found: Buffer): unknown {
+  return JSON.parse(found.toString("utf8", found.indexOf("{")));
+}
+
 async function openMemory(): Promise<Driver> {
   const store = memoryStore();
   return { name: "memory", store, raw: undefined, close: () => store.close() };
@@ -160,7 +170,7 @@ async function openSqlite(): Promise<Driver> {
     name: "SQLite",
     store,
     raw: {
-      get: async (id) => get.get(id, Date.now()),
+      get: async (id) => parse(get.get(id, Date.now())),
       put: async (id, json) => inTransaction(() => write(id, json)),
       async putAndTake(id, json) {
         inTransaction(() => {
@@ -173,7 +183,7 @@ async function openSqlite(): Promise<Driver> {
           remove.run(id);
         });
       },
-      list: async (after, limit) => list.all(after, prefixRange([KIND]).high, Date.now(), limit),
+      list: async (after, limit) => list.all(after, prefixRange([KIND]).high, Date.now(), limit).map(parse),
     },
     async close() {
       database.close();
@@ -203,7 +213,7 @@ async function openPostgres(): Promise<Driver | undefined> {
     name: "PostgreSQL",
     store,
     raw: {
-      get,
+      get: async (id) => (await get(id)).map(parse),
       put: (id, json) =>
         run(COMMIT, [Date.now(), "{}", "{}", "{}", literal(id), literal(json), "{NULL}", "{NULL}"]),
       async putAndTake(id, json) {
@@ -229,7 +239,8 @@ async function openPostgres(): Promise<Driver | undefined> {
           "{}",
         ]);
       },
-      list: (after, limit) => run(LIST, [after, prefixRange([KIND]).high, Date.now(), limit]),
+      list: async (after, limit) =>
+        (await run(LIST, [after, prefixRange([KIND]).high, Date.now(), limit])).map(parse),
     },
     async close() {
       await store.close();
@@ -263,7 +274,7 @@ async function openRedis(): Promise<Driver | undefined> {
   watching.destroy();
   const [commit, list] = loaded as [string, string];
   const bytes = { typeMapping: { [RESP_TYPES.BLOB_STRING]: Buffer } };
-  const send = (args: string[]) => client.sendCommand(args, bytes);
+  const send = (args: string[]) => client.sendCommand<unknown>(args, bytes);
   const get = (id: string) => send(["GET", `${tag}r:${id}`]);
   const sets = [`${tag}version`, `${tag}expiries`, `${tag}kinds`];
   const kindOf = (id: string) => id.slice(0, id.indexOf("\u0001") + 1);
@@ -276,7 +287,7 @@ async function openRedis(): Promise<Driver | undefined> {
     name: "Redis",
     store,
     raw: {
-      get,
+      get: async (id) => parseStored(await get(id) as Buffer),
       put: (id, json) => evaluate([...sets, ...pair(id)], [...head(0, 0, 1), ...value(id, json)]),
       async putAndTake(id, json) {
         await evaluate([...sets, `${tag}r:${id}`, ...pair(id)], [...head(1, 0, 1), "", ...value(id, json)]);
@@ -287,19 +298,12 @@ async function openRedis(): Promise<Driver | undefined> {
           id,
         ]);
       },
-      list: (after, limit) =>
-        send([
-          "EVALSHA",
-          list,
-          "1",
-          `${tag}i:${encodeKey([KIND])}`,
-          `${tag}r:`,
-          String(Date.now()),
-          "(" + after,
-          "(" + prefixRange([KIND]).high,
-          String(limit),
-          "0",
-        ]),
+      async list(after, limit) {
+        const ends = ["(" + after, "(" + prefixRange([KIND]).high];
+        const args = [`${tag}r:`, String(Date.now()), ...ends, String(limit), "0"];
+        const found = await send(["EVALSHA", list, "1", `${tag}i:${encodeKey([KIND])}`, ...args]) as Buffer[];
+        return found.filter((_, i) => i % 2 === 1).map(parseStored);
+      },
     },
     async close() {
       await store.close();

@@ -11,6 +11,7 @@ import { fileURLToPath } from "node:url";
 import { Pool } from "undici";
 import { startTrivet, temporaryFolder } from "../../src/runtime/test_process.ts";
 import { findEngine } from "../../src/store/test_engines.ts";
+import { dropStore } from "../cluster/cluster.ts";
 import { measure, printResults, type Result, type Subject } from "./harness.ts";
 
 const CONNECTIONS = 16;
@@ -29,12 +30,13 @@ export async function measureStoresOverHttp(rounds: number, slice: number): Prom
     ];
     for (const [name, store, cache] of stores) {
       // A schema or name of its own for each, since the first to keep copies decides for all.
-      const own = name.replace(/\W+/g, "_").toLowerCase() + "_bench";
+      const own = `bench_${name.replace(/\W+/g, "_").toLowerCase()}_${process.pid}`;
       const address = store?.startsWith("postgres")
         ? `${store}?schema=${own}`
         : store?.startsWith("redis")
         ? `${store}?name=${own}`
         : store;
+      if (address?.includes("://")) ends.push(() => dropStore(address));
       if (address !== undefined) subjects.push(...await startSubjects(name, address, cache, ends));
     }
     const results = await measure(subjects, rounds, slice);

@@ -3,6 +3,8 @@
  *
  * @module
  */
+import postgres from "postgres";
+import { createClient } from "redis";
 import { type RunningTrivet, startTrivet, temporaryFolder } from "../../src/runtime/test_process.ts";
 import { postgresStore } from "../../src/store/postgres.ts";
 import { redisStore } from "../../src/store/redis.ts";
@@ -42,6 +44,23 @@ export async function startCluster(address: string, count: number, port: number 
       folder.remove();
     },
   };
+}
+
+/** Removes all that a store holds, with what holds it. */
+export async function dropStore(address: string): Promise<void> {
+  const url = new URL(address);
+  if (address.startsWith("redis")) {
+    const name = url.searchParams.get("name") ?? "trivet";
+    url.search = "";
+    const client = await createClient({ url: url.href }).connect();
+    for (const key of await client.keys(`{${name}}*`)) await client.unlink(key);
+    return client.destroy();
+  }
+  const schema = url.searchParams.get("schema") ?? "trivet";
+  url.search = "";
+  const sql = postgres(url.href, { onnotice: () => {}, max: 1 });
+  await sql.unsafe(`DROP SCHEMA IF EXISTS ${schema} CASCADE`);
+  await sql.end();
 }
 
 /** The store itself, past the instances. */

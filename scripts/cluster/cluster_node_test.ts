@@ -1,30 +1,17 @@
 import { skipBecause } from "../test/run_files.ts";
-import postgres from "postgres";
-import { createClient } from "redis";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { findEngine } from "../../src/store/test_engines.ts";
 import { makeAccount } from "../faults/load.ts";
-import { openDirectly, startCluster } from "./cluster.ts";
+import { dropStore, openDirectly, startCluster } from "./cluster.ts";
 import { walkFlows } from "./flows.ts";
 
 const test = suite("several instances behind a balancer");
 const name = `trivet_test_cluster_${Math.random().toString(36).slice(2, 8)}`;
 
-const ENGINES = [
-  ["postgres", `?schema=${name}&max=4`, async (address: string) => {
-    const sql = postgres(address, { onnotice: () => {}, max: 1 });
-    await sql.unsafe(`DROP SCHEMA IF EXISTS ${name} CASCADE`);
-    await sql.end();
-  }],
-  ["redis", `?name=${name}`, async (address: string) => {
-    const client = await createClient({ url: address }).connect();
-    for (const key of await client.keys(`{${name}}*`)) await client.del(key);
-    client.destroy();
-  }],
-] as const;
+const ENGINES = [["postgres", `?schema=${name}&max=4`], ["redis", `?name=${name}`]] as const;
 
-for (const [engine, query, cleanUp] of ENGINES) {
+for (const [engine, query] of ENGINES) {
   const address = await findEngine(engine);
   if (address === undefined) {
     skipBecause(test, `no ${engine} listens: instances on it are not tested`);
@@ -51,7 +38,7 @@ for (const [engine, query, cleanUp] of ENGINES) {
     } finally {
       await store.close();
       await cluster.stop();
-      await cleanUp(address);
+      await dropStore(address + query);
     }
   });
 }

@@ -492,12 +492,9 @@ function toHex(bytes: Uint8Array): string {
 }
 
 function toEntry<Value>(key: Key, { value, bytes, version, expires }: Row): Entry<Value> {
-  return {
-    key,
-    value: (value === null ? new Uint8Array(bytes!) : JSON.parse(value)) as Value,
-    version,
-    ...(expires !== null && { expires: Number(expires) }),
-  };
+  const content = (value === null ? new Uint8Array(bytes!) : JSON.parse(value)) as Value;
+  const entry = { key, value: content, version };
+  return expires === null ? entry : { ...entry, expires: Number(expires) };
 }
 
 function codeOf(error: unknown): string {

@@ -494,12 +494,8 @@ function toEntry<Value>(key: Key, found: Buffer): Entry<Value> {
   const value = found[second + 1] === 98
     ? new Uint8Array(found.subarray(second + 2))
     : JSON.parse(found.toString("utf8", second + 2));
-  return {
-    key,
-    value,
-    version: found.toString("latin1", 0, first),
-    ...(expires !== "-" && { expires: Number(expires) }),
-  };
+  const version = found.toString("latin1", 0, first);
+  return expires === "-" ? { key, value, version } : { key, value, version, expires: Number(expires) };
 }
 
 function reasonOf(error: unknown): string {

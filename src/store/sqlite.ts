@@ -249,12 +249,9 @@ function prepare({ check = [], set = [], remove = [] }: Commit): Prepared {
 }
 
 function toEntry<Value>(key: Key, { value, version, expires }: Row): Entry<Value> {
-  return {
-    key,
-    value: typeof value === "string" ? JSON.parse(value) : new Uint8Array(value) as Value,
-    version: String(version),
-    ...(expires !== null && { expires }),
-  };
+  const content = typeof value === "string" ? JSON.parse(value) : new Uint8Array(value) as Value;
+  const entry = { key, value: content, version: String(version) };
+  return expires === null ? entry : { ...entry, expires };
 }
 
 function tryRollback(database: DatabaseSync): void {
