@@ -3,6 +3,7 @@
  *
  *   npm run bench -- [--only TEXT] [--rounds N] [--slice MS] [--scale N] [--json FILE]
  *   npm run bench -- --stores [--scale 1000000]
+ *   npm run bench -- --costs
  *
  * @module
  */
@@ -10,6 +11,7 @@ import { writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import process from "node:process";
 import { parseArgs } from "node:util";
+import { printCosts } from "./costs.ts";
 import { measure, printResults, type Subject } from "./harness.ts";
 import { inProcessSubjects } from "./in_process.ts";
 import { startHttpSubjects } from "./over_http.ts";
@@ -24,6 +26,7 @@ const { values } = parseArgs({
     scale: { type: "string", default: "100000" },
     json: { type: "string", default: "bench.json" },
     stores: { type: "boolean" },
+    costs: { type: "boolean" },
   },
 });
 const rounds = Number(values.rounds);
@@ -42,6 +45,10 @@ function choose(subjects: readonly Subject[]): Subject[] {
 console.log(
   `${process.version} on ${availableParallelism()} cores; ${rounds} rounds of ${slice} ms a subject, interleaved`,
 );
+if (values.costs) {
+  await printCosts();
+  process.exit(0);
+}
 if (values.stores) {
   const largest = Number(values.scale);
   const sizes = [1000, 100_000, 1_000_000].filter((size) => size <= largest);

@@ -65,27 +65,30 @@ const MIGRATIONS: readonly string[] = [
     everything bigint := hashtextextended('$', '$.record'::regclass::oid::bigint);
     next bigint;
     payload text;
+    k text;
   BEGIN
+    -- Rows are found one by one: plans are kept, and one for many rows that was made while the table was small would
+    -- read the whole table when it is large.
     -- The server has room for some thousand locks: a commit of many keys takes one for everything instead.
     IF cardinality(touched) > 100 THEN
       PERFORM pg_advisory_xact_lock(everything);
     ELSE
       PERFORM pg_advisory_xact_lock_shared(everything);
       PERFORM pg_advisory_xact_lock(lock) FROM (
-        SELECT DISTINCT hashtextextended(k, '$.record'::regclass::oid::bigint) AS lock FROM unnest(touched) AS k ORDER BY 1
+        SELECT DISTINCT hashtextextended(name, '$.record'::regclass::oid::bigint) AS lock FROM unnest(touched) AS name ORDER BY 1
       ) AS locks;
     END IF;
     IF cardinality(check_keys) > 0 AND EXISTS (
-      SELECT FROM unnest(check_keys, check_versions) AS c(key, version)
-      LEFT JOIN $.record AS r ON r.key = c.key AND (r.expires IS NULL OR r.expires > "time")
-      WHERE r.version IS DISTINCT FROM c.version
+      SELECT FROM unnest(check_keys, check_versions) AS c(key, version) WHERE c.version IS DISTINCT FROM (
+        SELECT r.version FROM $.record AS r WHERE r.key = c.key AND (r.expires IS NULL OR r.expires > "time")
+      )
     ) THEN
       RETURN false;
     END IF;
     next := nextval('$.version');
-    IF cardinality(remove_keys) > 0 THEN
-      DELETE FROM $.record WHERE key = ANY (remove_keys);
-    END IF;
+    FOREACH k IN ARRAY remove_keys LOOP
+      DELETE FROM $.record WHERE key = k;
+    END LOOP;
     IF cardinality(set_keys) > 0 THEN
       INSERT INTO $.record (key, value, bytes, version, expires)
       SELECT s.key, s.value, s.bytes, next, s.expires
@@ -95,8 +98,8 @@ const MIGRATIONS: readonly string[] = [
     END IF;
     -- NOTIFY makes commits of the whole database wait for each other: only where somebody watches these keys.
     IF EXISTS (
-      SELECT FROM $.watching AS w, unnest(w.prefixes) AS prefix, unnest(remove_keys || set_keys) AS k
-      WHERE w.until > now() AND starts_with(k, prefix)
+      SELECT FROM $.watching AS w, unnest(w.prefixes) AS prefix, unnest(remove_keys || set_keys) AS changed
+      WHERE w.until > now() AND starts_with(changed, prefix)
     ) THEN
       payload := array_to_json(remove_keys || set_keys)::text;
       PERFORM pg_notify('$', CASE WHEN octet_length(payload) < 7900 THEN payload ELSE '' END);
