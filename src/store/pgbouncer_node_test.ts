@@ -42,7 +42,6 @@ unix_socket_dir =
 auth_type = any
 pool_mode = transaction
 default_pool_size = 2
-max_prepared_statements = 0
 server_reset_query_always = 1
 `,
     );
