@@ -82,13 +82,15 @@ async function countFlows(): Promise<{ flows: Map<string, Counts>; records: Map<
     const trivet = createTrivet({ issuer: ISSUER, store: used, oauth: { passwordIterations: 1000 } });
     const step = async (name: string, path: string, init: RequestInit = {}): Promise<Response> => {
       counts = { get: 0, list: 0, commit: 0 };
+      const mine = counts;
       const response = await trivet.fetch(new Request(ISSUER + path, init));
       const body = await response.arrayBuffer();
+      counts = { get: 0, list: 0, commit: 0 };
       if (response.status >= 400) {
         throw new Error(`${name}: ${response.status} ${new TextDecoder().decode(body)}`);
       }
       if (suffix === "" || /introspection|user info|tool call with|client_credentials/.test(name)) {
-        flows.set(name + suffix, counts);
+        flows.set(name + suffix, mine);
       }
       return new Response(response.status === 204 ? null : body, response);
     };
