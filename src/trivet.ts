@@ -34,7 +34,7 @@ export interface Trivet {
 export function createTrivet(options: TrivetOptions): Trivet {
   const issuer = checkIssuer(options);
   const store = checkStore(options.store);
-  const now = options.now ?? (() => store.now?.() ?? Date.now());
+  const now = options.now ?? (store.now ? () => store.now!() : Date.now);
   const observe = options.onEvent ?? ((_: TrivetEvent) => {});
   const base = new URL(issuer).pathname.replace(/\/$/, "");
 

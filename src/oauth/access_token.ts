@@ -7,7 +7,7 @@
 import { readJws, signJws, verifyJws } from "../crypto/jws.ts";
 import { randomId, randomSecret, secretDigest } from "../crypto/secret.ts";
 import type { Principal } from "../http/bearer.ts";
-import type { Commit, Put } from "../store/store.ts";
+import { CACHED, type Commit, type Key, type Put } from "../store/store.ts";
 import type { AuthorizationServer } from "./authorization_server.ts";
 import { type AccessToken, accessTokenKey, grantKey, revokedTokenKey } from "./records.ts";
 
@@ -58,42 +58,50 @@ export async function mintAccessToken(
 }
 
 /** A token that is good now, and what ends it before its time. */
-export interface LiveAccessToken extends AccessToken {
-  readonly revocation: Commit;
+export interface LiveAccessToken {
+  readonly token: AccessToken;
+  /** Where the store has it, or where it is written that it was revoked. */
+  readonly record: { readonly opaque: Key } | { readonly revoked: Key };
 }
 
 /** Who the token stands for; `undefined` when it is unknown, expired, revoked or not ours. */
 export async function verifyAccessToken(
   as: AuthorizationServer,
-  token: string,
+  presented: string,
 ): Promise<Principal | undefined> {
-  const found = await findAccessToken(as, token);
-  return found && {
-    client: found.client_id,
-    scopes: new Set(found.scope.split(" ")),
+  const token = (await findAccessToken(as, presented))?.token;
+  return token && {
+    client: token.client_id,
+    scopes: new Set(token.scope.split(" ")),
     workspace: WORKSPACE,
-    expires: found.expires,
-    ...(found.user !== undefined && { subject: found.user }),
+    expires: token.expires,
+    ...(token.user !== undefined && { subject: token.user }),
   };
 }
 
 /** The token as it was issued; `undefined` when it is unknown, expired, revoked or not ours. */
 export async function findAccessToken(
   as: AuthorizationServer,
-  token: string,
+  presented: string,
 ): Promise<LiveAccessToken | undefined> {
-  const found = token.includes(".") ? await readJwt(as, token) : await readOpaque(as, token);
-  if (!found || found.expires <= as.now()) return undefined;
-  if (found.grant === undefined) return found;
-  return await as.store.get(grantKey(found.grant), { cached: true }) ? found : undefined;
+  const found = presented.includes(".") ? await readJwt(as, presented) : await readOpaque(as, presented);
+  if (!found || found.token.expires <= as.now()) return undefined;
+  const { grant } = found.token;
+  return grant === undefined || await as.store.get(grantKey(grant), CACHED) ? found : undefined;
+}
+
+/** The commit after which the token is good nowhere. */
+export function revocationOf({ token: { expires }, record }: LiveAccessToken): Commit {
+  if ("opaque" in record) return { remove: [record.opaque] };
+  return { set: [{ key: record.revoked, value: true, expires }] };
 }
 
 async function readOpaque(
   { store }: AuthorizationServer,
-  token: string,
+  presented: string,
 ): Promise<LiveAccessToken | undefined> {
-  const entry = await store.get<AccessToken>(accessTokenKey(secretDigest(token)), { cached: true });
-  return entry && { ...entry.value, revocation: { remove: [entry.key] } };
+  const entry = await store.get<AccessToken>(accessTokenKey(secretDigest(presented)), CACHED);
+  return entry && { token: entry.value, record: { opaque: entry.key } };
 }
 
 /** RFC 9068 §4, in its order: the type, the key, the signature, then issuer, audience and time. */
@@ -106,13 +114,14 @@ async function readJwt(as: AuthorizationServer, token: string): Promise<LiveAcce
   // RFC 7009 §3: a token that says everything itself needs a list of those that were revoked.
   const revoked = revokedTokenKey(jti!);
   if (await as.store.get(revoked)) return undefined;
-  const expires = exp * 1000;
   return {
-    client_id: client_id!,
-    scope: scope!,
-    expires,
-    revocation: { set: [{ key: revoked, value: true, expires }] },
-    ...(sub !== client_id && { user: sub! }),
-    ...(grant !== undefined && { grant }),
+    token: {
+      client_id: client_id!,
+      scope: scope!,
+      expires: exp * 1000,
+      ...(sub !== client_id && { user: sub! }),
+      ...(grant !== undefined && { grant }),
+    },
+    record: { revoked },
   };
 }

@@ -4,7 +4,7 @@
  * @module
  */
 import { randomId, randomSecret, secretDigest } from "../crypto/secret.ts";
-import { listAll, putIfAbsent, type Store } from "../store/store.ts";
+import { CACHED, listAll, putIfAbsent, type Store } from "../store/store.ts";
 import type { AuthorizationServer } from "./authorization_server.ts";
 import { type Client, clientKey, type GrantType } from "./records.ts";
 import { checkDomain, checkRedirectUri } from "./redirect_uri.ts";
@@ -66,7 +66,7 @@ export function toClient(registration: ClientRegistration, now: number): Client 
 
 /** The client with this id: a configured one, else one in the store. */
 export async function findClient(as: AuthorizationServer, id: string): Promise<Client | undefined> {
-  return as.configured.get(id) ?? (await as.store.get<Client>(clientKey(id), { cached: true }))?.value;
+  return as.configured.get(id) ?? (await as.store.get<Client>(clientKey(id), CACHED))?.value;
 }
 
 /**

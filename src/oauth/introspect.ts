@@ -36,7 +36,7 @@ export async function introspect(as: AuthorizationServer, request: Request): Pro
 async function describe(as: AuthorizationServer, client: Client, token: string): Promise<object> {
   const id = readRefreshToken(token);
   if (id !== undefined) return await describeRefreshToken(as, client, id, token);
-  const found = await findAccessToken(as, token);
+  const found = (await findAccessToken(as, token))?.token;
   if (!found) return INACTIVE;
   return {
     active: true,

@@ -8,7 +8,7 @@ import { equalInConstantTime, secretDigest } from "../crypto/secret.ts";
 import { readForm } from "../http/form.ts";
 import { respond } from "../http/response.ts";
 import type { Commit } from "../store/store.ts";
-import { findAccessToken } from "./access_token.ts";
+import { findAccessToken, revocationOf } from "./access_token.ts";
 import type { AuthorizationServer } from "./authorization_server.ts";
 import { authenticateClient } from "./client_auth.ts";
 import { OAuthError } from "./error.ts";
@@ -47,7 +47,10 @@ async function findToken(
   token: string,
 ): Promise<{ client_id: string; user?: string; revocation: Commit } | undefined> {
   const id = readRefreshToken(token);
-  if (id === undefined) return await findAccessToken(as, token);
+  if (id === undefined) {
+    const live = await findAccessToken(as, token);
+    return live && { ...live.token, revocation: revocationOf(live) };
+  }
   const entry = await as.store.get<Grant>(grantKey(id));
   if (!entry) return undefined;
   const { client_id, user, refresh, previous } = entry.value;

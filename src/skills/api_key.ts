@@ -5,7 +5,7 @@
  */
 import { randomId, randomSecret, secretDigest } from "../crypto/secret.ts";
 import type { Principal } from "../http/bearer.ts";
-import { listAll, type Store } from "../store/store.ts";
+import { CACHED, listAll, type Store } from "../store/store.ts";
 import { type ApiKey, apiKeyKey } from "./records.ts";
 
 export const API_KEY_PREFIX = "trivet_key_";
@@ -31,7 +31,7 @@ export async function createApiKey(
 
 /** Whom a key stands for; `undefined` when it is unknown. */
 export async function verifyApiKey(store: Store, secret: string): Promise<Principal | undefined> {
-  const entry = await store.get<ApiKey>(apiKeyKey(secretDigest(secret)), { cached: true });
+  const entry = await store.get<ApiKey>(apiKeyKey(secretDigest(secret)), CACHED);
   if (!entry) return undefined;
   const { id, workspace, scopes } = entry.value;
   return { client: id, workspace, scopes: new Set(scopes) };

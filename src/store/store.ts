@@ -55,6 +55,9 @@ export interface GetOptions {
   readonly cached?: boolean;
 }
 
+/** For reads that a cache may answer: one object, since it is on the path of every request. */
+export const CACHED: GetOptions = { cached: true };
+
 /** How much of a prefix to list. `after` is the last key of the page before; both ends are exclusive. */
 export interface ListOptions {
   readonly after?: Key | undefined;
