@@ -37,18 +37,51 @@ try {
   const packages = run("npm", ["ls", "--all", "--parseable"], folder).trim().split("\n").length - 1;
   console.log(`packed ${(size / 1024).toFixed(0)} KB; installed ${packages} packages in ${seconds} s`);
 
-  // The entry for Hattip needs its optional peer, the others nothing more.
+  // Some entries need a package that the user chooses; the others nothing more.
   const entries = Object.keys(exports).filter((entry) => !/package\.json|hattip/.test(entry));
-  const imports = entries.map((entry) => `await import(${JSON.stringify(join("trivet", entry))});`).join(
-    "\n",
-  );
-  writeFileSync(join(folder, "entries.mjs"), imports);
-  run(process.execPath, ["entries.mjs"], folder);
-  console.log(`imported ${entries.join(" ")}`);
-
+  const choices = ["./store/postgres", "./store/redis", "./s3"];
+  importAll(entries.filter((entry) => !choices.includes(entry)));
   await serve();
+  await refuseWithout("postgres", ["--store", "postgres://127.0.0.1/none"]);
+  await refuseWithout("redis", ["--store", "redis://127.0.0.1/0"]);
+  await refuseWithout("aws4fetch", ["--blobs", "s3://bucket"]);
+  run("npm", ["install", "--silent", "--no-audit", "--no-fund", "postgres", "redis", "aws4fetch"], folder);
+  importAll(choices);
 } finally {
   rmSync(folder, { recursive: true, force: true });
+}
+
+function importAll(entries: readonly string[]): void {
+  const imports = entries.map((entry) => `await import(${JSON.stringify(join("trivet", entry))});`);
+  writeFileSync(join(folder, "entries.mjs"), imports.join("\n"));
+  run(process.execPath, ["entries.mjs"], folder);
+  console.log(`imported ${entries.join(" ")}`);
+}
+
+/** The command says which package is missing. */
+async function refuseWithout(name: string, words: readonly string[]): Promise<void> {
+  const child = spawn("npx", [
+    "--no-install",
+    "trivet",
+    "serve",
+    "--port",
+    "0",
+    "--data",
+    join(folder, "data"),
+    ...words,
+  ], {
+    cwd: folder,
+    env: { ...env, AWS_ACCESS_KEY_ID: "x", AWS_SECRET_ACCESS_KEY: "x" },
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  let stderr = "";
+  child.stderr.on("data", (chunk) => stderr += chunk);
+  const code = await new Promise<number | null>((resolve) => child.once("close", resolve));
+  const expected = `needs the package "${name}": npm install ${name}`;
+  if (code !== 1 || !stderr.includes(expected)) {
+    throw new Error(`Without ${name} it ended with ${code}: ${stderr}`);
+  }
+  console.log(`without ${name}: ${stderr.trim().split("\n").at(-1)}`);
 }
 
 /** Starts the installed command and asks each service one question. */

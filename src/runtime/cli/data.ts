@@ -117,6 +117,9 @@ async function load<Driver>(name: string, driver: () => Promise<Driver>): Promis
     return await driver();
   } catch (cause) {
     if ((cause as { code?: string }).code !== "ERR_MODULE_NOT_FOUND") throw cause;
-    throw new Error(`This store needs the package "${name}": npm install ${name}`, { cause });
+    throw new Error(
+      `This ${name === "aws4fetch" ? "shelf" : "store"} needs the package "${name}": npm install ${name}`,
+      { cause },
+    );
   }
 }
