@@ -23,6 +23,8 @@ export interface FaultOptions {
   readonly isCommit: (sent: string) => boolean;
   /** What makes a store's pool small. */
   readonly smallPool: string;
+  /** Takes every connection that the server has; resolves to what gives them back. */
+  readonly takeAll: (address: string) => Promise<() => Promise<unknown>>;
 }
 
 const ISSUER = "http://127.0.0.1:8787";
@@ -36,7 +38,7 @@ interface Instances {
   close(): Promise<void>;
 }
 
-export function testFaults(name: Engine["name"], { open, isCommit, smallPool }: FaultOptions): void {
+export function testFaults(name: Engine["name"], { open, isCommit, smallPool, takeAll }: FaultOptions): void {
   const test = suite(`faults: ${name}`);
   if (!hasEngine(name)) {
     if (process.env.CI === "true") throw new Error(`The programs of ${name} must be there where CI is true`);
@@ -186,6 +188,21 @@ export function testFaults(name: Engine["name"], { open, isCommit, smallPool }: 
       assert.equal([refused.status, refused.headers.get("retry-after")], [503, "1"]);
     }
     await engine.start();
+    let status = 0;
+    for (let i = 0; i < 40 && status !== 200; i++) {
+      status = (await instances.send(0, "/.well-known/jwks.json")).status;
+      await pause(100);
+    }
+    assert.is(status, 200);
+    await instances.close();
+  });
+
+  test("the server takes no more connections: 503 for an instance that has none; it takes them again: answers", async () => {
+    const giveBack = await takeAll(engine.address());
+    const instances = newInstances(1);
+    const refused = await instances.send(0, "/.well-known/jwks.json");
+    assert.equal([refused.status, refused.headers.get("retry-after")], [503, "1"]);
+    await giveBack();
     let status = 0;
     for (let i = 0; i < 40 && status !== 200; i++) {
       status = (await instances.send(0, "/.well-known/jwks.json")).status;

@@ -1,4 +1,5 @@
 import { postgresStore } from "../../src/store/postgres.ts";
+import postgres from "postgres";
 import { testFaults } from "./faults.ts";
 
 testFaults("postgres", {
@@ -8,4 +9,17 @@ testFaults("postgres", {
     sent.includes("trivet.commit") ||
     /1access_token|1grant|1code|1skill|1blob/.test(sent) && sent.includes("{"),
   smallPool: "&max=2",
+  async takeAll(address) {
+    const sql = postgres(address, { max: 80, fetch_types: false, onnotice: () => {} });
+    // The server has room for sixty: the others are refused.
+    const held = Array.from(
+      { length: 80 },
+      () => sql.reserve().then((connection) => connection, () => undefined),
+    );
+    await new Promise((resolve) => setTimeout(resolve, 1500));
+    return async () => {
+      await sql.end({ timeout: 0 });
+      await Promise.allSettled(held);
+    };
+  },
 });

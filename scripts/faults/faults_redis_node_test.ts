@@ -1,8 +1,17 @@
 import { redisStore } from "../../src/store/redis.ts";
+import { createClient } from "redis";
 import { testFaults } from "./faults.ts";
 
 testFaults("redis", {
   open: (address, now) => redisStore(address, now ? { now } : {}),
   isCommit: (sent) => sent.includes("EVALSHA") && sent.includes("}:version"),
   smallPool: "",
+  async takeAll(address) {
+    const admin = await createClient({ url: address }).on("error", () => {}).connect();
+    await admin.configSet("maxclients", "1");
+    return async () => {
+      await admin.configSet("maxclients", "1000");
+      admin.destroy();
+    };
+  },
 });

@@ -10,7 +10,15 @@
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { setImmediate } from "node:timers";
 import { decodeKey, encodeKey, prefixRange } from "./key.ts";
-import type { Commit, Entry, Guarantees, Key, ListOptions, Store } from "./store.ts";
+import {
+  type Commit,
+  type Entry,
+  type Guarantees,
+  type Key,
+  type ListOptions,
+  type Store,
+  StoreUnavailableError,
+} from "./store.ts";
 import { Watchers } from "./watchers.ts";
 
 export interface SqliteOptions {
@@ -200,7 +208,7 @@ class SqliteStore implements Store {
         throw error;
       }
     } catch (error) {
-      for (const { reject } of waiting) reject(error);
+      for (const { reject } of waiting) reject(explain(error));
       return;
     }
     waiting.forEach(({ prepared, resolve }, i) => {
@@ -252,6 +260,16 @@ function toEntry<Value>(key: Key, { value, version, expires }: Row): Entry<Value
   const content = typeof value === "string" ? JSON.parse(value) : new Uint8Array(value) as Value;
   const entry = { key, value: content, version: String(version) };
   return expires === null ? entry : { ...entry, expires };
+}
+
+/** Another process that holds the lock for too long, a full disk, a disk that fails: what may pass by itself. */
+const PASSING = new Set([5, 6, 10, 13]);
+
+/** SQLite's own error, or that it is out of reach for a while (https://sqlite.org/rescode.html). */
+function explain(error: unknown): unknown {
+  const { errcode } = error as { errcode?: number };
+  if (errcode === undefined || !PASSING.has(errcode & 0xff)) return error;
+  return new StoreUnavailableError(`SQLite cannot write now (${errcode})`, { cause: error });
 }
 
 function tryRollback(database: DatabaseSync): void {

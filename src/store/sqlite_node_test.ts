@@ -4,11 +4,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { createInterface } from "node:readline";
+import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { storeContract } from "./contract.ts";
 import { sqliteStore } from "./sqlite.ts";
+import { StoreUnavailableError } from "./store.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "trivet-sqlite-"));
 let files = 0;
@@ -61,6 +63,20 @@ test("watch() hears of another connection's commit: the prefix, to be read again
   await reader.cancel();
   await a.close();
   await b.close();
+});
+
+test("a lock that another process keeps is out of reach, and nothing of the commit is done; then it works again", async () => {
+  const file = newFile();
+  const store = sqliteStore(file, { busyTimeout: 20 });
+  const other = new DatabaseSync(file);
+  other.exec("BEGIN IMMEDIATE");
+  const refused = await store.commit({ set: [{ key: ["k"], value: 1 }] }).catch((error: Error) => error);
+  assert.instance(refused, StoreUnavailableError);
+  other.exec("COMMIT");
+  assert.is(await store.get(["k"]), undefined);
+  assert.is(await store.commit({ set: [{ key: ["k"], value: 2 }] }), true);
+  other.close();
+  await store.close();
 });
 
 test("a file that is no database is refused when it is opened", () => {
