@@ -1,5 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { memoryStore } from "../store/memory.ts";
+import type { Store } from "../store/store.ts";
 import { newServer, type TestServer } from "./test_server.ts";
 
 const test = suite("oauth/revoke and introspect");
@@ -106,6 +108,33 @@ test("both endpoints authenticate the client, insist on token, and on parameters
   const publicClient = await server.send("/oauth/introspect", { form: { token: "x", client_id: "native" } });
   assert.is(publicClient.status, 401);
   assert.is((await revoke(server, "x", { client_id: "native" })).status, 200);
+});
+
+test("a rotation that comes between a revocation's look and its commit does not save the family", async () => {
+  const inner = memoryStore();
+  let meanwhile: (() => Promise<unknown>) | undefined;
+  const store: Store = {
+    guarantees: inner.guarantees,
+    get: (key) => inner.get(key),
+    list: (prefix, options) => inner.list(prefix, options),
+    async commit(commit) {
+      const work = commit.remove?.some((key) => key[0] === "grant") ? meanwhile : undefined;
+      meanwhile = work ? undefined : meanwhile;
+      await work?.();
+      return await inner.commit(commit);
+    },
+    watch: (prefix) => inner.watch(prefix),
+    sweep: () => inner.sweep(),
+    close: () => inner.close(),
+  };
+  const server = await newServer({ store });
+  const { refresh_token } = await server.tokens({ scope: "profile" });
+  let rotated: Record<string, string> = {};
+  meanwhile = async () =>
+    rotated = await (await server.token({ grant_type: "refresh_token", refresh_token })).json();
+  assert.is((await revoke(server, refresh_token!)).status, 200);
+  assert.is(await userStatus(server, rotated.access_token!), 401);
+  assert.equal(await introspect(server, rotated.refresh_token!), { active: false });
 });
 
 test("of a rotation and a revocation at one time none leaves a live token", async () => {

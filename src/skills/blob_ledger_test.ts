@@ -233,6 +233,67 @@ test("an upload that was collected because it took too long is made again", asyn
   assert.is(await checkShelf(store, ledger, objects), 1);
 });
 
+/** A store that lets something happen just before the first commit that writes or removes a skill. */
+function interrupted(store: Store, meanwhile: () => Promise<unknown>): Store {
+  let isFirst = true;
+  return {
+    guarantees: store.guarantees,
+    get: (key) => store.get(key),
+    list: (prefix, options) => store.list(prefix, options),
+    async commit(commit) {
+      const keys = [...(commit.set ?? []).map((put) => put.key), ...commit.remove ?? []];
+      if (isFirst && keys.some((key) => key[0] === "skill")) {
+        isFirst = false;
+        await meanwhile();
+      }
+      return await store.commit(commit);
+    },
+    watch: (prefix) => store.watch(prefix),
+    sweep: () => store.sweep(),
+    close: () => store.close(),
+  };
+}
+
+test("an upload that is collected just before its commit is made again", async () => {
+  const store = memoryStore();
+  const { shelf, objects } = newShelf();
+  const late = createLedger(store, () => Date.now() + 2 * HOUR, shelf);
+  const ledger = createLedger(interrupted(store, () => late.collect()), Date.now, shelf);
+  await add(ledger, "late", "a");
+  await late.collect();
+  assert.is(await checkShelf(store, ledger, objects), 1);
+});
+
+test("the last skill with a content is deleted just before the commit of another one with it", async () => {
+  const store = memoryStore();
+  const { shelf, objects } = newShelf();
+  const other = createLedger(store, Date.now, shelf);
+  const { id } = await add(other, "goes", "shared");
+  const ledger = createLedger(interrupted(store, () => removeSkill(store, other, "w", id)), Date.now, shelf);
+  await add(ledger, "comes", "shared");
+  assert.is(await checkShelf(store, ledger, objects), 1);
+});
+
+test("a skill with a content comes just before the last other one with it is deleted", async () => {
+  const store = memoryStore();
+  const { shelf, objects } = newShelf();
+  const other = createLedger(store, Date.now, shelf);
+  const { id } = await add(other, "goes", "shared");
+  const dying = interrupted(store, () => add(other, "comes", "shared"));
+  assert.is(await removeSkill(dying, createLedger(dying, Date.now, shelf), "w", id), true);
+  assert.is(await checkShelf(store, other, objects), 1);
+});
+
+test("two upload the same new content: it is kept once", async () => {
+  const store = memoryStore();
+  const { shelf, objects } = newShelf();
+  const other = createLedger(store, Date.now, shelf);
+  const ledger = createLedger(interrupted(store, () => add(other, "first", "same")), Date.now, shelf);
+  await add(ledger, "second", "same");
+  assert.is(await checkShelf(store, ledger, objects), 2);
+  assert.is(objects.size, 3);
+});
+
 test("publishers and deleters of the same files at one time: nothing dangles, nothing is left over", async () => {
   const store = memoryStore();
   const { shelf, objects } = newShelf();

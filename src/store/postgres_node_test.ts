@@ -4,7 +4,8 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { storeContract } from "./contract.ts";
 import { postgresStore } from "./postgres.ts";
-import type { Store } from "./store.ts";
+import { encodeKey } from "./key.ts";
+import type { Commit, Key, Store } from "./store.ts";
 import { closingWith, findEngine } from "./test_engines.ts";
 
 const address = await findEngine("postgres");
@@ -22,6 +23,28 @@ function open(now?: () => number, schema: string = newSchema()): Store {
   return closingWith(store, () => admin!.unsafe(`DROP SCHEMA IF EXISTS ${schema} CASCADE`));
 }
 
+/** A commit that was done in a transaction of its own, and another that was asked for before that ended. */
+async function whileOpen(first: Commit, second: Commit): Promise<boolean> {
+  const schema = newSchema();
+  const store = open(undefined, schema);
+  await store.get(["nothing"]);
+  const keys = (list: readonly Key[]) => list.map(encodeKey);
+  const { check = [], set = [] } = first;
+  let racing: Promise<boolean> | undefined;
+  await admin!.begin(async (sql) => {
+    const [row] = await sql`SELECT ${sql(schema)}.commit(${Date.now()}, ${
+      keys(check.map(({ key }) => key))
+    }::text[],
+      ${check.map(() => null)}::bigint[], '{}', ${keys(set.map(({ key }) => key))}::text[], ${
+      set.map(() => "1")
+    }::text[],
+      ${set.map(() => null)}::bytea[], ${set.map(() => null)}::bigint[]) AS done`;
+    assert.is(row!.done, true);
+    racing = store.commit(second);
+    await new Promise((resolve) => setTimeout(resolve, 150));
+  });
+  return await racing!.finally(() => store.close());
+}
 if (address === undefined) {
   skipBecause(test, "no PostgreSQL listens: the whole store contract and this file's tests are skipped");
 } else {
@@ -36,6 +59,45 @@ if (address === undefined) {
     assert.equal(done, Array(10).fill(true));
     assert.is((await stores[0]!.list(["k"])).length, 10);
     await Promise.all(stores.map((store) => store.close()));
+  });
+
+  const absent = (...key: Key) => ({ key, version: null });
+  const put = (...key: Key) => ({ key, value: 1 });
+
+  test("a check waits for a commit that is under way, and sees what it did", async () => {
+    assert.is(await whileOpen({ set: [put("a")] }, { check: [absent("a")], set: [put("a")] }), false);
+  });
+
+  test("two commits that each check what the other writes: one is refused", async () => {
+    const outcome = await whileOpen(
+      { check: [absent("b")], set: [put("a")] },
+      { check: [absent("a")], set: [put("b")] },
+    );
+    assert.is(outcome, false);
+  });
+
+  test("a check waits for a commit of many keys, and such a commit for one of few", async () => {
+    const many = Array.from({ length: 150 }, (_, i) => put("many", i));
+    assert.is(await whileOpen({ set: many }, { check: [absent("many", 7)], set: [put("a")] }), false);
+    assert.is(await whileOpen({ set: [put("many", 7)] }, { check: [absent("many", 7)], set: many }), false);
+  });
+
+  test("a commit of other keys does not wait", async () => {
+    const started = performance.now();
+    let took = Infinity;
+    const second: Commit = { check: [absent("b")], set: [put("b")] };
+    const schema = newSchema();
+    const store = open(undefined, schema);
+    await store.get(["nothing"]);
+    await admin!.begin(async (sql) => {
+      await sql`SELECT ${sql(schema)}.commit(0, '{}', '{}', '{}', ${[
+        encodeKey(["a"]),
+      ]}::text[], '{1}', '{NULL}', '{NULL}')`;
+      assert.is(await store.commit(second), true);
+      took = performance.now() - started;
+    });
+    assert.ok(took < 3000);
+    await store.close();
   });
 
   test("a commit of another instance is told to a watcher, key by key", async () => {

@@ -67,6 +67,15 @@ if (address === undefined) {
     await store.close();
   });
 
+  test("what is removed is gone from the sets too", async () => {
+    const name = newName();
+    const store = open(undefined, name);
+    await store.commit({ set: [{ key: ["a", 1], value: 1, expires: Date.now() + 1e6 }] });
+    await store.commit({ remove: [["a", 1]] });
+    assert.equal(await keysOf(name), [`{${name}}:kinds`, `{${name}}:version`]);
+    await store.close();
+  });
+
   test("list([]) goes through all kinds in order, both ways, in pages", async () => {
     const store = open();
     const keys = [[1, "x"], ["a", 1], ["a", 2], ["b"], ["c", "d"]];
