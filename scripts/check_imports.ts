@@ -3,6 +3,7 @@
  * runtime.
  *
  *   runtime -> trivet -> oauth | skills | mcp -> jsonrpc | json_schema | http | crypto | store/store.ts
+ *   store -> crypto (digests of what is copied)
  *
  * Reads sources as text: `import`, `export … from` and `import()`, with comments and strings taken out first.
  *

@@ -9,7 +9,7 @@ import { skipBecause } from "../test/run_files.ts";
 import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { startTrivet } from "../../src/runtime/test_process.ts";
+import { startTrivet, temporaryFolder } from "../../src/runtime/test_process.ts";
 import { layeredStore } from "../../src/store/layered.ts";
 import type { Store } from "../../src/store/store.ts";
 import { createTrivet } from "../../src/trivet.ts";
@@ -221,6 +221,7 @@ export function testFaults(name: Engine["name"], { open, isCommit, smallPool, ta
   test("an instance is killed under load, twice; the others and its successor keep every promise", async () => {
     const address = query(engine.address(), "");
     const store = layeredStore(open(address), { lifetime: CACHE });
+    const folder = temporaryFolder();
     const start = () =>
       startTrivet([
         "--store",
@@ -231,7 +232,7 @@ export function testFaults(name: Engine["name"], { open, isCommit, smallPool, ta
         "--cache",
         String(CACHE),
         "--data",
-        `/tmp/trivet-faults-${process.pid}`,
+        folder.path,
       ]);
     const running = await Promise.all([start(), start()]);
     const instances: Instances = {
@@ -240,6 +241,7 @@ export function testFaults(name: Engine["name"], { open, isCommit, smallPool, ta
       close: async () => {
         await Promise.all(running.map((each) => each.stop()));
         await store.close();
+        folder.remove();
       },
     };
     await underLoad(instances, 2, async () => {
