@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { decodeKey, encodeKey, prefixRange } from "./key.ts";
+import { decodeKey, encodeKey, pageRange } from "./key.ts";
 import type { Commit, Entry, Key, ListOptions } from "./store.ts";
 
 export interface Row {
@@ -43,9 +43,7 @@ export function selectPage(
   { after, limit = 100, reverse = false }: ListOptions,
   now: number,
 ): Statement {
-  let { low, high } = prefixRange(prefix);
-  if (after && !reverse) low = encodeKey(after);
-  if (after && reverse) high = encodeKey(after);
+  const { low, high } = pageRange(prefix, { after, reverse });
   const order = reverse ? "DESC" : "ASC";
   const sql = `SELECT ${COLUMNS} WHERE key > ?1 AND key < ?2 AND ${
     alive("?3")

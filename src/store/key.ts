@@ -39,6 +39,16 @@ export function prefixRange(prefix: Key): { low: string; high: string } {
   return { low, high: low + "2" };
 }
 
+/** The part of a prefix's range that a page may show: what follows `after` in the direction of reading. */
+export function pageRange(
+  prefix: Key,
+  { after, reverse = false }: { readonly after?: Key | undefined; readonly reverse?: boolean | undefined },
+): { low: string; high: string } {
+  const { low, high } = prefixRange(prefix);
+  if (!after) return { low, high };
+  return reverse ? { low, high: encodeKey(after) } : { low: encodeKey(after), high };
+}
+
 // deno-lint-ignore no-control-regex
 const ESCAPE_ALL = /[\u0000-\u0002\ud7ff-\u{10ffff}]/gu;
 // The same by UTF-16 units, which is quicker to look for.

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { encodeKey, prefixRange } from "./key.ts";
+import { encodeKey, pageRange } from "./key.ts";
 import { SortedKeys } from "./sorted_keys.ts";
 import type { Commit, Entry, Guarantees, Key, ListOptions, Store } from "./store.ts";
 import { Watchers } from "./watchers.ts";
@@ -51,10 +51,8 @@ class MemoryStore implements Store {
 
   async list<Value>(prefix: Key, options: ListOptions = {}): Promise<Entry<Value>[]> {
     this.#ensureOpen();
-    const { after, limit = 100, reverse = false } = options;
-    let { low, high } = prefixRange(prefix);
-    if (after && !reverse) low = encodeKey(after);
-    if (after && reverse) high = encodeKey(after);
+    const { limit = 100, reverse = false } = options;
+    const { low, high } = pageRange(prefix, options);
     const now = this.#now();
     const entries: Entry<Value>[] = [];
     if (limit <= 0) return entries;

@@ -14,17 +14,11 @@
  * @module
  */
 import postgres from "postgres";
+import { Chores } from "./chores.ts";
 import { EngineClock } from "./engine_clock.ts";
-import { decodeKey, encodeKey, prefixRange } from "./key.ts";
-import {
-  type Commit,
-  type Entry,
-  type Guarantees,
-  type Key,
-  type ListOptions,
-  type Store,
-  StoreUnavailableError,
-} from "./store.ts";
+import { decodeKey, encodeKey, pageRange } from "./key.ts";
+import { type Commit, type Entry, type Guarantees, type Key, type ListOptions, type Store } from "./store.ts";
+import { answerInTime, type Patience } from "./patience.ts";
 import { Watchers } from "./watchers.ts";
 
 export interface PostgresOptions {
@@ -129,7 +123,7 @@ class PostgresStore implements Store {
   #sql: postgres.Sql;
   #statements: ReturnType<typeof statementsOf>;
   #schema: string;
-  #patience: number;
+  #patience: Patience;
   #pooled: boolean;
   #clock: EngineClock;
   #onWarning: (message: string) => void;
@@ -138,7 +132,7 @@ class PostgresStore implements Store {
   #watchers = new Watchers();
   #watching: { readonly name: string; readonly prefixes: Set<string> } | undefined;
   #registered: Promise<void> | undefined;
-  #timers: ReturnType<typeof setInterval>[] = [];
+  #chores = new Chores();
   #seenVersion = "";
   #closed = false;
 
@@ -148,7 +142,11 @@ class PostgresStore implements Store {
   ) {
     const { url, schema, timeout, pooled } = readAddress(address);
     this.#schema = schema;
-    this.#patience = timeout * 1000;
+    this.#patience = {
+      engine: "PostgreSQL",
+      milliseconds: timeout * 1000,
+      reasonOf: (error) => this.#closed || !isUnavailable(error) ? undefined : codeOf(error),
+    };
     this.#pooled = pooled;
     this.#clock = new EngineClock(now);
     this.#onWarning = onWarning;
@@ -161,7 +159,7 @@ class PostgresStore implements Store {
       ...(pooled && { prepare: false }),
       ...(!/[?&]connect_timeout=/.test(address) && { connect_timeout: timeout }),
     });
-    this.#every(sweepEvery, () => this.sweep());
+    this.#chores.every(sweepEvery, () => this.sweep());
   }
 
   now(): number {
@@ -175,10 +173,8 @@ class PostgresStore implements Store {
   }
 
   async list<Value>(prefix: Key, options: ListOptions = {}): Promise<Entry<Value>[]> {
-    const { after, limit = 100, reverse = false } = options;
-    let { low, high } = prefixRange(prefix);
-    if (after && !reverse) low = encodeKey(after);
-    if (after && reverse) high = encodeKey(after);
+    const { limit = 100, reverse = false } = options;
+    const { low, high } = pageRange(prefix, options);
     if (!this.#isReady || this.#registered) await this.#prepare();
     const statement = reverse ? this.#statements.descending : this.#statements.ascending;
     const rows = await this.#run<Row>(statement, [low, high, this.now(), Math.max(0, limit)]);
@@ -233,7 +229,7 @@ class PostgresStore implements Store {
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
-    for (const timer of this.#timers) clearInterval(timer);
+    this.#chores.stop();
     if (this.#watching && this.#isReady) {
       await this.#sql.unsafe(`DELETE FROM ${this.#schema}.watching WHERE watcher = $1`, [this.#watching.name])
         .catch(() => {});
@@ -331,7 +327,7 @@ class PostgresStore implements Store {
     if (this.#pooled) {
       if (this.#seenVersion !== "") return;
       this.#seenVersion = await this.#lastVersion();
-      this.#every(LOOK_EVERY, async () => {
+      this.#chores.every(LOOK_EVERY, async () => {
         const version = await this.#lastVersion();
         if (version === this.#seenVersion) return;
         this.#seenVersion = version;
@@ -359,7 +355,7 @@ class PostgresStore implements Store {
         if (!first) this.#watchers.changedAll();
         first = false;
       }));
-      this.#every(WATCHING_EVERY, announce);
+      this.#chores.every(WATCHING_EVERY, announce);
     }
     await announce();
   }
@@ -384,31 +380,8 @@ class PostgresStore implements Store {
     );
   }
 
-  /** What the engine answers in time; an engine that cannot be reached is told by its own error. */
-  async #answer<Result>(query: Promise<Result>, cancel: () => unknown = () => {}): Promise<Result> {
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => {
-        reject(new StoreUnavailableError(`PostgreSQL did not answer within ${this.#patience} ms`));
-        Promise.resolve(cancel()).catch(() => {});
-      }, this.#patience);
-    });
-    try {
-      return await Promise.race([query, late]);
-    } catch (error) {
-      throw this.#closed || !isUnavailable(error)
-        ? error
-        : new StoreUnavailableError(`PostgreSQL is out of reach (${codeOf(error)})`, { cause: error });
-    } finally {
-      clearTimeout(timer);
-    }
-  }
-
-  /** Does it again and again; a failure is tried again the next time. */
-  #every(milliseconds: number, work: () => Promise<unknown>): void {
-    const timer = setInterval(() => work().catch(() => {}), milliseconds);
-    (timer as unknown as { unref?: () => void }).unref?.();
-    this.#timers.push(timer);
+  #answer<Result>(query: Promise<Result>, cancel?: () => unknown): Promise<Result> {
+    return answerInTime(this.#patience, query, cancel);
   }
 }
 

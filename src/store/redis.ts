@@ -19,17 +19,11 @@
  */
 import { Buffer } from "node:buffer";
 import { createClient, createCluster, RESP_TYPES } from "redis";
+import { Chores } from "./chores.ts";
 import { EngineClock } from "./engine_clock.ts";
-import { decodeKey, encodeKey, prefixRange } from "./key.ts";
-import {
-  type Commit,
-  type Entry,
-  type Guarantees,
-  type Key,
-  type ListOptions,
-  type Store,
-  StoreUnavailableError,
-} from "./store.ts";
+import { decodeKey, encodeKey, pageRange } from "./key.ts";
+import { type Commit, type Entry, type Guarantees, type Key, type ListOptions, type Store } from "./store.ts";
+import { answerInTime, type Patience } from "./patience.ts";
 import { Watchers } from "./watchers.ts";
 
 export interface RedisOptions {
@@ -151,14 +145,14 @@ class RedisStore implements Store {
   #prefix: string;
   #records: string;
   #indexes: string;
-  #patience: number;
+  #patience: Patience;
   #scripts: Promise<readonly string[]> | undefined;
   #ready: readonly string[] | undefined;
   #connecting: Promise<unknown> | undefined;
   #watchers = new Watchers();
   #registered: Promise<void> | undefined;
   #isWatching = false;
-  #timers: ReturnType<typeof setInterval>[] = [];
+  #chores = new Chores();
   #clock: EngineClock;
   #onWarning: (message: string) => void;
   #closed = false;
@@ -168,11 +162,15 @@ class RedisStore implements Store {
     this.#prefix = `{${name}}:`;
     this.#records = this.#prefix + "r:";
     this.#indexes = this.#prefix + "i:";
-    this.#patience = timeout * 1000;
-    this.#connection = isCluster ? openCluster(url, this.#prefix) : openClient(url, this.#patience);
+    this.#patience = {
+      engine: "Redis",
+      milliseconds: timeout * 1000,
+      reasonOf: (error) => this.#closed || !isUnavailable(error) ? undefined : reasonOf(error),
+    };
+    this.#connection = isCluster ? openCluster(url, this.#prefix) : openClient(url, timeout * 1000);
     this.#clock = new EngineClock(now);
     this.#onWarning = onWarning;
-    this.#every(sweepEvery, () => this.sweep());
+    this.#chores.every(sweepEvery, () => this.sweep());
   }
 
   now(): number {
@@ -195,9 +193,7 @@ class RedisStore implements Store {
   async list<Value>(prefix: Key, options: ListOptions = {}): Promise<Entry<Value>[]> {
     const { after, limit = 100, reverse = false } = options;
     if (limit <= 0) return [];
-    let { low, high } = prefixRange(prefix);
-    if (after && !reverse) low = encodeKey(after);
-    if (after && reverse) high = encodeKey(after);
+    const { low, high } = pageRange(prefix, options);
     const entries: Entry<Value>[] = [];
     for (const kind of await this.#kindsOf(prefix, after, reverse)) {
       const ends = ["(" + low, "(" + high];
@@ -250,7 +246,7 @@ class RedisStore implements Store {
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
-    for (const timer of this.#timers) clearInterval(timer);
+    this.#chores.stop();
     this.#watchers.close();
     this.#connection.destroy();
   }
@@ -379,7 +375,7 @@ class RedisStore implements Store {
     }
     const look = async () => String(await this.#send(["GET", this.#prefix + "version"]));
     let seen = await look();
-    this.#every(LOOK_EVERY, async () => {
+    this.#chores.every(LOOK_EVERY, async () => {
       const version = await look();
       if (version !== seen) this.#watchers.changedAll();
       seen = version;
@@ -391,27 +387,8 @@ class RedisStore implements Store {
     return this.#inTime(this.#connection.send(args));
   }
 
-  async #inTime<Result>(answer: Promise<Result>): Promise<Result> {
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const late = new Promise<never>((_, reject) => {
-      const text = `Redis did not answer within ${this.#patience} ms`;
-      timer = setTimeout(() => reject(new StoreUnavailableError(text)), this.#patience);
-    });
-    try {
-      return await Promise.race([answer, late]);
-    } catch (error) {
-      throw this.#closed || !isUnavailable(error)
-        ? error
-        : new StoreUnavailableError(`Redis is out of reach (${reasonOf(error)})`, { cause: error });
-    } finally {
-      clearTimeout(timer);
-    }
-  }
-
-  #every(milliseconds: number, work: () => Promise<unknown>): void {
-    const timer = setInterval(() => work().catch(() => {}), milliseconds);
-    (timer as unknown as { unref?: () => void }).unref?.();
-    this.#timers.push(timer);
+  #inTime<Result>(answer: Promise<Result>): Promise<Result> {
+    return answerInTime(this.#patience, answer);
   }
 }
 

@@ -9,7 +9,8 @@
  */
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { setImmediate } from "node:timers";
-import { decodeKey, encodeKey, prefixRange } from "./key.ts";
+import { Chores } from "./chores.ts";
+import { decodeKey, encodeKey, pageRange } from "./key.ts";
 import {
   type Commit,
   type Entry,
@@ -98,8 +99,8 @@ class SqliteStore implements Store {
   #waiting: Waiting[] = [];
   #watchers = new Watchers();
   #seenDataVersion = 0;
-  #lookTimer: ReturnType<typeof setInterval> | undefined;
-  #sweepTimer: ReturnType<typeof setInterval>;
+  #isLooking = false;
+  #chores = new Chores();
   #now: () => number;
   #closed = false;
 
@@ -132,8 +133,7 @@ class SqliteStore implements Store {
       "DELETE FROM record WHERE key IN (SELECT key FROM record WHERE expires <= ? ORDER BY expires LIMIT ?)",
     );
     this.#dataVersion = database.prepare("PRAGMA data_version");
-    this.#sweepTimer = setInterval(() => this.sweep().catch(() => {}), sweepEvery);
-    unref(this.#sweepTimer);
+    this.#chores.every(sweepEvery, () => this.sweep());
   }
 
   async get<Value>(key: Key): Promise<Entry<Value> | undefined> {
@@ -142,10 +142,8 @@ class SqliteStore implements Store {
   }
 
   async list<Value>(prefix: Key, options: ListOptions = {}): Promise<Entry<Value>[]> {
-    const { after, limit = 100, reverse = false } = options;
-    let { low, high } = prefixRange(prefix);
-    if (after && !reverse) low = encodeKey(after);
-    if (after && reverse) high = encodeKey(after);
+    const { limit = 100, reverse = false } = options;
+    const { low, high } = pageRange(prefix, options);
     const statement = reverse ? this.#descending : this.#ascending;
     const rows = statement.all(low, high, this.#now(), Math.max(0, limit)) as unknown as Row[];
     return rows.map((row) => toEntry(decodeKey(row.key), row));
@@ -161,10 +159,10 @@ class SqliteStore implements Store {
   }
 
   watch(prefix: Key): ReadableStream<readonly Key[]> {
-    if (!this.#lookTimer) {
+    if (!this.#isLooking) {
+      this.#isLooking = true;
       this.#seenDataVersion = this.#readDataVersion();
-      this.#lookTimer = setInterval(() => this.#look(), LOOK_EVERY);
-      unref(this.#lookTimer);
+      this.#chores.every(LOOK_EVERY, async () => this.#look());
     }
     return this.#watchers.watch(prefix);
   }
@@ -185,8 +183,7 @@ class SqliteStore implements Store {
     if (this.#closed) return;
     this.#flush();
     this.#closed = true;
-    clearInterval(this.#sweepTimer);
-    clearInterval(this.#lookTimer);
+    this.#chores.stop();
     this.#watchers.close();
     this.#database.close();
   }
@@ -264,12 +261,14 @@ function toEntry<Value>(key: Key, { value, version, expires }: Row): Entry<Value
 
 /** Another process that holds the lock for too long, a full disk, a disk that fails: what may pass by itself. */
 const PASSING = new Set([5, 6, 10, 13]);
+/** The same in SQLite's words: Deno's `node:sqlite` leaves the code out. */
+const PASSING_WORDS = /database (table )?is locked|database or disk is full|disk I\/O error/;
 
 /** SQLite's own error, or that it is out of reach for a while (https://sqlite.org/rescode.html). */
 function explain(error: unknown): unknown {
-  const { errcode } = error as { errcode?: number };
-  if (errcode === undefined || !PASSING.has(errcode & 0xff)) return error;
-  return new StoreUnavailableError(`SQLite cannot write now (${errcode})`, { cause: error });
+  const { errcode, message } = error as { errcode?: number; message?: string };
+  const passes = errcode === undefined ? PASSING_WORDS.test(String(message)) : PASSING.has(errcode & 0xff);
+  return passes ? new StoreUnavailableError(`SQLite cannot write now (${message})`, { cause: error }) : error;
 }
 
 function tryRollback(database: DatabaseSync): void {
@@ -278,9 +277,4 @@ function tryRollback(database: DatabaseSync): void {
   } catch {
     // No transaction was left to roll back.
   }
-}
-
-/** A timer that does not keep the process alive by itself. */
-function unref(timer: ReturnType<typeof setInterval>): void {
-  (timer as unknown as { unref?: () => void }).unref?.();
 }
