@@ -98,14 +98,21 @@ export function createLedger(store: Store, now: () => number, shelf: BlobStore =
     }
   }
 
-  /** Gives up what was uploaded for nothing. */
+  /**
+   * Gives up what was uploaded for nothing: only what is still pending. A commit whose answer got lost may have been
+   * done, and then somebody refers to it.
+   */
   async function abandon(names: readonly string[]): Promise<void> {
-    if (names.length === 0) return;
-    await store.commit({
-      remove: names.map(blobPendingKey),
-      set: names.map((name) => ({ key: blobGarbageKey(name), value: true })),
-    });
-    await Promise.all(names.map(removeObject));
+    await Promise.all(names.map(async (name) => {
+      const entry = await store.get<BlobPending>(blobPendingKey(name));
+      if (entry && await toGarbage(entry)) await removeObject(name);
+    }));
+  }
+
+  /** From pending to garbage, unless its publisher was first: of the two commits one wins. */
+  function toGarbage({ key, version }: Entry<BlobPending>): Promise<boolean> {
+    const garbage = { key: blobGarbageKey(key[1] as string), value: true };
+    return store.commit({ check: [{ key, version }], remove: [key], set: [garbage] });
   }
 
   async function removeObject(name: string): Promise<void> {
@@ -176,11 +183,8 @@ export function createLedger(store: Store, now: () => number, shelf: BlobStore =
 
     async collect() {
       let removed = 0;
-      for await (const { key, value: { since }, version } of listAll<BlobPending>(store, ["blob_pending"])) {
-        if (now() - since < PENDING_LIMIT) continue;
-        const garbage = { key: blobGarbageKey(key[1] as string), value: true };
-        // Only while its publisher has not ended it: of the two commits one wins.
-        await store.commit({ check: [{ key, version }], remove: [key], set: [garbage] });
+      for await (const entry of listAll<BlobPending>(store, ["blob_pending"])) {
+        if (now() - entry.value.since >= PENDING_LIMIT) await toGarbage(entry);
       }
       for await (const { key } of listAll(store, ["blob_garbage"])) {
         await removeObject(key[1] as string);

@@ -1,7 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { memoryStore } from "../store/memory.ts";
-import type { Store } from "../store/store.ts";
+import { type Store, StoreUnavailableError } from "../store/store.ts";
 import { createLedger, type Ledger } from "./blob_ledger.ts";
 import { type BlobStore, readAll, storeBlobs } from "./blob_store.ts";
 import { readPackage } from "./package.ts";
@@ -202,6 +202,70 @@ async function dyingRemove(store: Store, shelf: BlobStore, name: string): Promis
   await store.commit({});
   await shelf.remove(name);
 }
+
+/** A step that is done, and whose answer is lost; everything before and after it goes well, and nobody dies. */
+function losingOneAnswer(store: Store, shelf: BlobStore, at: number) {
+  let steps = 0;
+  async function step<Result>(work: () => Promise<Result>): Promise<Result> {
+    const mine = steps++;
+    const result = await work();
+    if (mine === at) throw new StoreUnavailableError("The answer was lost");
+    return result;
+  }
+  const lossyStore: Store = {
+    guarantees: store.guarantees,
+    get: (key) => store.get(key),
+    list: (prefix, options) => store.list(prefix, options),
+    commit: (commit) => step(() => store.commit(commit)),
+    watch: (prefix) => store.watch(prefix),
+    sweep: () => store.sweep(),
+    close: () => store.close(),
+  };
+  const lossyShelf: BlobStore = {
+    ...shelf,
+    put: (...all) => step(() => shelf.put(...all)),
+    remove: (name) => step(() => shelf.remove(name)),
+  };
+  return { store: lossyStore, ledger: createLedger(lossyStore, Date.now, lossyShelf), steps: () => steps };
+}
+
+test("the answer to any step of publishing is lost: what was published all the same is whole, also for the next with its files", async () => {
+  let losses = 0;
+  for (let at = 0;; at++) {
+    const store = memoryStore();
+    const { shelf, objects } = newShelf();
+    const lossy = losingOneAnswer(store, shelf, at);
+    const outcome = await add(lossy.ledger, "lossy", "mine", "mine too").then(() => "done", (error) => {
+      assert.instance(error, StoreUnavailableError);
+      return "unknown";
+    });
+    const whole = createLedger(store, () => Date.now() + 2 * HOUR, shelf);
+    await add(whole, "lossy", "mine", "mine too");
+    await whole.collect();
+    const versions = await checkShelf(store, whole, objects);
+    assert.ok(outcome === "done" ? versions === 2 : versions === 1 || versions === 2);
+    if (lossy.steps() <= at) break;
+    losses++;
+  }
+  assert.ok(losses >= 5, `${losses} steps`);
+});
+
+test("the answer to any step of deleting is lost: what is left is whole", async () => {
+  for (let at = 0;; at++) {
+    const store = memoryStore();
+    const { shelf, objects } = newShelf();
+    const whole = createLedger(store, Date.now, shelf);
+    await add(whole, "stays", "shared");
+    const { id } = await add(whole, "goes", "shared", "mine");
+    const lossy = losingOneAnswer(store, shelf, at);
+    await removeSkill(lossy.store, lossy.ledger, "w", id).catch((error) => {
+      assert.instance(error, StoreUnavailableError);
+    });
+    await whole.collect();
+    assert.is(await checkShelf(store, whole, objects), 1);
+    if (lossy.steps() <= at) break;
+  }
+});
 
 test("what is pending is left alone while its upload may be under way", async () => {
   const store = memoryStore();
