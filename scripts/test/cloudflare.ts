@@ -12,29 +12,39 @@ import { Miniflare } from "miniflare";
 import type { FileReport } from "./run_files.ts";
 
 /** Runs one file inside a Durable Object that has a D1 database too. */
-export async function runOnCloudflare(file: string): Promise<FileReport> {
+export function runOnCloudflare(file: string): Promise<FileReport> {
+  const source = `
+    import { DurableObject } from "cloudflare:workers";
+    import { runFile } from ${JSON.stringify(resolve("scripts/test/run_files.ts"))};
+    export class Tests extends DurableObject {
+      async fetch() {
+        globalThis.CLOUDFLARE = { database: this.env.DB, storage: this.ctx.storage };
+        return Response.json(await runFile(${JSON.stringify(file)}, () => import(${
+    JSON.stringify(resolve(file))
+  })));
+      }
+    }
+    export default {
+      fetch: (request, env) => env.TESTS.get(env.TESTS.idFromName("tests")).fetch(request),
+    };
+  `;
+  return withWorker(source, { TESTS: { className: "Tests", useSQLite: true } }, async (worker) => {
+    const response = await worker.dispatchFetch("http://tests/");
+    return await response.json() as FileReport;
+  });
+}
+
+/** Starts a Worker with a D1 database `DB` for as long as `use` takes. */
+export async function withWorker<Result>(
+  source: string,
+  durableObjects: Record<string, { className: string; useSQLite: boolean }>,
+  use: (worker: Miniflare) => Promise<Result>,
+): Promise<Result> {
   const folder = mkdtempSync(join(tmpdir(), "trivet-cloudflare-"));
   try {
     const entry = join(folder, "entry.ts");
     const bundle = join(folder, "worker.js");
-    writeFileSync(
-      entry,
-      `
-      import { DurableObject } from "cloudflare:workers";
-      import { runFile } from ${JSON.stringify(resolve("scripts/test/run_files.ts"))};
-      export class Tests extends DurableObject {
-        async fetch() {
-          globalThis.CLOUDFLARE = { database: this.env.DB, storage: this.ctx.storage };
-          return Response.json(await runFile(${JSON.stringify(file)}, () => import(${
-        JSON.stringify(resolve(file))
-      })));
-        }
-      }
-      export default {
-        fetch: (request, env) => env.TESTS.get(env.TESTS.idFromName("tests")).fetch(request),
-      };
-    `,
-    );
+    writeFileSync(entry, source);
     const built = spawnSync(
       resolve("node_modules/.bin/bun"),
       [
@@ -47,18 +57,17 @@ export async function runOnCloudflare(file: string): Promise<FileReport> {
       ],
       { encoding: "utf8" },
     );
-    if (built.status !== 0) throw new Error(`Cannot bundle ${file}: ${built.stderr}`);
+    if (built.status !== 0) throw new Error(`Cannot bundle a Worker: ${built.stderr}`);
     const miniflare = new Miniflare({
       modules: [{ type: "ESModule", path: "worker.js", contents: readFileSync(bundle, "utf8") }],
       compatibilityDate: "2026-07-01",
       d1Databases: ["DB"],
       // uvu prints its dots there.
       handleStructuredLogs: () => {},
-      durableObjects: { TESTS: { className: "Tests", useSQLite: true } },
+      durableObjects,
     });
     try {
-      const response = await miniflare.dispatchFetch("http://tests/");
-      return await response.json() as FileReport;
+      return await use(miniflare);
     } finally {
       await miniflare.dispose();
     }

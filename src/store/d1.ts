@@ -65,11 +65,9 @@ export function d1Store(database: D1Binding, options: D1Options = {}): Store {
 class D1Store implements Store {
   readonly guarantees: Guarantees = { atomic: true, readYourWrites: true, durable: "power" };
   #database: D1Binding;
-  #ready: Promise<unknown> | undefined;
+  #prepared = false;
   #watchers = new Watchers();
   #lookEvery: number;
-  #looking: ReturnType<typeof setInterval> | undefined;
-  #seen = -1;
   #now: () => number;
   #closed = false;
 
@@ -103,8 +101,21 @@ class D1Store implements Store {
   }
 
   watch(prefix: Key): ReadableStream<readonly Key[]> {
-    this.#looking ??= setInterval(() => this.#look().catch(() => {}), this.#lookEvery);
-    return this.#watchers.watch(prefix);
+    // A timer of a Worker ends with the request that set it, so no two watchers share one.
+    return this.#watchers.watch(prefix, (changed) => {
+      let seen: number | undefined;
+      const look = async () => {
+        const { results: [row] } = await this.#run(LAST_VERSION);
+        const { version } = row as { version: number };
+        // What this isolate told already is told again as "read again": that does no harm.
+        if (seen !== undefined && version !== seen) changed();
+        seen = version;
+      };
+      // A look that failed is made up for by the next.
+      look().catch(() => {});
+      const timer = setInterval(() => look().catch(() => {}), this.#lookEvery);
+      return () => clearInterval(timer);
+    });
   }
 
   async sweep(): Promise<number> {
@@ -117,17 +128,7 @@ class D1Store implements Store {
 
   async close(): Promise<void> {
     this.#closed = true;
-    clearInterval(this.#looking);
     this.#watchers.close();
-  }
-
-  /** A change that was told already is told again as "read again": that does no harm. */
-  async #look(): Promise<void> {
-    if (this.#watchers.size === 0) return;
-    const { results: [row] } = await this.#run(LAST_VERSION);
-    const { version } = row as { version: number };
-    if (this.#seen >= 0 && version !== this.#seen) this.#watchers.changedAll();
-    this.#seen = version;
   }
 
   async #run(statement: Statement): Promise<D1Answer> {
@@ -145,12 +146,15 @@ class D1Store implements Store {
 
   async #prepare(): Promise<void> {
     if (this.#closed) throw new Error("Cannot use the store: it is closed");
-    this.#ready ??= this.#database.batch(SCHEMA.map((sql) => this.#database.prepare(sql))).catch((error) => {
-      // What failed is tried again by the next call.
-      this.#ready = undefined;
+    if (this.#prepared) return;
+    // Several calls may do this at once, which does no harm. They share no promise: one whose request has ended never
+    // settles, and would hold up every request after it.
+    try {
+      await this.#database.batch(SCHEMA.map((sql) => this.#database.prepare(sql)));
+    } catch (error) {
       throw this.#explain(error);
-    });
-    await this.#ready;
+    }
+    this.#prepared = true;
   }
 
   #explain(error: unknown): unknown {

@@ -5,23 +5,33 @@
  */
 import type { Key } from "./store.ts";
 
+interface Watcher {
+  readonly prefix: Key;
+  readonly stop: (() => void) | undefined;
+}
+
 /** Hands changed keys to the streams whose prefix covers them. */
 export class Watchers {
-  #watching = new Map<ReadableStreamDefaultController<readonly Key[]>, Key>();
+  #watching = new Map<ReadableStreamDefaultController<readonly Key[]>, Watcher>();
 
   get size(): number {
     return this.#watching.size;
   }
 
-  /** A stream of changes at or below `prefix`; cancelling it ends the watch. */
-  watch(prefix: Key): ReadableStream<readonly Key[]> {
+  /**
+   * A stream of changes at or below `prefix`; cancelling it ends the watch. `look` starts a search of this watcher's own
+   * for changes elsewhere, with a function that tells of one, and gives the function that ends it.
+   */
+  watch(prefix: Key, look?: (changed: () => void) => () => void): ReadableStream<readonly Key[]> {
     let mine: ReadableStreamDefaultController<readonly Key[]>;
     return new ReadableStream({
       start: (controller) => {
         mine = controller;
-        this.#watching.set(controller, prefix);
+        const stop = look?.(() => this.#watching.has(controller) && controller.enqueue([prefix]));
+        this.#watching.set(controller, { prefix, stop });
       },
       cancel: () => {
+        this.#watching.get(mine)?.stop?.();
         this.#watching.delete(mine);
       },
     });
@@ -29,7 +39,7 @@ export class Watchers {
 
   /** Tells of keys that an acknowledged commit changed. */
   changed(keys: readonly Key[]): void {
-    for (const [controller, prefix] of this.#watching) {
+    for (const [controller, { prefix }] of this.#watching) {
       const mine = keys.filter((key) => isAtOrBelow(prefix, key));
       if (mine.length > 0) controller.enqueue(mine);
     }
@@ -37,11 +47,14 @@ export class Watchers {
 
   /** Tells every watcher that anything it watches may have changed. */
   changedAll(): void {
-    for (const [controller, prefix] of this.#watching) controller.enqueue([prefix]);
+    for (const [controller, { prefix }] of this.#watching) controller.enqueue([prefix]);
   }
 
   close(): void {
-    for (const controller of this.#watching.keys()) controller.close();
+    for (const [controller, { stop }] of this.#watching) {
+      stop?.();
+      controller.close();
+    }
     this.#watching.clear();
   }
 }
