@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { mkdir, readdir, symlink } from "node:fs/promises";
 import { createServer } from "node:net";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
@@ -107,6 +107,17 @@ test("serve: the home page says what runs; unknown paths are 404", async () => {
   assert.is((await fetch(server.facts.issuer + "/nothing")).status, 404);
   assert.is((await fetch(server.facts.issuer, { method: "POST" })).status, 405);
   assert.is(await server.stop(), 0);
+});
+
+test("serve: instances that start at once on one skills folder make it once, whole", async () => {
+  const parent = newFolder();
+  const skills = join(parent, "skills");
+  const start = () => startTrivet(["--data", newFolder(), "--skills", skills, "--no-demo"]);
+  const servers = await Promise.all([start(), start(), start(), start()]);
+  assert.equal(await Promise.all(servers.map((server) => server.stop())), [0, 0, 0, 0]);
+  assert.equal(await readdir(parent), ["skills"]);
+  const files = await readdir(skills, { recursive: true });
+  assert.equal(files.sort(), (await readdir(dirname(SKILL), { recursive: true })).sort());
 });
 
 test("serve: what in the skills folder is not served is told at the start", async () => {

@@ -4,8 +4,18 @@
  *
  * @module
  */
-import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { randomSecret } from "../../crypto/secret.ts";
 import { addClient, removeClient } from "../../oauth/client.ts";
@@ -70,14 +80,23 @@ export const UNKNOWN_DEMO: Demo = {
   api_key: null,
 };
 
-/** Makes the skills folder, with two skills in it, unless it is there. */
+/** Makes the skills folder, with two skills in it, unless it is there: whole, also when instances start together. */
 export function ensureSkills(folder: string): void {
   if (existsSync(folder)) return;
-  mkdirSync(folder, { recursive: true });
+  mkdirSync(dirname(folder), { recursive: true });
+  const made = mkdtempSync(`${folder}-`);
   // In the sources the skills lie in fixtures/; in the package beside the code.
-  for (const place of ["../../../fixtures/skills", "../../fixtures/skills"]) {
-    const skills = fileURLToPath(new URL(place, import.meta.url));
-    if (existsSync(skills)) return cpSync(skills, folder, { recursive: true });
+  const skills = ["../../../fixtures/skills", "../../fixtures/skills"]
+    .map((place) => fileURLToPath(new URL(place, import.meta.url)))
+    .find((place) => existsSync(place));
+  if (skills !== undefined) cpSync(skills, made, { recursive: true });
+  chmodSync(made, 0o755);
+  try {
+    renameSync(made, folder);
+  } catch (error) {
+    rmSync(made, { recursive: true });
+    // Another instance was first.
+    if (!existsSync(folder)) throw error;
   }
 }
 
