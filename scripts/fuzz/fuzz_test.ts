@@ -1,0 +1,19 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { fuzzOAuth } from "./oauth.ts";
+
+const test = suite("generated requests");
+
+for (const seed of [1, 2, 3]) {
+  test(`2,000 of seed ${seed}: no fault, and each refusal in its standard's form`, async () => {
+    const { problems, answers } = await fuzzOAuth(2000, seed);
+    assert.equal(problems, []);
+    const good = [...answers].filter(([key]) => / (200|201|302)$/.test(key)).reduce(
+      (sum, [, count]) => sum + count,
+      0,
+    );
+    assert.ok(good > 200, `only ${good} were taken: the generator has lost its aim`);
+  });
+}
+
+test.run();
