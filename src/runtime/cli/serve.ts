@@ -10,6 +10,7 @@ import { StoreUnavailableError } from "../../store/store.ts";
 import { createTrivet, type Trivet } from "../../trivet.ts";
 import type { FetchHandler, RunningServer, ServeOptions } from "../server.ts";
 import { skillFolder } from "../skill_folder.ts";
+import { createPublicConnect } from "../public_connect.ts";
 import { DATA_HELP, DATA_OPTION, isShared, openStore, readPlace } from "./data.ts";
 import { type Demo, ensureDemo, ensureSkills, UNKNOWN_DEMO, withoutSecrets } from "./demo.ts";
 import { printError, printLine, readArguments, textOption, UsageError, wordOption } from "./output.ts";
@@ -27,6 +28,7 @@ ${DATA_HELP}
                       revocation is acknowledged that much later (default: 1000)
   --skills DIR        folder of local skills (default: DIR/skills)
   --token-format KIND opaque or jwt (default: opaque)
+  --registration WHO  who may register a client: open, token (the scope clients:register) or off (default: open)
   --mcp-auth MODE     required, optional or off (default: optional)
   --no-demo           make no demo client, user and key on the first start
   --demo              make them also where the store is on the network
@@ -50,6 +52,7 @@ export async function run(argv: readonly string[]): Promise<void> {
     issuer: { type: "string" },
     skills: { type: "string" },
     "token-format": { type: "string" },
+    "registration": { type: "string" },
     "mcp-auth": { type: "string" },
     "no-demo": { type: "boolean" },
     demo: { type: "boolean" },
@@ -60,6 +63,7 @@ export async function run(argv: readonly string[]): Promise<void> {
   const port = readPort(textOption(values, "port") ?? "8787");
   const hostname = textOption(values, "host") ?? "127.0.0.1";
   const accessTokenFormat = wordOption(values, "token-format", ["opaque", "jwt"]) ?? "opaque";
+  const registration = wordOption(values, "registration", ["open", "token", "off"]) ?? "open";
   const auth = wordOption(values, "mcp-auth", ["required", "optional", "off"]) ?? "optional";
   const place = readPlace(values, process.env);
   const { folder } = place;
@@ -87,7 +91,7 @@ export async function run(argv: readonly string[]): Promise<void> {
       trivet = createTrivet({
         issuer,
         store,
-        oauth: { accessTokenFormat },
+        oauth: { accessTokenFormat, registration, connect: createPublicConnect() },
         skills: { folders: [skillFolder(skills)], ...(blobs && { blobs }) },
         mcp: { auth },
         onEvent: report,

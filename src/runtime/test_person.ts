@@ -1,0 +1,60 @@
+/**
+ * A person with a browser that knows nothing but links, forms and cookies: signs in, allows, and comes back with the
+ * address that the client was sent to. Nothing but tests imports this.
+ *
+ * @module
+ */
+
+export interface Person {
+  /** Follows an authorization request to its end: the address at the client. Allows whatever is asked. */
+  allow(authorizationUrl: string | URL): Promise<URL>;
+}
+
+/** A person who can sign in with these words. */
+export function newPerson(username: string, password: string): Person {
+  const cookies = new Map<string, string>();
+
+  async function send(url: URL, form?: Record<string, string>): Promise<Response> {
+    const response = await fetch(url, {
+      redirect: "manual",
+      headers: {
+        cookie: [...cookies].map(([name, value]) => `${name}=${value}`).join("; "),
+        accept: "text/html",
+      },
+      ...(form && { method: "POST", body: new URLSearchParams(form) }),
+    });
+    for (const field of response.headers.getSetCookie()) {
+      const [, name, value] = /^([^=]+)=([^;]*)/.exec(field)!;
+      cookies.set(name!, value!);
+    }
+    return response;
+  }
+
+  return {
+    async allow(authorizationUrl) {
+      let url = new URL(authorizationUrl);
+      const { origin } = url;
+      let response = await send(url);
+      for (let step = 0; step < 10; step++) {
+        const location = response.headers.get("location");
+        if (location !== null) {
+          await response.body?.cancel();
+          url = new URL(location, url);
+          if (url.origin !== origin) return url;
+          response = url.pathname.endsWith("/login")
+            ? await send(url, { username, password })
+            : await send(url);
+          continue;
+        }
+        const page = await response.text();
+        const transaction = /name="transaction" value="([^"]+)"/.exec(page)?.[1];
+        if (transaction === undefined) {
+          throw new Error(`A page without a question (${response.status}): ${page}`);
+        }
+        url = new URL(/<form method="post" action="([^"]+)"/.exec(page)![1]!, url);
+        response = await send(url, { transaction, decision: "approve" });
+      }
+      throw new Error("There was no end to it");
+    },
+  };
+}
