@@ -14,12 +14,30 @@ export interface JwsKey {
   readonly key: CryptoKey;
 }
 
-export type JwsAlgorithm = "ES256";
+export type JwsAlgorithm = "ES256" | "EdDSA" | "RS256" | "PS256";
 
-/** What Web Crypto wants to hear for each algorithm of RFC 7518 section 3.1. */
-export const ALGORITHMS: Readonly<Record<JwsAlgorithm, { key: EcKeyImportParams; sign: EcdsaParams }>> = {
-  ES256: { key: { name: "ECDSA", namedCurve: "P-256" }, sign: { name: "ECDSA", hash: "SHA-256" } },
+/** Every algorithm that is verified here, the preferred first. All need a public key: none, and no shared secret. */
+export const JWS_ALGORITHMS: readonly JwsAlgorithm[] = ["ES256", "EdDSA", "RS256", "PS256"];
+
+/** What Web Crypto wants to hear for each algorithm of RFC 7518 section 3.1 and RFC 8037 section 3.1. */
+export const ALGORITHMS: Readonly<
+  Record<JwsAlgorithm, {
+    key: EcKeyImportParams & RsaHashedImportParams;
+    sign: EcdsaParams & RsaPssParams;
+    generate: EcKeyGenParams & RsaHashedKeyGenParams;
+  }>
+> = {
+  ES256: algorithm({ name: "ECDSA", namedCurve: "P-256" }, { name: "ECDSA", hash: "SHA-256" }),
+  EdDSA: algorithm({ name: "Ed25519" }, { name: "Ed25519" }),
+  RS256: algorithm({ name: "RSASSA-PKCS1-v1_5", hash: "SHA-256" }, { name: "RSASSA-PKCS1-v1_5" }),
+  PS256: algorithm({ name: "RSA-PSS", hash: "SHA-256" }, { name: "RSA-PSS", saltLength: 32 }),
 };
+
+/** Web Crypto's types tell algorithms apart that its functions take alike. */
+function algorithm(key: object, sign: object): (typeof ALGORITHMS)[JwsAlgorithm] {
+  const rsa = { modulusLength: 2048, publicExponent: new Uint8Array([1, 0, 1]) };
+  return { key, sign, generate: { ...rsa, ...key } } as (typeof ALGORITHMS)[JwsAlgorithm];
+}
 
 export type Claims = Readonly<Record<string, unknown>>;
 
@@ -43,15 +61,18 @@ export function readJws(token: string): { header: Claims; claims: Claims } | und
   return header && claims && { header, claims };
 }
 
-/** The claims of a token that this key signed as this `typ`; `undefined` for any other. */
+/** The claims of a token that this key signed as this `typ` (any, when it is left out); `undefined` for any other. */
 export async function verifyJws(
   { alg, key }: JwsKey,
-  typ: string,
+  typ: string | undefined,
   token: string,
 ): Promise<Claims | undefined> {
   const read = readJws(token);
+  if (!read || read.header.alg !== alg || typ !== undefined && !isType(read.header.typ, typ)) {
+    return undefined;
+  }
   // RFC 7515 §4.1.11: an extension that must be understood and is not makes the token invalid.
-  if (!read || read.header.alg !== alg || read.header.typ !== typ || "crit" in read.header) return undefined;
+  if ("crit" in read.header) return undefined;
   const end = token.lastIndexOf(".");
   const signature = decodeBase64url(token.slice(end + 1));
   if (!signature) return undefined;
@@ -62,6 +83,11 @@ export async function verifyJws(
     encoder.encode(token.slice(0, end)),
   );
   return valid ? read.claims : undefined;
+}
+
+/** RFC 7515 §4.1.9: media types are without case, and `application/` may be left out. */
+function isType(found: unknown, typ: string): boolean {
+  return typeof found === "string" && found.toLowerCase().replace(/^application\//, "") === typ;
 }
 
 function parseObject(part: string): Claims | undefined {

@@ -4,6 +4,8 @@
  *
  * @module
  */
+import type { Fields } from "./response.ts";
+import type { RequestContext } from "./service.ts";
 
 /** Who is calling, and what they may do. */
 export interface Principal {
@@ -18,16 +20,54 @@ export interface Principal {
   readonly audience?: readonly string[];
   /** When the token ends, in milliseconds since the epoch. */
   readonly expires?: number;
+  /** When the user signed in, in seconds since the epoch, and how (RFC 9470 §6). */
+  readonly authTime?: number;
+  readonly acr?: string;
+  /** RFC 9396: what the user allowed beyond scopes. */
+  readonly authorizationDetails?: readonly Readonly<Record<string, unknown>>[];
+}
+
+/** Credentials that do not hold, and what to say of them (RFC 6750 §3.1, RFC 9449 §7.1). */
+export class TokenRefusal {
+  readonly error: "invalid_token" | "invalid_dpop_proof" | "use_dpop_nonce";
+  readonly description: string;
+  readonly scheme: "Bearer" | "DPoP";
+  /** What the next proof must hold. */
+  readonly nonce: string | undefined;
+
+  constructor(
+    error: TokenRefusal["error"],
+    description: string,
+    scheme: TokenRefusal["scheme"] = "Bearer",
+    nonce?: string,
+  ) {
+    this.error = error;
+    this.description = description;
+    this.scheme = scheme;
+    this.nonce = nonce;
+  }
+
+  /** The `WWW-Authenticate` field and what comes with it. */
+  challenge(members: Readonly<Record<string, string | undefined>> = {}): Fields {
+    const value = bearerChallenge(
+      { error: this.error, error_description: this.description, ...members },
+      this.scheme,
+    );
+    return [
+      ["www-authenticate", value],
+      ...(this.nonce === undefined ? [] : [["dpop-nonce", this.nonce] as const]),
+    ];
+  }
 }
 
 /** Who a bearer token stands for; `undefined` when it is unknown, expired or revoked. */
 export type VerifyToken = (token: string) => Promise<Principal | undefined>;
 
-/**
- * Who makes the request: `"none"` without credentials, `"invalid"` when they do not hold.
- * Given to the services by whoever composes them.
- */
-export type Authenticate = (request: Request) => Promise<Principal | "none" | "invalid">;
+/** Who makes the request: `"none"` without credentials. Given to the services by whoever composes them. */
+export type Authenticate = (
+  request: Request,
+  context?: RequestContext,
+) => Promise<Principal | "none" | TokenRefusal>;
 
 /** The token of the `Authorization` field (RFC 6750 §2.1); `undefined` without the Bearer scheme. */
 export function readBearer(request: Request): string | undefined {
@@ -37,9 +77,12 @@ export function readBearer(request: Request): string | undefined {
 }
 
 /** The value of a `WWW-Authenticate` field: RFC 6750 §3. Members that are `undefined` are left out. */
-export function bearerChallenge(members: Readonly<Record<string, string | undefined>>): string {
+export function bearerChallenge(
+  members: Readonly<Record<string, string | undefined>>,
+  scheme: TokenRefusal["scheme"] = "Bearer",
+): string {
   const parts = Object.entries(members)
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => `${name}="${value!.replace(/[^\x20-\x7e]|["\\]/g, "")}"`);
-  return parts.length > 0 ? `Bearer ${parts.join(", ")}` : "Bearer";
+  return parts.length > 0 ? `${scheme} ${parts.join(", ")}` : scheme;
 }

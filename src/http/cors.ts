@@ -8,7 +8,7 @@
 import { respond } from "./response.ts";
 
 /** Fields that scripts of other origins may read beside the safelisted ones. */
-const EXPOSED = "www-authenticate, request-id, mcp-session-id, mcp-protocol-version, retry-after";
+const EXPOSED = "www-authenticate, request-id, mcp-session-id, mcp-protocol-version, retry-after, dpop-nonce";
 
 /** The answer to a preflight request, or `undefined` when this is none. */
 export function answerPreflight(request: Request, methods: string): Response | undefined {

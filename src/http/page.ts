@@ -106,5 +106,6 @@ button.plain { color: var(--ink); background: none; border-color: var(--soft) }
 :focus-visible { outline: 3px solid var(--act); outline-offset: 2px }
 a { color: var(--act) }
 .row { display: flex; flex-wrap: wrap; gap: .75rem }
+.note { padding: .6rem .8rem; border: 1px solid var(--line); border-left: .25rem solid var(--soft); border-radius: .5rem }
 .soft { color: var(--soft) } .bad { color: var(--bad); font-weight: 600 }
 `.replace(/\s+/g, " "));

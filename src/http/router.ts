@@ -27,6 +27,8 @@ export interface RouterOptions {
   /** Where the routes hang, the issuer's own path: `""` or `/tenant`. */
   readonly base?: string;
   readonly routes: readonly Route[];
+  /** Documents by their whole paths, wherever the base is. */
+  readonly documents?: ReadonlyMap<string, RouteHandler>;
   /** Answers what no route does, in the service's own form; for 405, `allow` goes into the `Allow` field. */
   readonly refuse: (status: 404 | 405, request: Request, allow: string) => Response;
 }
@@ -39,7 +41,7 @@ interface Node {
 }
 
 /** A function that answers every request: GET routes answer HEAD too, OPTIONS tells what is allowed. */
-export function createRouter({ base = "", routes, refuse }: RouterOptions): (
+export function createRouter({ base = "", routes, documents = new Map(), refuse }: RouterOptions): (
   request: Request,
   context: RequestContext,
 ) => Response | Promise<Response> {
@@ -52,6 +54,10 @@ export function createRouter({ base = "", routes, refuse }: RouterOptions): (
     if (method === "GET") node.methods.set("HEAD", handle);
     node.allow = [...node.methods.keys(), "OPTIONS"].join(", ");
     if (!path.includes(":")) exact.set(base + path, node);
+  }
+  for (const [path, handle] of documents) {
+    const methods = new Map([["GET", handle], ["HEAD", handle]]);
+    exact.set(path, { ...createNode(), methods, allow: "GET, HEAD, OPTIONS" });
   }
 
   return (request, context) => {

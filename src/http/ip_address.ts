@@ -1,0 +1,103 @@
+/**
+ * IP addresses: reading one in any spelling, telling public ones from those of special use, and the block that one
+ * subscriber has.
+ *
+ * @module
+ */
+
+/** 4 or 16 bytes; `undefined` for anything but an address in its usual spelling. */
+export function parseIp(text: string): Uint8Array | undefined {
+  const bare = text.replace(/^\[(.*)\]$/, "$1").replace(/%.*$/, "");
+  return bare.includes(":") ? parseV6(bare) : parseV4(bare);
+}
+
+function parseV4(text: string): Uint8Array | undefined {
+  // Leading zeros are octal to some and decimal to others: nobody means them.
+  const parts = /^(0|[1-9]\d{0,2})\.(0|[1-9]\d{0,2})\.(0|[1-9]\d{0,2})\.(0|[1-9]\d{0,2})$/.exec(text)?.slice(
+    1,
+  );
+  const bytes = parts?.map(Number);
+  return bytes?.every((byte) => byte < 256) ? new Uint8Array(bytes) : undefined;
+}
+
+function parseV6(text: string): Uint8Array | undefined {
+  const [head = "", tail, ...more] = text.split("::");
+  if (more.length > 0) return undefined;
+  const left = readGroups(head);
+  const right = tail === undefined ? [] : readGroups(tail);
+  if (!left || !right) return undefined;
+  const missing = 16 - left.length - right.length;
+  if (tail === undefined ? missing !== 0 : missing < 2) return undefined;
+  return new Uint8Array([...left, ...new Array(missing).fill(0), ...right]);
+}
+
+function readGroups(text: string): number[] | undefined {
+  if (text === "") return [];
+  const bytes: number[] = [];
+  const groups = text.split(":");
+  for (const [i, group] of groups.entries()) {
+    const v4 = i === groups.length - 1 ? parseV4(group) : undefined;
+    if (v4) bytes.push(...v4);
+    else if (/^[0-9a-f]{1,4}$/i.test(group)) bytes.push(parseInt(group, 16) >> 8, parseInt(group, 16) & 255);
+    else return undefined;
+  }
+  return bytes;
+}
+
+/** Prefixes of special use, beside the IPv6 ones that hold an IPv4 address: the IANA registries (RFC 6890). */
+const SPECIAL: readonly (readonly [prefix: string, bits: number])[] = [
+  ["0.0.0.0", 8],
+  ["10.0.0.0", 8],
+  ["100.64.0.0", 10],
+  ["127.0.0.0", 8],
+  ["169.254.0.0", 16],
+  ["172.16.0.0", 12],
+  ["192.0.0.0", 24],
+  ["192.0.2.0", 24],
+  ["192.88.99.0", 24],
+  ["192.168.0.0", 16],
+  ["198.18.0.0", 15],
+  ["198.51.100.0", 24],
+  ["203.0.113.0", 24],
+  ["224.0.0.0", 4],
+  ["240.0.0.0", 4],
+  ["64:ff9b:1::", 48],
+  ["100::", 64],
+  ["2001::", 23],
+  ["2001:db8::", 32],
+  ["3fff::", 20],
+];
+const SPECIAL_BYTES = SPECIAL.map(([prefix, bits]) => [parseIp(prefix)!, bits] as const);
+const GLOBAL_V6 = parseIp("2000::")!;
+/** Where an IPv6 address holds an IPv4 one: mapped, NAT64, 6to4. The number is where its bytes begin. */
+const EMBEDDING = ([["::ffff:0:0", 96, 12], ["64:ff9b::", 96, 12], ["2002::", 16, 2]] as const)
+  .map(([prefix, bits, at]) => [parseIp(prefix)!, bits, at] as const);
+
+/** Whether the address is one that the public internet routes. */
+export function isPublicIp(bytes: Uint8Array): boolean {
+  if (bytes.length === 16) {
+    const holder = EMBEDDING.find(([prefix, bits]) => startsWith(bytes, prefix, bits));
+    if (holder) return isPublicIp(bytes.subarray(holder[2], holder[2] + 4));
+    if (!startsWith(bytes, GLOBAL_V6, 3)) return false;
+  }
+  return !SPECIAL_BYTES.some(([prefix, bits]) => startsWith(bytes, prefix, bits));
+}
+
+function startsWith(bytes: Uint8Array, prefix: Uint8Array, bits: number): boolean {
+  if (bytes.length !== prefix.length) return false;
+  const whole = bits >> 3;
+  for (let i = 0; i < whole; i++) if (bytes[i] !== prefix[i]) return false;
+  const mask = 0xff00 >> (bits & 7) & 0xff;
+  return (bytes[whole]! & mask) === (prefix[whole]! & mask);
+}
+
+/**
+ * What one subscriber has: an IPv4 address, or the first 64 bits of an IPv6 one, where whoever has one address has them
+ * all. Any other text is itself.
+ */
+export function addressBlock(ip: string): string {
+  const bytes = parseIp(ip);
+  if (!bytes || bytes.length === 4) return ip;
+  if (startsWith(bytes, EMBEDDING[0]![0], 96)) return bytes.subarray(12).join(".");
+  return [...bytes.subarray(0, 8)].map((byte) => byte.toString(16).padStart(2, "0")).join("") + "::/64";
+}

@@ -1,0 +1,104 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { addressBlock, isPublicIp, parseIp } from "./ip_address.ts";
+
+const test = suite("http/ip_address");
+
+test("addresses are read in their usual spellings only", () => {
+  assert.equal([...parseIp("192.0.2.1")!], [192, 0, 2, 1]);
+  assert.equal([...parseIp("[::1]")!], [...new Array(15).fill(0), 1]);
+  assert.equal([...parseIp("::ffff:127.0.0.1")!.subarray(10)], [255, 255, 127, 0, 0, 1]);
+  assert.equal([...parseIp("2001:db8::8:800:200c:417a")!], [
+    32,
+    1,
+    13,
+    184,
+    0,
+    0,
+    0,
+    0,
+    0,
+    8,
+    8,
+    0,
+    32,
+    12,
+    65,
+    122,
+  ]);
+  assert.equal(parseIp("fe80::1%eth0"), parseIp("fe80::1"));
+  for (
+    const text of [
+      "",
+      "1.2.3",
+      "1.2.3.256",
+      "01.2.3.4",
+      "0x7f.1",
+      "1.2.3.4.5",
+      ":::",
+      "1::2::3",
+      "1:2:3:4:5:6:7:8:9",
+      "g::",
+      "localhost",
+    ]
+  ) {
+    assert.is(parseIp(text), undefined, text);
+  }
+});
+
+for (
+  const ip of [
+    "1.1.1.1",
+    "93.184.216.34",
+    "2606:4700:4700::1111",
+    "::ffff:8.8.8.8",
+    "64:ff9b::8.8.8.8",
+    "2002:808:808::1",
+  ]
+) {
+  test(`public: ${ip}`, () => assert.ok(isPublicIp(parseIp(ip)!)));
+}
+
+for (
+  const ip of [
+    "127.0.0.1",
+    "127.255.255.254",
+    "0.0.0.0",
+    "10.0.0.1",
+    "172.16.0.1",
+    "172.31.255.255",
+    "192.168.1.1",
+    "169.254.169.254",
+    "100.64.0.1",
+    "192.0.2.1",
+    "198.18.0.1",
+    "224.0.0.1",
+    "255.255.255.255",
+    "::",
+    "::1",
+    "::ffff:127.0.0.1",
+    "::ffff:7f00:1",
+    "::127.0.0.1",
+    "64:ff9b::10.0.0.1",
+    "2002:7f00:1::1",
+    "2001:db8::1",
+    "2001::1",
+    "fc00::1",
+    "fd12:3456::1",
+    "fe80::1",
+    "ff02::1",
+    "100::1",
+  ]
+) {
+  test(`of special use: ${ip}`, () => assert.not.ok(isPublicIp(parseIp(ip)!)));
+}
+
+test("an IPv6 subscriber has 64 bits, an IPv4 one an address, in any spelling", () => {
+  assert.is(addressBlock("2001:db8:1:2::1"), addressBlock("2001:DB8:1:2:ffff::9"));
+  assert.is.not(addressBlock("2001:db8:1:2::1"), addressBlock("2001:db8:1:3::1"));
+  assert.is(addressBlock("::ffff:192.0.2.1"), "192.0.2.1");
+  assert.is(addressBlock("192.0.2.1"), "192.0.2.1");
+  assert.is(addressBlock("unknown"), "unknown");
+});
+
+test.run();
