@@ -19,6 +19,7 @@ export type TrivetEvent =
     readonly user?: string;
   }
   | { readonly type: "token_revoked"; readonly client: string; readonly user?: string }
+  | { readonly type: "client_registered"; readonly client: string }
   | { readonly type: "code_replayed"; readonly client: string; readonly user: string }
   | { readonly type: "refresh_replayed"; readonly client: string; readonly user: string }
   | { readonly type: "skill_created"; readonly id: string; readonly workspace: string }

@@ -14,3 +14,12 @@ export type { Store } from "./store/store.ts";
 export { prompt, resource, resourceTemplate, tool, ToolError } from "./mcp/definition.ts";
 export { addClient, type ClientRegistration, listClients, removeClient } from "./oauth/client.ts";
 export { addUser, listUsers, removeUser, type UserRegistration } from "./oauth/user.ts";
+export type {
+  AuthenticatedUser,
+  AuthorizationDetailType,
+  CertificateProxy,
+  ProtectedResource,
+  ScopeDefinition,
+  TrustedIssuer,
+} from "./oauth/authorization_server.ts";
+export type { AuthorizationDetail, Profile } from "./oauth/records.ts";

@@ -5,7 +5,14 @@
  */
 import type { Observe } from "./events.ts";
 import type { Definition } from "./mcp/definition.ts";
-import type { AuthorizationServerOptions } from "./oauth/authorization_server.ts";
+import type {
+  AuthorizationDetailType,
+  AuthorizationServerOptions,
+  CertificateProxy,
+  ProtectedResource,
+  ScopeDefinition,
+  TrustedIssuer,
+} from "./oauth/authorization_server.ts";
 import { type ClientRegistration, toClient } from "./oauth/client.ts";
 import { ITERATIONS } from "./crypto/password.ts";
 import type { BlobStore } from "./skills/blob_store.ts";
@@ -39,8 +46,10 @@ export interface TrivetOptions {
 export interface OAuthOptions {
   /** Clients beside those in the store. */
   readonly clients?: readonly ClientRegistration[];
-  /** Scope to what it allows, as the consent page says it. @default {@linkcode SCOPES} */
-  readonly scopes?: Readonly<Record<string, string>>;
+  /** Scope to what it allows, as the consent page says it, and what it implies. @default {@linkcode SCOPES} */
+  readonly scopes?: Readonly<Record<string, string | ScopeDefinition>>;
+  /** What tokens can be for beside Trivet's own resources (RFC 8707). @default none */
+  readonly resources?: readonly ProtectedResource[];
   /** @default "opaque" */
   readonly accessTokenFormat?: "opaque" | "jwt";
   /** Seconds. @default 7200 */
@@ -49,10 +58,52 @@ export interface OAuthOptions {
   readonly refreshTokenLifetime?: number;
   /** Seconds in which a retried refresh hears the same answer; 0 ends the family at once. @default 30 */
   readonly refreshRetryGrace?: number;
+  /** Seconds since the user allowed it, however often it is refreshed. @default 7776000 */
+  readonly grantLifetime?: number;
   /** Seconds. @default 60 */
   readonly codeLifetime?: number;
-  /** Seconds. @default 43200 */
+  /** Seconds that a pushed authorization request waits (RFC 9126). @default 600 */
+  readonly pushedRequestLifetime?: number;
+  /** Seconds. @default 600 */
+  readonly deviceCodeLifetime?: number;
+  /** Seconds since the login. @default 43200 */
   readonly sessionLifetime?: number;
+  /** Seconds since the session was last used. @default 7200 */
+  readonly sessionIdleLifetime?: number;
+  /** Seconds for which a user is not asked the same again. @default 31536000 */
+  readonly consentLifetime?: number;
+  /** How JWTs are signed, the default first. @default ["ES256"] */
+  readonly signingAlgorithms?: readonly ("ES256" | "EdDSA" | "RS256")[];
+  /** Seconds that a key signs before the next one does. @default 7776000 */
+  readonly signingKeyLifetime?: number;
+  /** Seconds that a key is published before it signs. @default 86400 */
+  readonly signingKeyNotice?: number;
+  /** Who may register a client (RFC 7591): everybody, whoever has the scope `clients:register`, nobody. @default "open" */
+  readonly registration?: "open" | "token" | "off";
+  /** Seconds that a client which registered itself is kept without being used. @default 2592000 */
+  readonly registrationLifetime?: number;
+  /** Whether a client id may be the address of a document that describes the client. @default true */
+  readonly clientMetadataDocuments?: boolean;
+  /** Every client must push its authorization requests. @default false */
+  readonly requirePushedRequests?: boolean;
+  /** DPoP proofs must hold a nonce of this server. @default false */
+  readonly requireDpopNonce?: boolean;
+  /** Identity providers whose assertions about users count here (RFC 7523, ID-JAG). @default none */
+  readonly trustedIssuers?: readonly TrustedIssuer[];
+  /** Types of `authorization_details` (RFC 9396). @default none */
+  readonly authorizationDetailTypes?: Readonly<Record<string, AuthorizationDetailType>>;
+  /** The proxy that checks client certificates (RFC 8705). @default none: fields about certificates are not believed */
+  readonly certificateProxy?: CertificateProxy;
+  /** Who the form of a login is from, for users that live elsewhere. @default the users in the store */
+  readonly authenticateUser?: AuthorizationServerOptions["authenticateUser"];
+  /** The ways of signing in that a client may ask for by `acr_values`. @default ["password"], or none with authenticateUser */
+  readonly acrValues?: readonly string[];
+  /**
+   * How documents and keys that strangers name are fetched. The entries for Node, Deno and Bun give one that looks at
+   * the addresses behind a name.
+   * @default the runtime's `fetch`
+   */
+  readonly connect?: AuthorizationServerOptions["connect"];
   /** Of PBKDF2-HMAC-SHA-256. @default 600000 */
   readonly passwordIterations?: number;
 }
@@ -80,6 +131,8 @@ export interface McpOptions {
   readonly skills?: boolean;
   /** `optional`: anonymous callers see and call what needs no scope. @default "optional" */
   readonly auth?: "required" | "optional" | "off";
+  /** What a 401 tells clients to ask for to begin with; more is asked for when a tool needs it. @default all scopes */
+  readonly initialScope?: string;
   /** Values of Host beside the issuer's (DNS rebinding); `*` allows all. @default none */
   readonly allowedHosts?: readonly string[];
   /** Values of Origin beside the issuer's; `*` allows all. @default none */
@@ -89,14 +142,34 @@ export interface McpOptions {
 }
 
 /** The scopes of an operator who named none. */
-export const SCOPES: Readonly<Record<string, string>> = {
-  profile: "See your name and e-mail address",
-  read: "Read your data",
-  write: "Change your data",
-  "skills:read": "See and load skills",
-  "skills:write": "Add and remove skills",
-  admin: "Administer this server",
+export const SCOPES: Readonly<Record<string, ScopeDefinition>> = {
+  profile: { description: "See your name and e-mail address" },
+  read: { description: "Read your data" },
+  write: { description: "Change your data", implies: ["read"] },
+  "skills:read": { description: "See and load skills" },
+  "skills:write": { description: "Add and remove skills", implies: ["skills:read"] },
+  "clients:register": { description: "Register applications" },
+  admin: {
+    description: "Administer this server",
+    implies: ["profile", "write", "skills:write", "clients:register"],
+  },
 };
+
+const DAY = 86_400;
+const LIFETIMES = [
+  "accessTokenLifetime",
+  "refreshTokenLifetime",
+  "grantLifetime",
+  "codeLifetime",
+  "pushedRequestLifetime",
+  "deviceCodeLifetime",
+  "sessionLifetime",
+  "sessionIdleLifetime",
+  "consentLifetime",
+  "signingKeyLifetime",
+  "signingKeyNotice",
+  "registrationLifetime",
+] as const;
 
 const LOOPBACK = new Set(["localhost", "127.0.0.1", "[::1]"]);
 
@@ -128,8 +201,8 @@ export function checkStore(store: Store): Store {
 export function completeOAuth(
   { issuer, store }: TrivetOptions,
   oauth: OAuthOptions,
-  observe: Observe,
-  now: () => number,
+  own: readonly ProtectedResource[],
+  { observe, now, secret }: Pick<AuthorizationServerOptions, "observe" | "now" | "secret">,
 ): AuthorizationServerOptions {
   const complete: AuthorizationServerOptions = {
     issuer,
@@ -138,28 +211,46 @@ export function completeOAuth(
     now,
     clients: (oauth.clients ?? []).map((client) => toClient(client, now())),
     scopes: oauth.scopes ?? SCOPES,
+    resources: [...own, ...(oauth.resources ?? [])],
+    secret,
     accessTokenFormat: oauth.accessTokenFormat ?? "opaque",
     accessTokenLifetime: oauth.accessTokenLifetime ?? 7200,
     refreshTokenLifetime: oauth.refreshTokenLifetime ?? 604_800,
     refreshRetryGrace: oauth.refreshRetryGrace ?? 30,
     codeLifetime: oauth.codeLifetime ?? 60,
+    grantLifetime: oauth.grantLifetime ?? 90 * DAY,
+    pushedRequestLifetime: oauth.pushedRequestLifetime ?? 600,
+    deviceCodeLifetime: oauth.deviceCodeLifetime ?? 600,
     sessionLifetime: oauth.sessionLifetime ?? 43_200,
+    sessionIdleLifetime: oauth.sessionIdleLifetime ?? 7200,
+    consentLifetime: oauth.consentLifetime ?? 365 * DAY,
+    signingAlgorithms: oauth.signingAlgorithms ?? ["ES256"],
+    signingKeyLifetime: oauth.signingKeyLifetime ?? 90 * DAY,
+    signingKeyNotice: oauth.signingKeyNotice ?? DAY,
+    registration: oauth.registration ?? "open",
+    registrationLifetime: oauth.registrationLifetime ?? 30 * DAY,
+    clientMetadataDocuments: oauth.clientMetadataDocuments ?? true,
+    requirePushedRequests: oauth.requirePushedRequests ?? false,
+    requireDpopNonce: oauth.requireDpopNonce ?? false,
+    trustedIssuers: oauth.trustedIssuers ?? [],
+    authorizationDetailTypes: oauth.authorizationDetailTypes ?? {},
+    certificateProxy: oauth.certificateProxy,
+    authenticateUser: oauth.authenticateUser,
+    acrValues: oauth.acrValues ?? (oauth.authenticateUser ? [] : ["password"]),
+    connect: oauth.connect,
     passwordIterations: oauth.passwordIterations ?? ITERATIONS,
   };
-  for (
-    const name of ["accessTokenLifetime", "refreshTokenLifetime", "codeLifetime", "sessionLifetime"] as const
-  ) {
-    checkWhole(`oauth.${name}`, complete[name], 1);
+  for (const name of LIFETIMES) checkWhole(`oauth.${name}`, complete[name], 1);
+  if (complete.signingAlgorithms.length === 0) {
+    throw new TypeError('Cannot create Trivet: "oauth.signingAlgorithms" must name at least one');
+  }
+  if (complete.signingKeyNotice >= complete.signingKeyLifetime) {
+    throw new RangeError(
+      'Cannot create Trivet: "oauth.signingKeyNotice" must be less than "oauth.signingKeyLifetime"',
+    );
   }
   checkWhole("oauth.refreshRetryGrace", complete.refreshRetryGrace, 0);
   checkWhole("oauth.passwordIterations", complete.passwordIterations, 1000);
-  for (const scope of Object.keys(complete.scopes)) {
-    if (!/^[\x21\x23-\x5b\x5d-\x7e]+$/.test(scope)) {
-      throw new TypeError(
-        `Cannot create Trivet: scope "${scope}" must be printable ASCII without blanks and quotes`,
-      );
-    }
-  }
   return complete;
 }
 

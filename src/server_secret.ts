@@ -10,19 +10,13 @@ const KEY = ["server_secret"];
 
 /** A function that gives the 32 bytes, made by whichever instance asks first and remembered here. */
 export function serverSecret(store: Store): () => Promise<Uint8Array> {
-  let secret: Promise<Uint8Array> | undefined;
+  let secret: Uint8Array | undefined;
   async function load(): Promise<Uint8Array> {
     const entry = await store.get<Uint8Array>(KEY);
     if (entry) return entry.value;
     const made = randomBytes(32);
     return await putIfAbsent(store, KEY, made) ? made : load();
   }
-  return () => {
-    secret ??= load().catch((error) => {
-      // A store that failed once must not keep failing from memory.
-      secret = undefined;
-      throw error;
-    });
-    return secret;
-  };
+  // The value is remembered, never the promise: on Workers one that belongs to an ended request never settles.
+  return async () => secret ??= await load();
 }

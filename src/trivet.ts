@@ -6,18 +6,24 @@
  */
 import type { TrivetEvent } from "./events.ts";
 import { homePage } from "./home.ts";
-import { type Authenticate, readBearer } from "./http/bearer.ts";
+import { type Authenticate, readBearer, TokenRefusal } from "./http/bearer.ts";
 import { respondJson, respondText } from "./http/response.ts";
 import { pathOf } from "./http/router.ts";
 import type { RequestContext, Service } from "./http/service.ts";
 import { type ToolServer, toolServer } from "./mcp/service.ts";
 import { skillDefinitions } from "./mcp/skills.ts";
+import { resourceMetadataUrl } from "./oauth/protected_resource.ts";
 import { authorizationServer, type OAuthService } from "./oauth/service.ts";
 import { checkIssuer, checkStore, checkWhole, completeOAuth, type TrivetOptions } from "./options.ts";
 import { serverSecret } from "./server_secret.ts";
 import { API_KEY_PREFIX, verifyApiKey } from "./skills/api_key.ts";
 import { type SkillsService, skillsService } from "./skills/service.ts";
 import { VERSION } from "./version.ts";
+
+const UNKNOWN_KEY = new TokenRefusal(
+  "invalid_token",
+  "The access token or API key is unknown, expired or revoked",
+);
 
 /** One server: `export default createTrivet(...)` runs on Deno, Bun and workerd as it is. */
 export interface Trivet {
@@ -38,30 +44,53 @@ export function createTrivet(options: TrivetOptions): Trivet {
   const observe = options.onEvent ?? ((_: TrivetEvent) => {});
   const base = new URL(issuer).pathname.replace(/\/$/, "");
 
-  const oauth = options.oauth === false
-    ? undefined
-    : authorizationServer(completeOAuth(options, options.oauth ?? {}, observe, now));
+  const secret = serverSecret(store);
+  const place = new URL(issuer).origin + base;
+  const resources = {
+    mcp: { resource: `${place}/mcp`, name: "the tools of this server" },
+    skills: {
+      resource: `${place}/v1/skills`,
+      name: "the skills of this server",
+      scopes: ["skills:read", "skills:write"],
+    },
+    user: { resource: `${place}/api/user`, name: "your name and e-mail address" },
+  };
+  const oauth = options.oauth === false ? undefined : authorizationServer(completeOAuth(
+    options,
+    options.oauth ?? {},
+    [
+      { resource: issuer, name: "this server" },
+      resources.user,
+      ...(options.mcp === false ? [] : [resources.mcp]),
+      ...(options.skills === false ? [] : [resources.skills]),
+    ],
+    { observe, now, secret },
+  ));
 
-  const authenticate: Authenticate = async (request) => {
+  /** Who calls a resource: by an API key of the Skills service, or by an access token that is for it. */
+  const authenticateFor = (resource: string): Authenticate => async (request, context = {}) => {
     const key = request.headers.get("x-api-key");
-    if (key !== null) return await verifyApiKey(store, key) ?? "invalid";
-    if (!request.headers.has("authorization")) return "none";
-    const token = readBearer(request);
-    if (token === undefined) return "invalid";
-    if (token.startsWith(API_KEY_PREFIX)) return await verifyApiKey(store, token) ?? "invalid";
-    return await oauth?.verifyToken(token) ?? "invalid";
+    if (key !== null) return await verifyApiKey(store, key) ?? UNKNOWN_KEY;
+    const field = request.headers.get("authorization");
+    if (field === null) return "none";
+    if (field.includes(API_KEY_PREFIX)) {
+      return await verifyApiKey(store, readBearer(request) ?? "") ?? UNKNOWN_KEY;
+    }
+    const caller = await oauth?.authenticate(request, context, resource) ?? "none";
+    return caller === "none" ? UNKNOWN_KEY : caller;
   };
 
   const skillsOptions = options.skills === false ? undefined : options.skills ?? {};
   const skills = skillsOptions && skillsService({
     store,
     base,
-    authenticate,
+    authenticate: authenticateFor(resources.skills.resource),
+    resourceMetadata: oauth && resourceMetadataUrl(resources.skills.resource),
     auth: skillsOptions.auth ?? "required",
     folders: skillsOptions.folders ?? [],
     blobs: skillsOptions.blobs,
     uploadLimit: checkWhole("skills.uploadLimit", skillsOptions.uploadLimit ?? 8 * 1024 * 1024, 1024),
-    cursorKey: serverSecret(store),
+    cursorKey: secret,
     observe,
     now,
   });
@@ -79,13 +108,14 @@ export function createTrivet(options: TrivetOptions): Trivet {
       ...(mcpOptions.resources ?? []),
       ...(mcpOptions.prompts ?? []),
     ],
-    authenticate,
+    authenticate: authenticateFor(resources.mcp.resource),
     auth: mcpOptions.auth ?? "optional",
+    initialScope: mcpOptions.initialScope,
     allowedHosts: mcpOptions.allowedHosts ?? [],
     allowedOrigins: mcpOptions.allowedOrigins ?? [],
     bodyLimit: checkWhole("mcp.bodyLimit", mcpOptions.bodyLimit ?? 4 * 1024 * 1024, 1024),
     observe,
-    resourceMetadata: undefined,
+    resourceMetadata: oauth && resourceMetadataUrl(resources.mcp.resource),
   });
 
   const mounted = new Map<string, Service>();

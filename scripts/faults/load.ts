@@ -241,6 +241,8 @@ export class Load {
     const { client_id, username, password } = this.#account;
     if (this.#cookie === undefined) {
       const login = await this.#post("/login", { username, password });
+      // Many clients of one account at once are throttled.
+      if (login.status === 429) throw new NoAnswer("Too many logins at once");
       this.#cookie = login.headers.get("set-cookie")!.split(";")[0]!;
       await login.body?.cancel();
     }
@@ -250,6 +252,8 @@ export class Load {
       client_id,
       redirect_uri: REDIRECT_URI,
       scope: "profile",
+      // The question and its answer are what faults are tried on.
+      prompt: "consent",
     });
     const page = await this.#send(`/oauth/authorize?${query}`, { headers, redirect: "manual" });
     const transaction = /name="transaction" value="([^"]+)"/.exec(await page.text())?.[1];

@@ -4,11 +4,12 @@
  *
  * @module
  */
-import { type Authenticate, bearerChallenge, type Principal } from "../http/bearer.ts";
+import { type Authenticate, bearerChallenge, type Principal, TokenRefusal } from "../http/bearer.ts";
 import { BodyError, readText } from "../http/body.ts";
 import { allowEveryOrigin, answerPreflight } from "../http/cors.ts";
 import { mediaType } from "../http/media_type.ts";
 import { type Fields, respond } from "../http/response.ts";
+import type { RequestContext } from "../http/service.ts";
 import { dispatch, dispatchBatch, type Dispatcher } from "../jsonrpc/dispatch.ts";
 import { INTERNAL_ERROR, INVALID_REQUEST, PARSE_ERROR, RpcError, SERVER_ERROR } from "../jsonrpc/error.ts";
 import {
@@ -28,6 +29,8 @@ export interface HttpOptions {
   readonly auth: "required" | "optional" | "off";
   /** Bytes. */
   readonly bodyLimit: number;
+  /** What a 401 says to ask for to begin with (RFC 6750 §3); more is asked for when a call needs it. */
+  readonly initialScope?: string | undefined;
   /** Where the RFC 9728 document is; left out of challenges when there is none. */
   readonly resourceMetadata: string | undefined;
 }
@@ -45,15 +48,18 @@ const PLAIN_STATUS: Readonly<Record<number, number>> = {
 };
 
 /** A handler for the one endpoint. */
-export function createHttpHandler(options: HttpOptions): (request: Request) => Promise<Response> {
+export function createHttpHandler(
+  options: HttpOptions,
+): (request: Request, context: RequestContext) => Promise<Response> {
   const { dispatcher, isAllowed, authenticate, auth, bodyLimit, resourceMetadata } = options;
+  const initial = options.initialScope === undefined ? {} : { scope: options.initialScope };
 
-  async function post(request: Request): Promise<Response> {
+  async function post(request: Request, { ip }: RequestContext): Promise<Response> {
     let context = ANONYMOUS;
     if (auth !== "off") {
-      const caller = await authenticate(request);
-      if (caller === "invalid") return challenge(401, { error: "invalid_token" });
-      if (caller === "none" && auth === "required") return challenge(401, {});
+      const caller = await authenticate(request, { ip });
+      if (caller instanceof TokenRefusal) return refuseToken(caller);
+      if (caller === "none" && auth === "required") return challenge(401, initial);
       if (caller !== "none") context = { principal: caller };
     }
     if (mediaType(request.headers.get("content-type")) !== "application/json") {
@@ -123,19 +129,27 @@ export function createHttpHandler(options: HttpOptions): (request: Request) => P
   }
 
   function challenge(status: 401 | 403, members: Record<string, string>, response?: RpcResponse): Response {
-    const text = members.error === "invalid_token"
-      ? "The access token is unknown, expired or revoked"
-      : "This call needs an access token";
-    const body = response ?? { id: null, error: new RpcError(SERVER_ERROR, text) };
+    const body = response ??
+      { id: null, error: new RpcError(SERVER_ERROR, "This call needs an access token") };
     const field = bearerChallenge({ ...members, resource_metadata: resourceMetadata });
     return respond(status, writeResponse(body), [...JSON_FIELDS, ["www-authenticate", field]]);
   }
 
-  return async (request) => {
+  function refuseToken(refusal: TokenRefusal): Response {
+    const fields = refusal.challenge({ ...initial, resource_metadata: resourceMetadata });
+    return respond(401, writeResponse(errorOf(SERVER_ERROR, refusal.description)), [
+      ...JSON_FIELDS,
+      ...fields,
+    ]);
+  }
+
+  return async (request, context) => {
     if (!isAllowed(request)) {
       return refuse(403, INVALID_REQUEST, "This Host or Origin may not call this server");
     }
-    if (request.method === "POST") return allowEveryOrigin(request, await post(request).catch(refuseFault));
+    if (request.method === "POST") {
+      return allowEveryOrigin(request, await post(request, context).catch(refuseFault));
+    }
     const preflight = answerPreflight(request, METHODS);
     if (preflight) return preflight;
     if (request.method === "OPTIONS") return respond(204, null, [["allow", METHODS]]);

@@ -35,6 +35,8 @@ export interface ToolServerOptions {
   readonly allowedOrigins: readonly string[];
   readonly bodyLimit: number;
   readonly resourceMetadata: string | undefined;
+  /** What a 401 says to ask for to begin with. */
+  readonly initialScope?: string | undefined;
   readonly observe: Observe;
 }
 
@@ -71,9 +73,9 @@ export function toolServer(options: ToolServerOptions): ToolServer {
   const path = base + "/mcp";
   return {
     mounts: ["mcp"],
-    fetch: (request) =>
+    fetch: (request, context = {}) =>
       pathOf(request.url) === path
-        ? handle(request)
+        ? handle(request, context)
         : Promise.resolve(respondText(404, `Nothing is here. The tool server is at ${path}`)),
     serveStdio: (input, output, principal) => serveStdio(dispatcher, input, output, { principal }),
   };

@@ -6,7 +6,7 @@
  */
 import * as v from "valibot";
 import type { TrivetEvent } from "../events.ts";
-import type { Principal } from "../http/bearer.ts";
+import { type Principal, TokenRefusal } from "../http/bearer.ts";
 import { type Definition, prompt, resource, resourceTemplate, tool, ToolError } from "./definition.ts";
 import { type ToolServer, toolServer, type ToolServerOptions } from "./service.ts";
 
@@ -113,7 +113,11 @@ export function newServer(options: Partial<ToolServerOptions> = {}): TestServer 
     authenticate: (request) => {
       const token = request.headers.get("authorization");
       const known = { "Bearer reader": READER, "Bearer writer": WRITER }[token ?? ""];
-      return Promise.resolve(token === null ? "none" : known ?? "invalid");
+      return Promise.resolve(
+        token === null
+          ? "none"
+          : known ?? new TokenRefusal("invalid_token", "The access token is unknown, expired or revoked"),
+      );
     },
     auth: "optional",
     allowedHosts: [],

@@ -6,55 +6,113 @@
  */
 import { readJws, signJws, verifyJws } from "../crypto/jws.ts";
 import { randomId, randomSecret, secretDigest } from "../crypto/secret.ts";
-import type { Principal } from "../http/bearer.ts";
 import { CACHED, type Commit, type Key, type Put } from "../store/store.ts";
 import type { AuthorizationServer } from "./authorization_server.ts";
-import { type AccessToken, accessTokenKey, grantKey, revokedTokenKey } from "./records.ts";
+import { OAuthError } from "./error.ts";
+import {
+  type AccessToken,
+  accessTokenKey,
+  type Actor,
+  type AuthorizationDetail,
+  type Client,
+  type Confirmation,
+  grantKey,
+  revokedTokenKey,
+} from "./records.ts";
+import { settingsOf } from "./resource.ts";
 
 const JWT_TYPE = "at+jwt";
-/** The one workspace of everybody who comes with a token of this server. */
-const WORKSPACE = "default";
 
-/** What an access token is for. */
-export interface AccessTokenRequest {
-  readonly client_id: string;
-  readonly scope: string;
-  readonly user?: string;
-  readonly grant?: string;
+/** What an access token is to say. `until` is the latest end, in milliseconds since the epoch. */
+export type AccessTokenRequest = Omit<AccessToken, "issued" | "expires" | "client_id"> & {
+  readonly until?: number;
+};
+
+/** A token, and what must be stored before it is handed out: nothing for a JWT. */
+export interface MintedAccessToken {
+  readonly access_token: string;
+  readonly put: Put | undefined;
+  /** Seconds. */
+  readonly expires_in: number;
 }
 
-/** A new token, and what must be stored before it is handed out: nothing for a JWT. */
+/** A new token for this client. @throws {OAuthError} invalid_target for resources whose tokens differ in kind */
 export async function mintAccessToken(
   as: AuthorizationServer,
-  { client_id, scope, user, grant }: AccessTokenRequest,
-): Promise<{ access_token: string; put: Put | undefined }> {
-  const now = as.now();
-  const expires = now + as.accessTokenLifetime * 1000;
-  if (as.accessTokenFormat === "jwt") {
-    const issued = Math.floor(now / 1000);
-    const claims = {
-      iss: as.issuer,
-      // RFC 9068 §2.2: the client stands for itself when there is no user.
-      sub: user ?? client_id,
-      aud: as.issuer,
-      client_id,
-      scope,
-      iat: issued,
-      exp: issued + as.accessTokenLifetime,
-      jti: randomId(""),
-      ...(grant !== undefined && { grant }),
+  client: Client,
+  { until, ...asked }: AccessTokenRequest,
+): Promise<MintedAccessToken> {
+  const { format, lifetime } = chooseKind(as, client, asked.resource);
+  const issued = as.now();
+  const expires = Math.min(issued + lifetime * 1000, until ?? Infinity);
+  const expires_in = Math.floor((expires - issued) / 1000);
+  const token: AccessToken = { client_id: client.id, ...asked, issued, expires };
+  if (format === "jwt") {
+    return {
+      access_token: await signJws(await as.keys.current(), JWT_TYPE, toClaims(as, token)),
+      put: undefined,
+      expires_in,
     };
-    return { access_token: await signJws(await as.keys.current(), JWT_TYPE, claims), put: undefined };
   }
   const access_token = randomSecret("trivet_at_");
-  const value: AccessToken = {
+  return {
+    access_token,
+    put: { key: accessTokenKey(secretDigest(access_token)), value: token, expires },
+    expires_in,
+  };
+}
+
+/** What the resource says, else the client, else the server. */
+function chooseKind(
+  as: AuthorizationServer,
+  client: Client,
+  resource: readonly string[] | undefined,
+): { format: "opaque" | "jwt"; lifetime: number } {
+  const usual = client.access_token_format ?? as.accessTokenFormat;
+  if (resource === undefined) return { format: usual, lifetime: as.accessTokenLifetime };
+  const settings = settingsOf(as, resource);
+  const formats = new Set(settings.map(({ accessTokenFormat }) => accessTokenFormat ?? usual));
+  if (formats.size > 1) {
+    throw new OAuthError(
+      "invalid_target",
+      "These resources take tokens of different kinds: ask for one at a time",
+    );
+  }
+  const lifetimes = settings.map(({ accessTokenLifetime }) => accessTokenLifetime ?? as.accessTokenLifetime);
+  return { format: [...formats][0] ?? usual, lifetime: Math.min(...lifetimes) };
+}
+
+/** RFC 9068 §2.2, with what RFC 7800, 8693, 9396 and 9470 add. */
+function toClaims(as: AuthorizationServer, token: AccessToken): Record<string, unknown> {
+  const {
     client_id,
     scope,
+    user,
+    grant,
+    resource,
+    issued,
     expires,
-    ...(user !== undefined && { user }),
+    cnf,
+    authentication,
+    authorization_details,
+    act,
+  } = token;
+  return {
+    iss: as.issuer,
+    // RFC 9068 §2.2: the client stands for itself when there is no user.
+    sub: user ?? client_id,
+    aud: resource === undefined ? as.issuer : resource.length === 1 ? resource[0] : resource,
+    client_id,
+    scope,
+    iat: Math.floor(issued / 1000),
+    exp: Math.floor(expires / 1000),
+    jti: randomId(""),
     ...(grant !== undefined && { grant }),
+    ...(cnf && { cnf }),
+    ...authentication,
+    ...(authorization_details && { authorization_details }),
+    ...(act && { act }),
   };
-  return { access_token, put: { key: accessTokenKey(secretDigest(access_token)), value, expires } };
 }
 
 /** A token that is good now, and what ends it before its time. */
@@ -62,21 +120,6 @@ export interface LiveAccessToken {
   readonly token: AccessToken;
   /** Where the store has it, or where it is written that it was revoked. */
   readonly record: { readonly opaque: Key } | { readonly revoked: Key };
-}
-
-/** Who the token stands for; `undefined` when it is unknown, expired, revoked or not ours. */
-export async function verifyAccessToken(
-  as: AuthorizationServer,
-  presented: string,
-): Promise<Principal | undefined> {
-  const token = (await findAccessToken(as, presented))?.token;
-  return token && {
-    client: token.client_id,
-    scopes: new Set(token.scope.split(" ")),
-    workspace: WORKSPACE,
-    expires: token.expires,
-    ...(token.user !== undefined && { subject: token.user }),
-  };
 }
 
 /** The token as it was issued; `undefined` when it is unknown, expired, revoked or not ours. */
@@ -104,13 +147,22 @@ async function readOpaque(
   return entry && { token: entry.value, record: { opaque: entry.key } };
 }
 
-/** RFC 9068 §4, in its order: the type, the key, the signature, then issuer, audience and time. */
+/** RFC 9068 §4, in its order: the type, the key, the signature, then issuer and time. */
 async function readJwt(as: AuthorizationServer, token: string): Promise<LiveAccessToken | undefined> {
   const kid = readJws(token)?.header.kid;
   const key = typeof kid === "string" ? await as.keys.find(kid) : undefined;
   const claims = key && await verifyJws(key, JWT_TYPE, token);
-  if (!claims || claims.iss !== as.issuer || claims.aud !== as.issuer) return undefined;
-  const { sub, client_id, scope, exp, grant, jti } = claims as { [name: string]: string } & { exp: number };
+  if (!claims || claims.iss !== as.issuer) return undefined;
+  const { sub, client_id, scope, exp, iat, aud, grant, jti } = claims as
+    & { [name: string]: string }
+    & { exp: number; iat: number; aud: string | string[] };
+  const { cnf, auth_time, acr, authorization_details, act } = claims as {
+    cnf?: Confirmation;
+    auth_time?: number;
+    acr?: string;
+    authorization_details?: AuthorizationDetail[];
+    act?: Actor;
+  };
   // RFC 7009 §3: a token that says everything itself needs a list of those that were revoked.
   const revoked = revokedTokenKey(jti!);
   if (await as.store.get(revoked)) return undefined;
@@ -118,9 +170,15 @@ async function readJwt(as: AuthorizationServer, token: string): Promise<LiveAcce
     token: {
       client_id: client_id!,
       scope: scope!,
+      issued: iat * 1000,
       expires: exp * 1000,
+      ...(aud !== as.issuer && { resource: typeof aud === "string" ? [aud] : aud }),
       ...(sub !== client_id && { user: sub! }),
       ...(grant !== undefined && { grant }),
+      ...(cnf && { cnf }),
+      ...(auth_time !== undefined && { authentication: { auth_time, acr: acr! } }),
+      ...(authorization_details && { authorization_details }),
+      ...(act && { act }),
     },
     record: { revoked },
   };

@@ -7,6 +7,14 @@ import { ISSUER, newServer, type TestServer } from "./test_server.ts";
 const test = suite("oauth/access_token");
 const encode = (value: unknown) => encodeBase64url(new TextEncoder().encode(JSON.stringify(value)));
 
+const KEYS = {
+  now: Date.now,
+  signingAlgorithms: ["ES256"],
+  signingKeyLifetime: 90 * 86_400,
+  signingKeyNotice: 86_400,
+  longestTokenLifetime: 7200,
+} as const;
+
 async function clientToken(server: TestServer): Promise<string> {
   return (await (await server.token({ grant_type: "client_credentials", scope: "read" })).json())
     .access_token;
@@ -18,13 +26,15 @@ test("RFC 9068 section 2: a JWT access token has typ at+jwt and every claim that
   assert.is(header.alg, "ES256");
   assert.is(header.typ, "at+jwt");
   assert.type(header.kid, "string");
-  const { sub, exp, iat, jti, grant, ...rest } = claims as Record<string, string> & {
+  const { sub, exp, iat, auth_time, jti, grant, ...rest } = claims as Record<string, string> & {
+    auth_time: number;
     exp: number;
     iat: number;
   };
-  assert.equal(rest, { iss: ISSUER, aud: ISSUER, client_id: "app", scope: "read" });
+  assert.equal(rest, { iss: ISSUER, aud: ISSUER, client_id: "app", scope: "read", acr: "password" });
   assert.match(sub!, /^user_/);
   assert.is(exp - iat, 7200);
+  assert.ok(iat - auth_time <= 1);
   assert.ok(jti!.length >= 22 && grant!.length >= 22);
 });
 
@@ -57,7 +67,10 @@ test("the key is published before the first token, and stays the same on another
   assert.is(readJws(token)!.header.kid, key.kid);
   const { createSigningKeys } = await import("./signing_keys.ts");
   const others = await Promise.all(
-    Array.from({ length: 5 }, async () => (await createSigningKeys(first.store, Date.now).current()).kid),
+    Array.from(
+      { length: 5 },
+      async () => (await createSigningKeys({ ...KEYS, store: first.store }).current()).kid,
+    ),
   );
   assert.equal(new Set(others), new Set([key.kid]));
 });
@@ -67,7 +80,7 @@ test("instances that start together agree on one key", async () => {
   const { createSigningKeys } = await import("./signing_keys.ts");
   const store = memoryStore();
   const kids = await Promise.all(
-    Array.from({ length: 10 }, async () => (await createSigningKeys(store, Date.now).current()).kid),
+    Array.from({ length: 10 }, async () => (await createSigningKeys({ ...KEYS, store }).current()).kid),
   );
   assert.is(new Set(kids).size, 1);
 });

@@ -35,10 +35,10 @@ export function respondToClient(
 }
 
 /** 400 with a page: the request cannot be tied to a client, so it leads nowhere. */
-export function refuseOnPage(reason: string): Response {
+export function refuseOnPage(reason: string, status = 400): Response {
   return respondPage({
     title: "Request refused",
-    status: 400,
+    status,
     formAction: "'none'",
     body: html`
       <h1>This request cannot go on</h1>

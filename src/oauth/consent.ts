@@ -4,41 +4,69 @@
  *
  * @module
  */
-import { randomId, randomSecret, secretDigest } from "../crypto/secret.ts";
+import { randomSecret, secretDigest } from "../crypto/secret.ts";
 import { readForm } from "../http/form.ts";
 import { isSameOrigin } from "../http/origin.ts";
-import { html, respondPage } from "../http/page.ts";
+import { html, type Markup, respondPage } from "../http/page.ts";
+import type { Entry } from "../store/store.ts";
+import { describeAuthorizationDetails } from "./authorization_details.ts";
 import type { AuthorizationServer } from "./authorization_server.ts";
 import { refuseOnPage, respondToClient } from "./authorize_response.ts";
-import { type Client, type Code, codeKey, type Transaction, transactionKey } from "./records.ts";
+import { findClient } from "./client.ts";
+import { issueCode } from "./code.ts";
+import type { FoundConsent } from "./consent_memory.ts";
+import {
+  type Authorization,
+  type Client,
+  pushedRequestKey,
+  type Transaction,
+  transactionKey,
+} from "./records.ts";
+import { settingsOf } from "./resource.ts";
 import { findSession, type SignedIn } from "./session.ts";
 
-/** How long a consent page may lie open, in milliseconds. */
+/** How long a page with a question may lie open, in milliseconds. */
 const PATIENCE = 10 * 60 * 1000;
-/** How long a code is remembered after it was made, in milliseconds, so that a late replay is still seen. */
-const MEMORY = 10 * 60 * 1000;
 const FORM_LIMIT = 16 * 1024;
 
-/** Keeps the checked request under a one-time token and shows the page that carries it. */
+/** Keeps a question under a one-time token, which the page that asks it carries. */
+export async function keepTransaction(as: AuthorizationServer, transaction: Transaction): Promise<string> {
+  const secret = randomSecret("");
+  const key = transactionKey(secretDigest(secret));
+  await as.store.commit({ set: [{ key, value: transaction, expires: as.now() + PATIENCE }] });
+  return secret;
+}
+
+/** The question that an answer is to; `undefined` when it was answered, is too old, or was shown to somebody else. */
+export async function findTransaction(
+  as: AuthorizationServer,
+  request: Request,
+  secret: string | undefined,
+): Promise<Entry<Transaction> | undefined> {
+  const signedIn = await findSession(as, request);
+  const entry = await as.store.get<Transaction>(transactionKey(secretDigest(secret ?? "")));
+  return signedIn && entry?.value.session === signedIn.session ? entry : undefined;
+}
+
+/** Keeps the checked request and shows the page that asks for it. */
 export async function askConsent(
   as: AuthorizationServer,
   client: Client,
   { user }: SignedIn,
   transaction: Transaction,
+  before: FoundConsent,
 ): Promise<Response> {
-  const secret = randomSecret("");
-  const key = transactionKey(secretDigest(secret));
-  await as.store.commit({ set: [{ key, value: transaction, expires: as.now() + PATIENCE }] });
-  const host = hostOf(transaction.redirect_uri);
+  const secret = await keepTransaction(as, transaction);
+  const { redirect_uri, ...authorization } = transaction.request!;
   return respondPage({
     title: "Allow access?",
     body: html`
-      <h1>${displayName(client.name)} asks for access</h1>
+      <h1>${displayName(client)} asks for access</h1>
       <p>You are signed in as <strong>${user.name}</strong>. If you allow it, this application may:</p>
-      <ul>
-        ${transaction.scope.split(" ").map((scope) => html`<li>${as.scopes[scope] ?? scope}</li>`)}
-      </ul>
-      <p>You will go to <strong>${host}</strong>.</p>
+      ${describeAccess(as, authorization, before)}
+      <p>You will go to <strong>${hostOf(redirect_uri)}</strong>.</p>
+      ${describeTrust(client)}
+      ${describeDuration(as, client)}
       <form method="post" action="${as.base + "/oauth/authorize"}">
         <input type="hidden" name="transaction" value="${secret}">
         <div class="row">
@@ -61,39 +89,95 @@ export async function decideConsent(as: AuthorizationServer, request: Request): 
   if (repeated.length > 0 || decision !== "approve" && decision !== "deny") {
     return refuseOnPage("Its answer must be to allow or to deny, once.");
   }
-  const signedIn = await findSession(as, request);
-  const entry = await as.store.get<Transaction>(
-    transactionKey(secretDigest(values.get("transaction") ?? "")),
-  );
-  if (!entry || !signedIn || entry.value.session !== signedIn.session) {
+  const entry = await findTransaction(as, request, values.get("transaction"));
+  if (!entry?.value.request) {
     return refuseOnPage("It has been answered already, has waited too long, or was shown to somebody else.");
   }
-  const transaction = entry.value;
+  const { user, request: asked, pushed } = entry.value;
   const used = { check: [{ key: entry.key, version: entry.version }], remove: [entry.key] };
   if (decision === "deny") {
-    if (!await as.store.commit(used)) return refuseOnPage("It has been answered already.");
-    as.observe({ type: "consent_denied", user: transaction.user, client: transaction.client_id });
-    return respondToClient(as, { ...transaction, state: transaction.state }, {
+    const remove = [entry.key, ...(pushed === undefined ? [] : [pushedRequestKey(pushed)])];
+    if (!await as.store.commit({ ...used, remove })) return refuseOnPage("It has been answered already.");
+    as.observe({ type: "consent_denied", user, client: asked.client_id });
+    return respondToClient(as, { redirect_uri: asked.redirect_uri, state: asked.state }, {
       error: "access_denied",
       error_description: "The user denied the request",
     });
   }
-  const secret = randomSecret("trivet_ac_");
-  const { session: _, state, ...kept } = transaction;
-  const code: Code = { ...kept, grant: randomId(""), until: as.now() + as.codeLifetime * 1000, spent: false };
-  const set = [{ key: codeKey(secretDigest(secret)), value: code, expires: as.now() + MEMORY }];
-  if (!await as.store.commit({ ...used, set })) return refuseOnPage("It has been answered already.");
-  as.observe({ type: "consent_given", user: code.user, client: code.client_id, scope: code.scope });
-  return respondToClient(as, { redirect_uri: code.redirect_uri, state }, { code: secret });
+  const client = await findClient(as, asked.client_id);
+  if (!client) return refuseOnPage("Its application is not known here any more.");
+  return await issueCode(as, client, entry.value, used);
+}
+
+/** What it may do, as a list: what is new first, and what was allowed before by itself. */
+export function describeAccess(
+  as: AuthorizationServer,
+  { scope, resource, authorization_details }: Omit<Authorization, "client_id">,
+  before?: FoundConsent,
+): Markup {
+  const line = (text: string) => html`<li>${text}</li>`;
+  const describe = (each: string) => line(as.descriptions.get(each) ?? each);
+  const scopes = scope.split(" ");
+  const known = scopes.filter((each) => before?.scopes.has(each));
+  const fresh = scopes.filter((each) => !known.includes(each));
+  const details = describeAuthorizationDetails(as, authorization_details);
+  const places = settingsOf(as, resource);
+  return html`
+    ${fresh.length + details.length > 0 && html`
+      <ul>${[...fresh.map(describe), ...details.map(line)]}</ul>
+    `}
+    ${known.length > 0 && html`
+      <p class="soft">You allowed before:</p>
+      <ul class="soft">${known.map(describe)}</ul>
+    `}
+    ${places.length > 0 && html`
+      <p>This is for <strong>${places.map(({ name, resource }) => name ?? resource).join(", ")}</strong>.</p>
+    `}
+  `;
+}
+
+/** RFC 7591 §5: what a client says of itself is its own word. */
+export function describeTrust({ id, source }: Client): Markup | false {
+  if (source === "operator") return false;
+  const who = source === "document"
+    ? html`
+      It is described at <strong>${hostOf(id)}</strong>.
+    `
+    : html``;
+  return html`
+    <p
+      class="note">${who}Its name is its own word: nobody here has checked it. Allow it only if you started this
+    yourself, at an application that you trust.</p>
+  `;
+}
+
+function describeDuration(as: AuthorizationServer, { grant_types }: Client): Markup {
+  return grant_types.includes("refresh_token")
+    ? html`<p class="soft">It keeps this access until it has not used it for ${
+      inWords(as.refreshTokenLifetime)
+    }.</p>`
+    : html`<p class="soft">It has this access for ${inWords(as.accessTokenLifetime)}.</p>`;
+}
+
+function inWords(seconds: number): string {
+  const [amount, unit] = seconds >= 2 * 86_400
+    ? [Math.round(seconds / 86_400), "day"]
+    : seconds >= 2 * 3600
+    ? [Math.round(seconds / 3600), "hour"]
+    : [Math.max(1, Math.round(seconds / 60)), "minute"];
+  return `${amount} ${unit}${amount === 1 ? "" : "s"}`;
 }
 
 /** A name that strangers chose, in one line of visible characters: nothing hidden, nothing that turns text round. */
-function displayName(name: string): string {
-  const visible = name.replace(/[\p{C}\p{Z}\s]+/gu, " ").trim();
-  return visible.length > 80 ? visible.slice(0, 79) + "…" : visible;
+export function displayName({ name, id, source }: Client): string {
+  const visible = name.replace(/[\p{C}\p{Z}\s]+/gu, " ").trim() || id;
+  const short = visible.length > 80 ? visible.slice(0, 79) + "…" : visible;
+  // In quotes it is seen to be a name, whatever it says.
+  return source === "operator" ? short : `“${short}”`;
 }
 
-function hostOf(uri: string): string {
+/** Where an address leads, as text: the host, or the scheme of an application on this device. */
+export function hostOf(uri: string): string {
   const url = new URL(uri);
   return url.host === "" ? url.protocol + "//" : url.host;
 }

@@ -4,8 +4,12 @@
  *
  * @module
  */
+import type { Fields } from "../http/response.ts";
 
-/** Code to HTTP status at the token endpoint. RFC 6749 §5.2: 400, but 401 for a client that is not known. */
+/**
+ * Code to HTTP status at the endpoints for programs. RFC 6749 §5.2: 400, but 401 for a client that is not known. What
+ * stands below the blank lines comes from the extension named there.
+ */
 const STATUS = {
   invalid_request: 400,
   invalid_client: 401,
@@ -17,6 +21,38 @@ const STATUS = {
   access_denied: 403,
   server_error: 500,
   temporarily_unavailable: 503,
+
+  // RFC 6750 §3.1, at endpoints that take an access token
+  invalid_token: 401,
+  insufficient_scope: 403,
+
+  // RFC 7591 §3.2.2
+  invalid_redirect_uri: 400,
+  invalid_client_metadata: 400,
+
+  // RFC 8628 §3.5
+  authorization_pending: 400,
+  slow_down: 400,
+  expired_token: 400,
+
+  // RFC 8707 §2
+  invalid_target: 400,
+
+  // RFC 9101 §7 and RFC 9126 §2.3
+  invalid_request_uri: 400,
+  request_not_supported: 400,
+
+  // RFC 9396 §5
+  invalid_authorization_details: 400,
+
+  // RFC 9449 §5 and §8
+  invalid_dpop_proof: 400,
+  use_dpop_nonce: 400,
+
+  // RFC 9470 §5, and what `prompt=none` may get (OpenID Connect Core §3.1.2.6)
+  unmet_authentication_requirements: 400,
+  login_required: 400,
+  consent_required: 400,
 } as const;
 
 export type OAuthErrorCode = keyof typeof STATUS;
@@ -30,10 +66,22 @@ export class OAuthError extends Error {
   override readonly name = "OAuthError";
   readonly code: OAuthErrorCode;
   readonly status: number;
+  /** Header fields that the answer needs beside the usual ones. */
+  readonly fields: Fields;
 
-  constructor(code: OAuthErrorCode, description: string, options?: ErrorOptions & { status?: number }) {
+  constructor(
+    code: OAuthErrorCode,
+    description: string,
+    options?: ErrorOptions & { readonly status?: number; readonly fields?: Fields },
+  ) {
     super(description, options);
     this.code = code;
     this.status = options?.status ?? STATUS[code];
+    this.fields = options?.fields ?? [];
   }
+}
+
+/** Text that came in a request, fit to be named in a description. */
+export function plain(text: string, longest = 200): string {
+  return text.replace(/[^\x20-\x21\x23-\x5b\x5d-\x7e]/g, "?").slice(0, longest);
 }

@@ -5,70 +5,61 @@
  * @module
  */
 import { secretDigest } from "../crypto/secret.ts";
-import type { Entry } from "../store/store.ts";
-import { mintAccessToken } from "./access_token.ts";
+import type { Entry, Put } from "../store/store.ts";
 import type { AuthorizationServer } from "./authorization_server.ts";
 import { OAuthError } from "./error.ts";
+import { startGrant } from "./grant.ts";
 import { verifierMatches } from "./pkce.ts";
-import { type Client, type Code, codeKey, type Grant, grantKey } from "./records.ts";
-import { mintRefreshToken } from "./refresh_token.ts";
-import type { TokenForm, TokenResponse } from "./token_response.ts";
+import { type AuthorizationRequest, type Code, codeKey, grantKey } from "./records.ts";
+import type { TokenCall, TokenResponse } from "./token_response.ts";
 
 /** One text for unknown, foreign, used and expired codes: which it was is nobody's business. */
 const REFUSED = "The code is unknown, used or expired, or was not issued to this client";
+/** How long a spent code is remembered, in milliseconds. */
+const MEMORY = 10 * 60 * 1000;
 
 /** Access and refresh token for a code. @throws {OAuthError} invalid_grant, invalid_request */
-export async function grantCode(
-  as: AuthorizationServer,
-  client: Client,
-  form: TokenForm,
-): Promise<TokenResponse> {
+export async function grantCode(as: AuthorizationServer, call: TokenCall): Promise<TokenResponse> {
+  const { client, form, cnf } = call;
   const secret = form.get("code");
   if (!secret) throw new OAuthError("invalid_request", "code is missing");
   const entry = await as.store.get<Code>(codeKey(secretDigest(secret)));
   // RFC 6749 §4.1.3: the code is bound to the client that asked for it.
-  if (!entry || entry.value.client_id !== client.id) throw new OAuthError("invalid_grant", REFUSED);
+  if (!entry || entry.value.request.client_id !== client.id) throw new OAuthError("invalid_grant", REFUSED);
   const code = entry.value;
+  const { request, user, authentication, grant } = code;
   if (code.spent) return await refuseReplay(as, code);
   if (code.until <= as.now()) throw new OAuthError("invalid_grant", REFUSED);
-  checkRedirectUri(code, form.get("redirect_uri"));
-  if (!verifierMatches(code.code_challenge, form.get("code_verifier"))) {
+  checkRedirectUri(request, form.get("redirect_uri"));
+  if (!verifierMatches(request.code_challenge, form.get("code_verifier"))) {
     // Who guesses gets one guess.
-    await spend(as, entry, {});
+    await spend(as, entry, []);
     throw new OAuthError("invalid_grant", "code_verifier does not match the code_challenge of the request");
   }
-
-  const { grant, user, scope } = code;
-  const { access_token, put } = await mintAccessToken(as, { client_id: client.id, scope, user, grant });
-  const refresh = client.grant_types.includes("refresh_token") ? mintRefreshToken(grant) : undefined;
-  const lives = as.now() + (refresh ? as.refreshTokenLifetime : as.accessTokenLifetime) * 1000;
-  const value: Grant = {
+  // RFC 9449 §10: a code that was asked for with a key is good with that key only.
+  if (request.dpop_jkt !== undefined && request.dpop_jkt !== cnf?.jkt) {
+    throw new OAuthError("invalid_grant", "The code is bound to a DPoP key: send a proof of that key");
+  }
+  const { response, set } = await startGrant(as, call, {
+    grant,
     user,
-    client_id: client.id,
-    scope,
-    created: as.now(),
-    ...(refresh && { refresh: { digest: refresh.digest, expires: lives } }),
-  };
-  const set = [{ key: grantKey(grant), value, expires: lives }, ...(put ? [put] : [])];
-  if (!await spend(as, entry, { set })) return await refuseReplay(as, code);
+    authorization: request,
+    authentication,
+  });
+  if (!await spend(as, entry, set)) return await refuseReplay(as, code);
   as.observe({ type: "token_issued", grant_type: "authorization_code", client: client.id, user });
-  return {
-    access_token,
-    token_type: "Bearer",
-    expires_in: as.accessTokenLifetime,
-    ...(refresh && { refresh_token: refresh.refresh_token }),
-    scope,
-  };
+  return response;
 }
 
-function checkRedirectUri(code: Code, redirect_uri: string | undefined): void {
-  if (redirect_uri === undefined && code.redirect_uri_sent) {
+function checkRedirectUri(request: AuthorizationRequest, redirect_uri: string | undefined): void {
+  // The OAuth 2.1 draft has it sent no more: PKCE ties the two requests together as well.
+  if (redirect_uri === undefined && request.redirect_uri_sent && request.code_challenge === undefined) {
     throw new OAuthError(
       "invalid_request",
       "redirect_uri is missing: send the one of the authorization request",
     );
   }
-  if (redirect_uri !== undefined && redirect_uri !== code.redirect_uri) {
+  if (redirect_uri !== undefined && redirect_uri !== request.redirect_uri) {
     throw new OAuthError("invalid_grant", "redirect_uri differs from the one of the authorization request");
   }
 }
@@ -77,18 +68,17 @@ function checkRedirectUri(code: Code, redirect_uri: string | undefined): void {
 function spend(
   as: AuthorizationServer,
   { key, version, value }: Entry<Code>,
-  { set = [] }: { set?: readonly { key: Entry["key"]; value: unknown; expires?: number | undefined }[] },
+  set: readonly Put[],
 ): Promise<boolean> {
-  const expires = as.now() + 10 * 60 * 1000;
   return as.store.commit({
     check: [{ key, version }],
-    set: [{ key, value: { ...value, spent: true }, expires }, ...set],
+    set: [{ key, value: { ...value, spent: true }, expires: as.now() + MEMORY }, ...set],
   });
 }
 
 // RFC 6749 §4.1.2: a code that comes twice has been seen by somebody else; what it gave is taken back.
-async function refuseReplay(as: AuthorizationServer, code: Code): Promise<never> {
-  await as.store.commit({ remove: [grantKey(code.grant)] });
-  as.observe({ type: "code_replayed", client: code.client_id, user: code.user });
+async function refuseReplay(as: AuthorizationServer, { grant, request, user }: Code): Promise<never> {
+  await as.store.commit({ remove: [grantKey(grant)] });
+  as.observe({ type: "code_replayed", client: request.client_id, user });
   throw new OAuthError("invalid_grant", REFUSED);
 }

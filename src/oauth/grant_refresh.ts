@@ -9,69 +9,97 @@ import { seal, unseal } from "../crypto/seal.ts";
 import { equalInConstantTime, secretDigest } from "../crypto/secret.ts";
 import type { Entry } from "../store/store.ts";
 import { mintAccessToken } from "./access_token.ts";
+import { narrowAuthorizationDetails } from "./authorization_details.ts";
 import type { AuthorizationServer } from "./authorization_server.ts";
+import { keepClient } from "./client.ts";
 import { OAuthError } from "./error.ts";
-import { type Client, type Grant, grantKey } from "./records.ts";
+import { type Grant, grantKey } from "./records.ts";
 import { mintRefreshToken, readRefreshToken } from "./refresh_token.ts";
+import { narrowResources, scopeFor } from "./resource.ts";
 import { narrowScope } from "./scope.ts";
-import type { TokenForm, TokenResponse } from "./token_response.ts";
+import { type TokenCall, type TokenResponse, tokenTypeOf } from "./token_response.ts";
+import { findUser } from "./user.ts";
 
 const REFUSED = "The refresh token is unknown, used, expired or revoked, or was not issued to this client";
-const PURPOSE = "refresh answer";
+/** Lost races after which the answer is that the server is busy: each means that somebody else's was won. */
+const TRIES = 20;
 
-/** New access and refresh token. @throws {OAuthError} invalid_grant, invalid_request, invalid_scope */
-export async function grantRefresh(
-  as: AuthorizationServer,
-  client: Client,
-  form: TokenForm,
-): Promise<TokenResponse> {
+/** New access and refresh token. @throws {OAuthError} invalid_grant, invalid_request, invalid_scope, invalid_target */
+export async function grantRefresh(as: AuthorizationServer, call: TokenCall): Promise<TokenResponse> {
+  const { client, form } = call;
   const presented = form.get("refresh_token");
   if (!presented) throw new OAuthError("invalid_request", "refresh_token is missing");
   const id = readRefreshToken(presented);
   if (id === undefined) throw new OAuthError("invalid_grant", REFUSED);
   // A lost race shows the winner's token as current, ours as the one before: one more look answers it.
-  for (;;) {
+  for (let attempt = 0; attempt < TRIES; attempt++) {
     const entry = await as.store.get<Grant>(grantKey(id));
     if (!entry || entry.value.client_id !== client.id) throw new OAuthError("invalid_grant", REFUSED);
-    const answer = await tryRotate(as, entry, id, presented, form.get("scope"));
+    const { cnf, user } = entry.value;
+    if (cnf?.jkt !== undefined && cnf.jkt !== call.cnf?.jkt) {
+      throw new OAuthError(
+        "invalid_grant",
+        "The refresh token is bound to a DPoP key: send a proof of that key",
+      );
+    }
+    const answer = await tryRotate(as, call, entry, id, presented);
     if (answer) {
-      as.observe({
-        type: "token_issued",
-        grant_type: "refresh_token",
-        client: client.id,
-        user: entry.value.user,
-      });
+      await keepClient(as, client);
+      as.observe({ type: "token_issued", grant_type: "refresh_token", client: client.id, user });
       return answer;
     }
   }
+  throw new OAuthError(
+    "temporarily_unavailable",
+    "The refresh token is used by many requests at once: try again",
+  );
 }
 
 /** The answer, or `undefined` when another request changed the grant meanwhile. */
 async function tryRotate(
   as: AuthorizationServer,
+  call: TokenCall,
   entry: Entry<Grant>,
   id: string,
   presented: string,
-  requested: string | undefined,
 ): Promise<TokenResponse | undefined> {
+  const { client, form, cnf } = call;
   const grant = entry.value;
   const digest = secretDigest(presented);
   if (!grant.refresh || !equalInConstantTime(digest, grant.refresh.digest)) {
-    return await answerAgain(as, entry, digest, presented);
+    return await answerAgain(as, call, entry, digest, presented);
   }
   if (grant.refresh.expires <= as.now()) throw new OAuthError("invalid_grant", REFUSED);
-  const scope = narrowScope(grant.scope, requested);
-  const { client_id, user } = grant;
-  const { access_token, put } = await mintAccessToken(as, { client_id, scope, user, grant: id });
+  const { user, authentication } = grant;
+  if (user !== undefined && !(await findUser(as.store, user))) throw new OAuthError("invalid_grant", REFUSED);
+  // What is asked for narrows this access token; the grant stays whole (RFC 6749 §6, RFC 8707 §2.2, RFC 9396 §6).
+  const resource = narrowResources(as, grant.resource, form.all("resource"));
+  const scope = scopeFor(as, resource, narrowScope(as, grant.scope, form.get("scope")));
+  const details = narrowAuthorizationDetails(
+    as,
+    client,
+    grant.authorization_details,
+    form.get("authorization_details"),
+  );
+  const { access_token, put, expires_in } = await mintAccessToken(as, client, {
+    user,
+    grant: id,
+    scope,
+    ...(resource && { resource }),
+    ...(details && { authorization_details: details }),
+    ...(authentication && { authentication }),
+    ...(cnf && { cnf }),
+  });
   const next = mintRefreshToken(id);
   const answer: TokenResponse = {
     access_token,
-    token_type: "Bearer",
-    expires_in: as.accessTokenLifetime,
+    token_type: tokenTypeOf(cnf),
+    expires_in,
     refresh_token: next.refresh_token,
     scope,
+    ...(details && { authorization_details: details }),
   };
-  const expires = as.now() + as.refreshTokenLifetime * 1000;
+  const expires = Math.min(grant.until, as.now() + as.refreshTokenLifetime * 1000);
   const value: Grant = {
     ...grant,
     refresh: { digest: next.digest, expires },
@@ -79,7 +107,7 @@ async function tryRotate(
       digest,
       until: as.now() + as.refreshRetryGrace * 1000,
       // Only who holds the old token can read it, so the store keeps no token in the clear.
-      answer: await seal(new TextEncoder().encode(presented), PURPOSE, JSON.stringify(answer)),
+      answer: await seal(new TextEncoder().encode(presented), purposeOf(call), JSON.stringify(answer)),
     },
   };
   const set = [{ key: entry.key, value, expires }, ...(put ? [put] : [])];
@@ -91,15 +119,28 @@ async function tryRotate(
 /** A token that is not the current one: within the grace its old answer, else the end of the family. */
 async function answerAgain(
   as: AuthorizationServer,
+  call: TokenCall,
   { key, value: { previous, client_id, user } }: Entry<Grant>,
   digest: string,
   presented: string,
 ): Promise<TokenResponse> {
   if (previous && equalInConstantTime(digest, previous.digest) && previous.until > as.now()) {
-    const answer = await unseal(new TextEncoder().encode(presented), PURPOSE, previous.answer);
+    const answer = await unseal(new TextEncoder().encode(presented), purposeOf(call), previous.answer);
     if (answer !== undefined) return JSON.parse(answer);
   }
   await as.store.commit({ remove: [key] });
   as.observe({ type: "refresh_replayed", client: client_id, user });
   throw new OAuthError("invalid_grant", REFUSED);
+}
+
+/** A retry is the same request: the same key, scope, resources and details. Another one does not open the answer. */
+function purposeOf({ form, cnf }: TokenCall): string {
+  const asked = [
+    form.get("scope"),
+    form.all("resource"),
+    form.get("authorization_details"),
+    cnf?.jkt,
+    cnf?.["x5t#S256"],
+  ];
+  return "refresh answer " + JSON.stringify(asked);
 }

@@ -173,4 +173,12 @@ test("a removed client refreshes no more", async () => {
   assert.equal(await refusal(await refresh(server, refresh_token, credentials)), [401, "invalid_client"]);
 });
 
+test("the tokens of a removed user are refreshed no more", async () => {
+  const { removeUser } = await import("./user.ts");
+  const server = await newServer();
+  const { refresh_token } = await server.tokens();
+  assert.is(await removeUser(server.store, "alice"), true);
+  assert.equal(await refusal(await refresh(server, refresh_token)), [400, "invalid_grant"]);
+});
+
 test.run();

@@ -1,55 +1,103 @@
 /**
  * `POST /oauth/introspect` (https://www.rfc-editor.org/rfc/rfc7662#section-2): a protected resource asks what a token is
- * good for. Only confidential clients may ask; a refresh token is told to its own client alone.
+ * good for, and may have the answer signed (https://www.rfc-editor.org/rfc/rfc9701). Who asks must prove who they are,
+ * and hears only of tokens that are its business.
  *
  * @module
  */
+import { signJws } from "../crypto/jws.ts";
 import { equalInConstantTime, secretDigest } from "../crypto/secret.ts";
-import { readForm } from "../http/form.ts";
-import { jsonFields, respondJson } from "../http/response.ts";
+import { acceptNames } from "../http/media_type.ts";
+import { type Fields, jsonFields, respond, respondJson } from "../http/response.ts";
+import type { RequestContext } from "../http/service.ts";
 import { findAccessToken } from "./access_token.ts";
 import type { AuthorizationServer } from "./authorization_server.ts";
+import { isPublic } from "./client.ts";
 import { authenticateClient } from "./client_auth.ts";
 import { OAuthError } from "./error.ts";
-import { type Client, type Grant, grantKey } from "./records.ts";
+import { readParameters } from "./parameters.ts";
+import { type Authorization, type Client, type Grant, grantKey } from "./records.ts";
 import { readRefreshToken } from "./refresh_token.ts";
+import { tokenTypeOf } from "./token_response.ts";
 
-const FORM_LIMIT = 16 * 1024;
 const FIELDS = jsonFields(["cache-control", "no-store"], ["pragma", "no-cache"]);
+const SIGNED = "application/token-introspection+jwt";
+const SIGNED_FIELDS: Fields = [["content-type", SIGNED], ["cache-control", "no-store"], [
+  "pragma",
+  "no-cache",
+]];
 /** RFC 7662 §2.2: nothing else is said of a token that is not good. */
 const INACTIVE = { active: false };
 
-/** `{ active, scope, client_id, token_type, exp, sub, aud, iss }` or `{ active: false }`. @throws {OAuthError} */
-export async function introspect(as: AuthorizationServer, request: Request): Promise<Response> {
-  const { values: form, repeated } = await readForm(request, FORM_LIMIT);
-  if (repeated.length > 0) throw new OAuthError("invalid_request", "Every parameter must come once");
-  const client = await authenticateClient(as, request, form);
+/** What the token is, or `{ active: false }`; as a JWT for whoever accepts that. @throws {OAuthError} */
+export async function introspect(
+  as: AuthorizationServer,
+  request: Request,
+  context: RequestContext,
+): Promise<Response> {
+  const form = await readParameters(request);
+  const client = await authenticateClient(as, request, context, form);
   // §2.1: who may ask must prove who they are.
-  if (client.secret_digest === undefined) {
-    throw new OAuthError("invalid_client", "Only a client with a secret may introspect tokens");
+  if (isPublic(client)) {
+    throw new OAuthError("invalid_client", "Only a client that proves who it is may introspect tokens");
   }
   const token = form.get("token");
   if (!token) throw new OAuthError("invalid_request", "token is missing");
-  return respondJson(200, await describe(as, client, token), FIELDS);
+  const answer = await describe(as, client, token);
+  if (!acceptNames(request.headers.get("accept"), SIGNED)) return respondJson(200, answer, FIELDS);
+  const claims = {
+    iss: as.issuer,
+    aud: client.id,
+    iat: Math.floor(as.now() / 1000),
+    token_introspection: answer,
+  };
+  const key = await as.keys.current(client.introspection_signed_response_alg);
+  return respond(200, await signJws(key, "token-introspection+jwt", claims), SIGNED_FIELDS);
 }
 
 async function describe(as: AuthorizationServer, client: Client, token: string): Promise<object> {
   const id = readRefreshToken(token);
   if (id !== undefined) return await describeRefreshToken(as, client, id, token);
   const found = (await findAccessToken(as, token))?.token;
-  if (!found) return INACTIVE;
+  if (!found || !mayKnow(as, client, found)) return INACTIVE;
+  const {
+    scope,
+    client_id,
+    user,
+    issued,
+    expires,
+    resource,
+    cnf,
+    authentication,
+    authorization_details,
+    act,
+  } = found;
   return {
     active: true,
-    scope: found.scope,
-    client_id: found.client_id,
-    token_type: "Bearer",
-    exp: Math.floor(found.expires / 1000),
-    sub: found.user ?? found.client_id,
-    aud: as.issuer,
+    scope,
+    client_id,
+    token_type: tokenTypeOf(cnf),
+    iat: Math.floor(issued / 1000),
+    exp: Math.floor(expires / 1000),
+    sub: user ?? client_id,
+    aud: resource === undefined ? as.issuer : resource.length === 1 ? resource[0] : resource,
     iss: as.issuer,
+    ...(cnf && { cnf }),
+    ...authentication,
+    ...(authorization_details && { authorization_details }),
+    ...(act && { act }),
   };
 }
 
+/** §4: a client knows of its own tokens; a resource server that the operator set up, of those for what it serves. */
+function mayKnow(as: AuthorizationServer, client: Client, { client_id, resource }: Authorization): boolean {
+  if (client_id === client.id) return true;
+  if (client.source !== "operator") return false;
+  return client.introspects === undefined ||
+    (resource ?? [as.issuer]).some((each) => client.introspects!.includes(each));
+}
+
+/** A refresh token is told to its own client alone. */
 async function describeRefreshToken(
   as: AuthorizationServer,
   client: Client,

@@ -4,16 +4,19 @@
  *
  * @module
  */
+import { addressBlock } from "../http/ip_address.ts";
 import { parseForm, readForm } from "../http/form.ts";
 import { acceptNames } from "../http/media_type.ts";
 import { isSameOrigin } from "../http/origin.ts";
 import { html, respondPage } from "../http/page.ts";
-import { respond, respondText } from "../http/response.ts";
+import { type Fields, respond, respondText } from "../http/response.ts";
 import { queryOf } from "../http/router.ts";
 import type { RequestContext } from "../http/service.ts";
 import type { AuthorizationServer } from "./authorization_server.ts";
+import { identify } from "./identity.ts";
 import { startSession } from "./session.ts";
-import { checkPassword } from "./user.ts";
+import type { Series } from "./throttle.ts";
+import { canonicalUsername } from "./user.ts";
 
 const FORM_LIMIT = 16 * 1024;
 const BAD_REDIRECT = "The redirect must be a path on this server, such as /oauth/authorize?...";
@@ -28,7 +31,8 @@ export function showLogin(as: AuthorizationServer, request: Request): Response {
 
 /**
  * `POST /login?redirect=...` with `username` and `password`: 302 to `redirect`, or a welcome in plain text.
- * 401 in plain text (a page for browsers) when they are wrong, 403 when another site posted the form.
+ * 401 in plain text (a page for browsers) when they are wrong, 429 when it is too soon for another attempt, 403 when
+ * another site posted the form.
  */
 export async function login(
   as: AuthorizationServer,
@@ -49,19 +53,47 @@ export async function login(
   if (!username || !password || repeated.length > 0) {
     return respondText(400, "Send the form fields username and password, each once.");
   }
-  const user = await checkPassword(as, username, password);
+  const attempts = attemptsOf(username, context.ip);
+  const wait = await as.throttle.begin(attempts);
+  const user = wait > 0 ? undefined : await identify(as, values, request);
   if (!user) {
     as.observe({ type: "login_failed", username: username.slice(0, 128), ip: context.ip });
-    return acceptNames(request.headers.get("accept"), "text/html")
-      ? loginPage(as, redirect, WRONG)
-      : respondText(401, WRONG);
+    return refuse(as, request, redirect, wait);
   }
-  const cookie = await startSession(as, request, user);
+  await as.throttle.succeeded(attempts);
+  const cookies = await startSession(as, request, user);
   as.observe({ type: "login_succeeded", user: user.id, ip: context.ip });
   if (redirect === "") {
-    return respondText(200, `Welcome, ${user.name}. You are signed in.`, [["set-cookie", cookie], NO_STORE]);
+    return respondText(200, `Welcome, ${user.name}. You are signed in.`, [...cookies, NO_STORE]);
   }
-  return respond(302, null, [["location", redirect], ["set-cookie", cookie], NO_STORE]);
+  return respond(302, null, [["location", redirect], ...cookies, NO_STORE]);
+}
+
+/**
+ * What is counted of an attempt, the same whether or not there is such a user. Wrong passwords of one account from one
+ * address soon have to wait. Many from everywhere slow the account's owner down by little, and never lock them out.
+ */
+function attemptsOf(username: string, ip: string | undefined): readonly Series[] {
+  const account = canonicalUsername(username);
+  if (ip === undefined) return [{ kind: "login", of: account, free: 10, longest: 60 }];
+  const address = addressBlock(ip);
+  return [
+    { kind: "login", of: `${account} ${address}`, free: 10, longest: 900 },
+    { kind: "login_account", of: account, free: 100, longest: 30, shared: true },
+    { kind: "login_address", of: address, free: 100, longest: 900, shared: true },
+  ];
+}
+
+/** 401, or 429 with `Retry-After`: a page for browsers, else plain text. */
+function refuse(as: AuthorizationServer, request: Request, redirect: string, wait: number): Response {
+  const problem = wait > 0
+    ? `Too many attempts. Wait ${wait} second${wait === 1 ? "" : "s"}, then try again.`
+    : WRONG;
+  const fields: Fields = wait > 0 ? [["retry-after", String(wait)]] : [];
+  const status = wait > 0 ? 429 : 401;
+  return acceptNames(request.headers.get("accept"), "text/html")
+    ? loginPage(as, redirect, { problem, status, fields })
+    : respondText(status, problem, [...fields, NO_STORE]);
 }
 
 const NO_STORE = ["cache-control", "no-store"] as const;
@@ -88,16 +120,23 @@ function readRedirect(as: AuthorizationServer, request: Request): string | undef
   return path.startsWith("//") ? undefined : path;
 }
 
-function loginPage(as: AuthorizationServer, redirect: string, problem?: string): Response {
+interface Refusal {
+  readonly problem: string;
+  readonly status: number;
+  readonly fields: Fields;
+}
+
+function loginPage(as: AuthorizationServer, redirect: string, refusal?: Refusal): Response {
   const action = as.base + "/login" + (redirect === "" ? "" : "?redirect=" + encodeURIComponent(redirect));
   return respondPage({
     title: "Sign in",
-    status: problem === undefined ? 200 : 401,
+    status: refusal?.status ?? 200,
+    fields: refusal?.fields ?? [],
     body: html`
       <h1>Sign in</h1>
       <p class="soft">to ${new URL(as.issuer).host}</p>
-      ${problem !== undefined && html`
-        <p class="bad" role="alert">${problem}</p>
+      ${refusal && html`
+        <p class="bad" role="alert">${refusal.problem}</p>
       `}
       <form method="post" action="${action}">
         <label for="username">User name</label>

@@ -27,7 +27,7 @@ export async function logout(as: AuthorizationServer, request: Request): Promise
     return respondText(403, "The logout form must be sent from this site.");
   }
   const signedIn = await findSession(as, request);
-  const cookie = await endSession(as, request);
+  const cookies = await endSession(as, request);
   if (signedIn) as.observe({ type: "logged_out", user: signedIn.user.id });
-  return respondText(200, "You are signed out.", [["set-cookie", cookie], ["cache-control", "no-store"]]);
+  return respondText(200, "You are signed out.", [...cookies, ["cache-control", "no-store"]]);
 }

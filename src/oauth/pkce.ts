@@ -7,6 +7,7 @@
 import { encodeBase64url } from "../crypto/base64url.ts";
 import { equalInConstantTime } from "../crypto/secret.ts";
 import { sha256 } from "../crypto/sha256.ts";
+import { isPublic } from "./client.ts";
 import { OAuthError } from "./error.ts";
 import type { Client } from "./records.ts";
 
@@ -23,7 +24,7 @@ export function checkChallenge(
     if (method !== undefined) {
       throw new OAuthError("invalid_request", "code_challenge_method needs a code_challenge");
     }
-    if (client.secret_digest === undefined) {
+    if (isPublic(client)) {
       throw new OAuthError("invalid_request", "A public client must send code_challenge (RFC 7636)");
     }
     return undefined;

@@ -4,25 +4,87 @@
  *
  * @module
  */
+import type { PublicJwk } from "../crypto/jwk.ts";
+import type { JwsAlgorithm } from "../crypto/jws.ts";
 import type { Key } from "../store/store.ts";
 
-/** Written by `client.ts` (registration); ended by its removal. Member names follow RFC 7591 §2 where it has one. */
+/** How a client proves who it is: the names of RFC 7591 §2 and RFC 8705 §2. */
+export type ClientAuthMethod =
+  | "none"
+  | "client_secret_basic"
+  | "client_secret_post"
+  | "private_key_jwt"
+  | "tls_client_auth"
+  | "self_signed_tls_client_auth";
+
+/** What can be traded for a token: the values of `grant_type`. */
+export type GrantType =
+  | "authorization_code"
+  | "refresh_token"
+  | "client_credentials"
+  | "urn:ietf:params:oauth:grant-type:device_code"
+  | "urn:ietf:params:oauth:grant-type:token-exchange"
+  | "urn:ietf:params:oauth:grant-type:jwt-bearer";
+
+/** Every grant there is; RFC 9700 §2.4 and §2.1.2 say why there is no password and no implicit one. */
+export const GRANT_TYPES: readonly GrantType[] = [
+  "authorization_code",
+  "refresh_token",
+  "client_credentials",
+  "urn:ietf:params:oauth:grant-type:device_code",
+  "urn:ietf:params:oauth:grant-type:token-exchange",
+  "urn:ietf:params:oauth:grant-type:jwt-bearer",
+];
+/**
+ * Written by `client.ts` or `register.ts`; ended by its removal, one that registered itself and is not used by its
+ * lifetime. Member names follow RFC 7591 §2 where it has one.
+ */
 export interface Client {
   readonly id: string;
   readonly name: string;
-  /** Absent for a public client (RFC 6749 §2.1). */
+  /** Who says all this: the operator, the client itself by registration, or a document at its id's address. */
+  readonly source: "operator" | "registration" | "document";
+  readonly token_endpoint_auth_method: ClientAuthMethod;
   readonly secret_digest?: string;
+  /** Public keys, here or at an https address: for assertions and certificates. */
+  readonly jwks?: { readonly keys: readonly PublicJwk[] };
+  readonly jwks_uri?: string;
+  /** The one name that its certificate must have, as RFC 8705 §2.1.2 calls it. */
+  readonly certificate?: { readonly type: CertificateNameType; readonly value: string };
   /** Exact redirect URIs; a loopback one matches on any port (RFC 8252 §7.3). */
   readonly redirect_uris?: readonly string[];
   /** Shorthand for any https redirect URI on exactly this host; an origin pins the scheme too. */
   readonly domain?: string;
   readonly grant_types: readonly GrantType[];
-  /** Space-separated; absent means every scope of the operator but `admin`. */
+  /** Space-separated; absent means every scope of the operator but `admin` and what implies it. */
   readonly scope?: string;
+  /**
+   * What it gets when it asks for nothing. Of a client that registered itself this is what it said, and no limit: MCP
+   * clients register with what they need first, and ask for more when a tool needs it.
+   */
+  readonly default_scope?: string;
+  /** What the token's resource says goes before. */
+  readonly access_token_format?: "opaque" | "jwt";
+  /** RFC 9126 §6: it must push its authorization requests. */
+  readonly require_pushed_authorization_requests?: boolean;
+  /** RFC 9449 §5.2: it gets no token without a DPoP proof. */
+  readonly dpop_bound_access_tokens?: boolean;
+  /** RFC 8705 §3.4: its tokens are bound to its certificate. */
+  readonly tls_client_certificate_bound_access_tokens?: boolean;
+  /** RFC 9396 §10: the types that it may ask for; absent means all. */
+  readonly authorization_details_types?: readonly string[];
+  /** RFC 9701 §6 */
+  readonly introspection_signed_response_alg?: JwsAlgorithm;
+  /** The resources that this client is the server of: it introspects tokens for these. Absent means all. */
+  readonly introspects?: readonly string[];
+  /** What else it said of itself and hears again: RFC 7591 §2. */
+  readonly metadata?: Readonly<Record<string, unknown>>;
+  /** RFC 7592 §3 */
+  readonly registration_access_token_digest?: string;
   readonly created: number;
 }
 
-export type GrantType = "authorization_code" | "refresh_token" | "client_credentials";
+export type CertificateNameType = "subject_dn" | "san_dns" | "san_uri" | "san_ip" | "san_email";
 
 /** Written by `user.ts`; ended by its removal. */
 export interface User {
@@ -34,79 +96,192 @@ export interface User {
   readonly created: number;
 }
 
-/** Written at login, under a new id; ended by logout or its lifetime. */
+/** Who somebody is, as far as this server tells it. Kept here for users whom the embedder knows. */
+export interface Profile {
+  readonly id: string;
+  readonly name: string;
+  readonly email: string;
+}
+
+/** Written at login, under a new id; ended by logout or its lifetimes. */
 export interface Session {
   readonly user: string;
   readonly created: number;
+  /** When it was last used, to within a tenth of its idle lifetime. */
+  readonly seen: number;
+  /** How the user proved who they are: RFC 9470 §3. */
+  readonly acr: string;
 }
 
-/** A checked authorization request that waits for the user's answer. Written by `authorize.ts`, used once. */
-export interface Transaction {
-  readonly session: string;
-  readonly user: string;
-  readonly client_id: string;
+/** What an authorization request asks for, checked. What it and the grant have in common is named alike in both. */
+export interface AuthorizationRequest extends Authorization {
   readonly redirect_uri: string;
   /** Whether the client sent `redirect_uri`, and must send it again (RFC 6749 §4.1.3). */
   readonly redirect_uri_sent: boolean;
-  readonly scope: string;
   readonly state?: string;
   readonly code_challenge?: string;
+  /** RFC 9449 §10: the only key that may redeem the code. */
+  readonly dpop_jkt?: string;
+}
+
+/** What somebody allows a client. */
+export interface Authorization {
+  readonly client_id: string;
+  readonly scope: string;
+  /** RFC 8707: what its tokens may be for; absent means this server. */
+  readonly resource?: readonly string[];
+  /** RFC 9396 */
+  readonly authorization_details?: readonly AuthorizationDetail[];
+}
+
+/** RFC 9396 §2: an object whose `type` says what its other members mean. */
+export interface AuthorizationDetail {
+  readonly type: string;
+  readonly [member: string]: unknown;
+}
+
+/** When and how the user signed in: RFC 9470 §6. */
+export interface Authentication {
+  /** Seconds since the epoch. */
+  readonly auth_time: number;
+  readonly acr: string;
+}
+
+/** Parameters that a client pushed (RFC 9126), or that wait for a login. Written by `par.ts`; ended by the user's answer. */
+export interface PushedRequest {
+  readonly client_id: string;
+  /** As a query. */
+  readonly parameters: string;
+  /** RFC 9449 §10.1 */
+  readonly dpop_jkt?: string;
+  /** The user must have signed in since. */
+  readonly login_after?: number;
+}
+
+/** A question that waits for the user's answer. Written by `consent.ts` and `device_page.ts`, used once. */
+export interface Transaction {
+  readonly session: string;
+  readonly user: string;
+  readonly authentication: Authentication;
+  readonly request?: AuthorizationRequest;
+  /** What was pushed for it and ends with it, by its digest. */
+  readonly pushed?: string;
+  /** The device that it is about, by the digest of its code. */
+  readonly device?: string;
 }
 
 /** Written at consent; a spent one stays a while, so that a replay is seen and ends its grant. */
 export interface Code {
-  readonly client_id: string;
+  readonly request: AuthorizationRequest;
   readonly user: string;
-  readonly redirect_uri: string;
-  readonly redirect_uri_sent: boolean;
-  readonly scope: string;
-  readonly code_challenge?: string;
+  readonly authentication: Authentication;
   readonly grant: string;
   /** When it can no longer be redeemed; the record itself lives longer. */
   readonly until: number;
   readonly spent: boolean;
 }
 
+/** Written by `device_authorization.ts`, answered by `device_page.ts`; a spent one stays a while, as a code does. */
+export interface DeviceCode extends Authorization {
+  readonly user_code: string;
+  /** Seconds that the client must wait between two questions: RFC 8628 §3.5. */
+  readonly interval: number;
+  readonly asked: number;
+  readonly until: number;
+  readonly status: "pending" | "approved" | "denied" | "spent";
+  readonly grant: string;
+  readonly user?: string;
+  readonly authentication?: Authentication;
+}
+
+/** What binds a token to its holder's key (RFC 7800): a DPoP key or a certificate, by its SHA-256 thumbprint. */
+export interface Confirmation {
+  readonly jkt?: string;
+  readonly "x5t#S256"?: string;
+}
+
 /**
  * What a user allowed a client: the root of a family of tokens. Removing it ends them all, at once and
  * everywhere, because a token is only good while its grant lives.
  */
-export interface Grant {
+export interface Grant extends Authorization {
   readonly user: string;
-  readonly client_id: string;
-  readonly scope: string;
   readonly created: number;
+  readonly authentication?: Authentication;
+  /** RFC 9449 §5: refresh tokens of a public client are good with this key only. */
+  readonly cnf?: Confirmation;
+  /** After this no refresh keeps it alive. */
+  readonly until: number;
   /** The one refresh token that works now; absent when the client may not refresh. */
   readonly refresh?: { readonly digest: string; readonly expires: number };
   /** The one before it, and the answer that its use got, sealed under it: for retries until `until`. */
   readonly previous?: { readonly digest: string; readonly until: number; readonly answer: string };
 }
 
-/** An opaque access token. Written when it is issued; ended by its lifetime or with its grant. */
-export interface AccessToken {
-  readonly client_id: string;
+/** What an access token says. Opaque ones are stored; ended by their lifetime or with their grant. */
+export interface AccessToken extends Authorization {
   readonly user?: string;
   readonly grant?: string;
-  readonly scope: string;
+  readonly issued: number;
   readonly expires: number;
+  readonly cnf?: Confirmation;
+  readonly authentication?: Authentication;
+  /** RFC 8693 §4.1: who acts for the subject. */
+  readonly act?: Actor;
 }
 
-/** A private signing key. Written once at first use. */
+export interface Actor {
+  readonly sub: string;
+  readonly act?: Actor;
+}
+
+/** What a user allowed a client before, so that only what is new is asked. Written at consent; ended by its lifetime. */
+export interface Consent {
+  readonly scope: string;
+  readonly resource: readonly string[];
+  /** Of what the client said of itself then: another redirect URI or key is another client. */
+  readonly fingerprint: string;
+  readonly given: number;
+}
+
+/** A private signing key. Written at first use, and a while before the one before it retires. */
 export interface SigningKey {
   readonly kid: string;
-  readonly alg: "ES256";
+  readonly alg: JwsAlgorithm;
   readonly jwk: JsonWebKey;
+  readonly generation: number;
   readonly created: number;
+  /** When it begins to sign. */
+  readonly starts: number;
+}
+
+/** A series of attempts that failed, and when the next one may be made. */
+export interface Attempts {
+  readonly made: number;
+  readonly until: number;
 }
 
 export const clientKey = (id: string): Key => ["client", id];
 export const userKey = (id: string): Key => ["user", id];
 export const usernameKey = (username: string): Key => ["username", username];
+export const profileKey = (id: string): Key => ["profile", id];
 export const sessionKey = (digest: string): Key => ["session", digest];
+export const pushedRequestKey = (digest: string): Key => ["pushed_request", digest];
 export const transactionKey = (digest: string): Key => ["transaction", digest];
+export const consentKey = (user: string, client: string): Key => ["consent", user, client];
 export const codeKey = (digest: string): Key => ["code", digest];
+export const deviceCodeKey = (digest: string): Key => ["device_code", digest];
+/** Leads from what the user types to the device's code. */
+export const userCodeKey = (digest: string): Key => ["user_code", digest];
 export const grantKey = (id: string): Key => ["grant", id];
 export const accessTokenKey = (digest: string): Key => ["access_token", digest];
 /** Of a JWT access token; the record lives as long as the token would have. */
 export const revokedTokenKey = (jti: string): Key => ["revoked_token", jti];
-export const signingKeyKey = (kid: string): Key => ["signing_key", kid];
+/** Of an assertion or a proof that may come once; the record lives as long as it would be taken. */
+export const usedKey = (kind: "assertion" | "dpop", digest: string): Key => ["used", kind, digest];
+export const signingKeyKey = (alg: JwsAlgorithm, generation: number): Key => ["signing_key", alg, generation];
+export const attemptsKey = (kind: string, digest: string): Key => ["attempts", kind, digest];
+/** Of a client whose id is an address, for as long as its document is gone by. */
+export const clientDocumentKey = (digest: string): Key => ["client_document", digest];
+/** Of keys that were fetched from an address. */
+export const keySetKey = (digest: string): Key => ["key_set", digest];

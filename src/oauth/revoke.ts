@@ -5,24 +5,27 @@
  * @module
  */
 import { equalInConstantTime, secretDigest } from "../crypto/secret.ts";
-import { readForm } from "../http/form.ts";
 import { respond } from "../http/response.ts";
+import type { RequestContext } from "../http/service.ts";
 import type { Commit } from "../store/store.ts";
 import { findAccessToken, revocationOf } from "./access_token.ts";
 import type { AuthorizationServer } from "./authorization_server.ts";
 import { authenticateClient } from "./client_auth.ts";
 import { OAuthError } from "./error.ts";
+import { readParameters } from "./parameters.ts";
 import { type Grant, grantKey } from "./records.ts";
 import { readRefreshToken } from "./refresh_token.ts";
 
-const FORM_LIMIT = 16 * 1024;
 const FIELDS = [["cache-control", "no-store"]] as const;
 
 /** An answer of 200 says that the token is good nowhere any more. @throws {OAuthError} as the token endpoint */
-export async function revoke(as: AuthorizationServer, request: Request): Promise<Response> {
-  const { values: form, repeated } = await readForm(request, FORM_LIMIT);
-  if (repeated.length > 0) throw new OAuthError("invalid_request", "Every parameter must come once");
-  const client = await authenticateClient(as, request, form);
+export async function revoke(
+  as: AuthorizationServer,
+  request: Request,
+  context: RequestContext,
+): Promise<Response> {
+  const form = await readParameters(request);
+  const client = await authenticateClient(as, request, context, form);
   const token = form.get("token");
   if (!token) throw new OAuthError("invalid_request", "token is missing");
   // RFC 7009 §2.1: token_type_hint only says where to look first, and our tokens say it themselves.

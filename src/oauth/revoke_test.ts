@@ -23,7 +23,7 @@ for (const accessTokenFormat of ["opaque", "jwt"] as const) {
   test(`RFC 7662 section 2.2: a live ${accessTokenFormat} access token is told whole`, async () => {
     const server = await newServer({ accessTokenFormat });
     const { access_token } = await server.tokens({ scope: "read write" });
-    const { exp, sub, ...rest } = await introspect(server, access_token!, WEB);
+    const { iat, exp, sub, auth_time, ...rest } = await introspect(server, access_token!, WEB);
     assert.equal(rest, {
       active: true,
       scope: "read write",
@@ -31,7 +31,10 @@ for (const accessTokenFormat of ["opaque", "jwt"] as const) {
       token_type: "Bearer",
       aud: "https://as.example",
       iss: "https://as.example",
+      acr: "password",
     });
+    assert.is(exp - iat, 7200);
+    assert.ok(Math.abs(auth_time - iat) <= 1);
     assert.match(sub, /^user_/);
     assert.ok(Math.abs(exp - Date.now() / 1000 - 7200) < 5);
     server.advance(7201);

@@ -1,16 +1,57 @@
 /**
  * Scopes (https://www.rfc-editor.org/rfc/rfc6749#section-3.3): what was asked for, against what the operator
- * knows and the client may have.
+ * knows and the client may have. A scope may bring others along: whoever may write may read.
  *
  * @module
  */
-import type { AuthorizationServer } from "./authorization_server.ts";
-import { OAuthError } from "./error.ts";
+import type { AuthorizationServer, ScopeDefinition } from "./authorization_server.ts";
+import { OAuthError, plain } from "./error.ts";
 import type { Client } from "./records.ts";
 
-/** The scopes that a client may have whose registration names none: all but `admin`. */
-export function commonScopes(scopes: Readonly<Record<string, string>>): readonly string[] {
-  return Object.keys(scopes).filter((scope) => scope !== "admin");
+/** Scopes of who runs the server: no client has them whose registration does not name them. */
+const OPERATORS = ["admin", "clients:register"];
+/** RFC 6749 §3.3 */
+const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]+$/;
+
+/** What the operator's definitions come to. */
+export interface ScopeTable {
+  readonly descriptions: ReadonlyMap<string, string>;
+  readonly implied: ReadonlyMap<string, readonly string[]>;
+  readonly commonScopes: readonly string[];
+}
+
+/** Reads the operator's scopes. @throws {TypeError} for a name or an implication that cannot stand */
+export function defineScopes(scopes: Readonly<Record<string, string | ScopeDefinition>>): ScopeTable {
+  const definitions = new Map(
+    Object.entries(scopes).map((
+      [name, given],
+    ) => [name, typeof given === "string" ? { description: given } : given]),
+  );
+  for (const [name, { implies = [] }] of definitions) {
+    if (!SCOPE.test(name)) {
+      throw new TypeError(
+        `Cannot create Trivet: scope "${name}" must be printable ASCII without blanks and quotes`,
+      );
+    }
+    const unknown = implies.find((other) => !definitions.has(other));
+    if (unknown !== undefined) {
+      throw new TypeError(`Cannot create Trivet: scope "${name}" implies "${unknown}", which is not defined`);
+    }
+  }
+  const implied = new Map(
+    [...definitions.keys()].map((name) => {
+      const all = new Set([name]);
+      // A set may grow while it is walked: what is implied by what is implied comes along.
+      for (const each of all) for (const other of definitions.get(each)!.implies ?? []) all.add(other);
+      return [name, [...all]];
+    }),
+  );
+  return {
+    descriptions: new Map([...definitions].map(([name, { description }]) => [name, description])),
+    implied,
+    commonScopes: [...implied].filter(([, all]) => !all.some((scope) => OPERATORS.includes(scope)))
+      .map(([name]) => name),
+  };
 }
 
 /** The tokens of a scope, in order, each once. @throws {OAuthError} invalid_scope for text that is no scope */
@@ -21,6 +62,13 @@ export function parseScope(text: string): string[] {
   return [...new Set(text.split(" "))];
 }
 
+/** These scopes and what they bring along. */
+export function expandScopes({ implied }: ScopeTable, scopes: Iterable<string>): Set<string> {
+  const all = new Set<string>();
+  for (const scope of scopes) for (const each of implied.get(scope) ?? [scope]) all.add(each);
+  return all;
+}
+
 /**
  * What is granted of a requested scope: everything that the client may have when nothing was asked, else what
  * was asked.
@@ -28,12 +76,13 @@ export function parseScope(text: string): string[] {
  */
 export function grantScope(as: AuthorizationServer, client: Client, requested: string | undefined): string {
   const allowed = allowedScopes(as, client);
-  // RFC 6749 §3.1: a parameter without a value is as good as left out.
-  if (requested === undefined || requested === "") return allowed.join(" ");
+  if (requested === undefined) return client.default_scope ?? allowed.join(" ");
   const asked = parseScope(requested);
-  const refused = asked.filter((scope) => !allowed.includes(scope));
+  if (asked.every((scope) => allowed.includes(scope))) return asked.join(" ");
+  const reach = expandScopes(as, allowed);
+  const refused = asked.filter((scope) => !reach.has(scope));
   if (refused.length > 0) {
-    throw new OAuthError("invalid_scope", `This client may not have: ${refused.join(" ").slice(0, 200)}`);
+    throw new OAuthError("invalid_scope", `This client may not have: ${plain(refused.join(" "))}`);
   }
   return asked.join(" ");
 }
@@ -42,18 +91,19 @@ export function grantScope(as: AuthorizationServer, client: Client, requested: s
  * A part of a scope that was granted before (RFC 6749 §6).
  * @throws {OAuthError} invalid_scope when more is asked
  */
-export function narrowScope(granted: string, requested: string | undefined): string {
-  if (requested === undefined || requested === "") return granted;
+export function narrowScope(as: AuthorizationServer, granted: string, requested: string | undefined): string {
+  if (requested === undefined) return granted;
   const asked = parseScope(requested);
-  const held = granted.split(" ");
-  if (asked.some((scope) => !held.includes(scope))) {
-    throw new OAuthError("invalid_scope", "scope must not go beyond what the user granted");
+  const held = expandScopes(as, granted.split(" "));
+  if (asked.some((scope) => !held.has(scope))) {
+    throw new OAuthError("invalid_scope", "scope must not go beyond what was granted");
   }
   return asked.join(" ");
 }
 
-function allowedScopes(as: AuthorizationServer, client: Client): readonly string[] {
+/** What a client may have: what its registration names, else what every client may. */
+export function allowedScopes(as: AuthorizationServer, client: Client): readonly string[] {
   return client.scope === undefined
     ? as.commonScopes
-    : client.scope.split(" ").filter((scope) => scope in as.scopes);
+    : client.scope.split(" ").filter((scope) => as.implied.has(scope));
 }

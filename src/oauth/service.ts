@@ -3,31 +3,46 @@
  *
  * @module
  */
-import type { VerifyToken } from "../http/bearer.ts";
+import type { Principal, TokenRefusal, VerifyToken } from "../http/bearer.ts";
 import { BodyError } from "../http/body.ts";
 import { allowEveryOrigin, answerPreflight } from "../http/cors.ts";
+import { createPublicFetch } from "../http/public_fetch.ts";
 import { type Fields, jsonFields, respondJson, respondText } from "../http/response.ts";
 import { createRouter, pathOf, type Route, type RouteHandler } from "../http/router.ts";
-import type { Service } from "../http/service.ts";
+import type { RequestContext, Service } from "../http/service.ts";
 import { StoreUnavailableError } from "../store/store.ts";
-import { verifyAccessToken } from "./access_token.ts";
 import type { AuthorizationServer, AuthorizationServerOptions } from "./authorization_server.ts";
 import { authorize } from "./authorize.ts";
+import { refuseOnPage } from "./authorize_response.ts";
 import { decideConsent } from "./consent.ts";
-import { OAuthError } from "./error.ts";
+import { authorizeDevice } from "./device_authorization.ts";
+import { answerDevice, showDevice } from "./device_page.ts";
+import { OAuthError, plain } from "./error.ts";
 import { introspect } from "./introspect.ts";
 import { login, showLogin } from "./login.ts";
 import { logout, showLogout } from "./logout.ts";
 import { serveKeys, serveMetadata } from "./metadata.ts";
+import { pushRequest } from "./par.ts";
+import { authenticateRequest, verifyAccessToken } from "./protect.ts";
+import { serveProtectedResources } from "./protected_resource.ts";
+import { endRegistration, register, showRegistration, updateRegistration } from "./register.ts";
+import { defineResources } from "./resource.ts";
 import { revoke } from "./revoke.ts";
-import { commonScopes } from "./scope.ts";
+import { defineScopes } from "./scope.ts";
 import { createSigningKeys } from "./signing_keys.ts";
+import { createThrottle } from "./throttle.ts";
 import { token } from "./token.ts";
 import { userInfo } from "./user_info.ts";
 
 export interface OAuthService extends Service {
-  /** Who an access token stands for. */
+  /** Who an access token stands for that is for the server as a whole and bound to no key. */
   readonly verifyToken: VerifyToken;
+  /** Who makes a request to a protected resource; `"none"` without a token. */
+  authenticate(
+    request: Request,
+    context: RequestContext,
+    resource: string,
+  ): Promise<Principal | "none" | TokenRefusal>;
 }
 
 const UNAVAILABLE = "The server cannot reach its storage: try again in a moment";
@@ -48,9 +63,12 @@ export function authorizationServer(options: AuthorizationServerOptions): OAuthS
     base,
     origin,
     secure: protocol === "https:",
-    commonScopes: commonScopes(options.scopes),
+    ...defineScopes(options.scopes),
     configured: new Map(options.clients.map((client) => [client.id, client])),
-    keys: createSigningKeys(options.store, options.now),
+    protectedResources: defineResources(options.resources),
+    keys: createSigningKeys({ ...options, longestTokenLifetime: longestLifetime(options) }),
+    fetchPublic: createPublicFetch(options.connect ? { connect: options.connect } : {}),
+    throttle: createThrottle(options.store, options.now),
   };
 
   /** Endpoints for programs of every origin: JSON errors, CORS. */
@@ -71,13 +89,45 @@ export function authorizationServer(options: AuthorizationServerOptions): OAuthS
   };
 
   const metadata = api(serveMetadata(as));
+  const inserted = "/.well-known/oauth-authorization-server" + base;
+  /** Documents whose place depends on the issuer's path: by whole paths. */
+  const documents = new Map<string, RouteHandler>([
+    // RFC 8414 §3.1: for an issuer with a path the well-known part comes before it.
+    [inserted, metadata],
+    ...[...serveProtectedResources(as)].map(([path, handle]) => [path, api(handle)] as const),
+  ]);
   const routes: Route[] = [
-    { method: "POST", path: "/oauth/token", handle: api((request) => token(as, request)) },
-    { method: "POST", path: "/oauth/introspect", handle: api((request) => introspect(as, request)) },
-    { method: "POST", path: "/oauth/revoke", handle: api((request) => revoke(as, request)) },
-    { method: "GET", path: "/api/user", handle: api((request) => userInfo(as, request)) },
+    { method: "POST", path: "/oauth/token", handle: api((request, context) => token(as, request, context)) },
+    {
+      method: "POST",
+      path: "/oauth/introspect",
+      handle: api((request, context) => introspect(as, request, context)),
+    },
+    {
+      method: "POST",
+      path: "/oauth/revoke",
+      handle: api((request, context) => revoke(as, request, context)),
+    },
+    {
+      method: "POST",
+      path: "/oauth/par",
+      handle: api((request, context) => pushRequest(as, request, context)),
+    },
+    {
+      method: "POST",
+      path: "/oauth/device_authorization",
+      handle: api((request, context) => authorizeDevice(as, request, context)),
+    },
+    ...registrationRoutes(as, api),
+    { method: "GET", path: "/api/user", handle: api((request, context) => userInfo(as, request, context)) },
     { method: "GET", path: "/oauth/authorize", handle: page((request) => authorize(as, request)) },
     { method: "POST", path: "/oauth/authorize", handle: page((request) => decideConsent(as, request)) },
+    { method: "GET", path: "/device", handle: page((request) => showDevice(as, request)) },
+    {
+      method: "POST",
+      path: "/device",
+      handle: page((request, context) => answerDevice(as, request, context)),
+    },
     { method: "GET", path: "/login", handle: page((request) => showLogin(as, request)) },
     { method: "POST", path: "/login", handle: page((request, context) => login(as, request, context)) },
     { method: "GET", path: "/logout", handle: page(() => showLogout(as)) },
@@ -85,13 +135,9 @@ export function authorizationServer(options: AuthorizationServerOptions): OAuthS
     { method: "GET", path: "/.well-known/jwks.json", handle: api(serveKeys(as)) },
     { method: "GET", path: "/.well-known/oauth-authorization-server", handle: metadata },
   ];
-  const route = createRouter({ base, routes, refuse });
-  // RFC 8414 §3.1: for an issuer with a path the well-known part comes before it.
-  const inserted = "/.well-known/oauth-authorization-server" + base;
-  const programs = new Set(
-    ["/oauth/token", "/oauth/introspect", "/oauth/revoke", "/api/user"].map((path) => base + path),
-  );
-  const isForPrograms = (path: string): boolean => programs.has(path) || path.includes("/.well-known/");
+  const route = createRouter({ base, routes, documents, refuse });
+  /** Pages for people: scripts of other origins never get at them. */
+  const pages = new Set(["/oauth/authorize", "/login", "/logout", "/device"].map((path) => base + path));
 
   function toResponse(error: unknown): Response {
     if (error instanceof OAuthError) return refuseJson(error);
@@ -109,6 +155,7 @@ export function authorizationServer(options: AuthorizationServerOptions): OAuthS
   }
 
   function toPage(error: unknown): Response {
+    if (error instanceof OAuthError) return refuseOnPage(error.message + ".", error.status);
     if (error instanceof BodyError) return respondText(error.status, error.message);
     if (error instanceof StoreUnavailableError) {
       options.observe({ type: "store_unavailable", where: "oauth", error });
@@ -119,28 +166,58 @@ export function authorizationServer(options: AuthorizationServerOptions): OAuthS
   }
 
   return {
-    mounts: ["oauth", "api", "login", "logout", "/.well-known/jwks.json", inserted],
+    mounts: [
+      "oauth",
+      "api",
+      "login",
+      "logout",
+      "device",
+      "/.well-known/jwks.json",
+      "/.well-known/oauth-authorization-server",
+      ...documents.keys(),
+    ],
     verifyToken: (presented) => verifyAccessToken(as, presented),
+    authenticate: (request, context, resource) => authenticateRequest(as, request, context, resource),
     async fetch(request, context = {}) {
       if (request.method === "OPTIONS") {
-        const preflight = isForPrograms(pathOf(request.url))
-          ? answerPreflight(request, "GET, POST")
-          : undefined;
+        const preflight = pages.has(pathOf(request.url))
+          ? undefined
+          : answerPreflight(request, "GET, POST, PUT, DELETE");
         if (preflight) return preflight;
       }
-      if (base !== "" && pathOf(request.url) === inserted) return metadata(request, context, {});
       return await route(request, context);
     },
   };
 }
 
-function refuseJson(error: OAuthError, more: Fields = []): Response {
-  const fields = error.status === 401 ? CHALLENGE_FIELDS : ERROR_FIELDS;
+function refuseJson(error: OAuthError, more: Fields = error.fields): Response {
+  const fields = error.code === "invalid_client" ? CHALLENGE_FIELDS : ERROR_FIELDS;
   return respondJson(
     error.status,
-    { error: error.code, error_description: error.message },
+    { error: error.code, error_description: plain(error.message, 1000) },
     more.length > 0 ? [...fields, ...more] : fields,
   );
+}
+
+/** RFC 7591 and RFC 7592; nothing is there when the operator wants none. */
+function registrationRoutes(as: AuthorizationServer, api: (handle: RouteHandler) => RouteHandler): Route[] {
+  if (as.registration === "off") return [];
+  const path = "/oauth/register/:id";
+  return [
+    {
+      method: "POST",
+      path: "/oauth/register",
+      handle: api((request, context) => register(as, request, context)),
+    },
+    { method: "GET", path, handle: api((request, _, { id }) => showRegistration(as, request, id!)) },
+    { method: "PUT", path, handle: api((request, _, { id }) => updateRegistration(as, request, id!)) },
+    { method: "DELETE", path, handle: api((request, _, { id }) => endRegistration(as, request, id!)) },
+  ];
+}
+
+/** Seconds: for as long as this a token may have to be verified after its key stopped signing. */
+function longestLifetime({ accessTokenLifetime, resources }: AuthorizationServerOptions): number {
+  return Math.max(accessTokenLifetime, ...resources.map((each) => each.accessTokenLifetime ?? 0));
 }
 
 /** RFC 9110 §10.2.3, in seconds. */

@@ -20,6 +20,12 @@ export const CLIENTS: readonly ClientRegistration[] = [
   { id: "native", redirect_uris: ["http://127.0.0.1/callback"] },
   { id: "service", secret: "service-secret", scope: "read admin" },
 ];
+const ALICE = {
+  username: "alice",
+  password: "wonderland",
+  name: "Alice Liddell",
+  email: "alice@example.com",
+};
 export const APP_URI = "https://app.example/cb";
 /** The example of RFC 7636, appendix B. */
 export const VERIFIER = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
@@ -65,23 +71,42 @@ export async function newServer(options: Partial<AuthorizationServerOptions> = {
       write: "Change your data",
       admin: "Everything",
     },
+    resources: [{ resource: ISSUER }, { resource: `${ISSUER}/mcp`, name: "the tools" }],
     accessTokenFormat: "opaque",
     accessTokenLifetime: 7200,
     refreshTokenLifetime: 604_800,
     refreshRetryGrace: 30,
     codeLifetime: 60,
+    grantLifetime: 90 * 86_400,
+    pushedRequestLifetime: 600,
+    deviceCodeLifetime: 600,
     sessionLifetime: 3600,
+    sessionIdleLifetime: 1800,
+    consentLifetime: 365 * 86_400,
+    signingAlgorithms: ["ES256"],
+    signingKeyLifetime: 90 * 86_400,
+    signingKeyNotice: 86_400,
+    registration: "open",
+    registrationLifetime: 30 * 86_400,
+    clientMetadataDocuments: true,
+    requirePushedRequests: false,
+    requireDpopNonce: false,
+    trustedIssuers: [],
+    authorizationDetailTypes: {},
+    certificateProxy: undefined,
+    authenticateUser: undefined,
+    acrValues: ["password"],
+    connect: () => Promise.reject(new Error("nothing is to be fetched")),
+    secret: () => Promise.resolve(new Uint8Array(32).fill(7)),
     passwordIterations: 1000,
     observe: (event) => events.push(event),
     now,
     ...options,
   });
-  await addUser(store, {
-    username: "alice",
-    password: "wonderland",
-    name: "Alice Liddell",
-    email: "alice@example.com",
-  }, 1000);
+  // A second instance on one store finds her there.
+  await addUser(store, ALICE, 1000).catch((error) => {
+    if (!/taken/.test(String(error))) throw error;
+  });
   const issuer = options.issuer ?? ISSUER;
 
   const server: TestServer = {
@@ -117,6 +142,8 @@ export async function newServer(options: Partial<AuthorizationServerOptions> = {
     async authorize(parameters) {
       const cookie = await server.signIn();
       const page = await server.send(server.authorizePath(parameters), { headers: { cookie } });
+      // What was allowed before is not asked again.
+      if (page.status === 302) return new URL(page.headers.get("location")!).searchParams;
       const transaction = transactionOf(await page.text());
       const form = { transaction, decision: "approve" };
       const response = await server.send("/oauth/authorize", { form, headers: { cookie } });

@@ -4,37 +4,46 @@
  *
  * @module
  */
-import { readForm } from "../http/form.ts";
 import { jsonFields, respondJson } from "../http/response.ts";
+import type { RequestContext } from "../http/service.ts";
 import type { AuthorizationServer } from "./authorization_server.ts";
+import { readCertificate } from "./client_certificate.ts";
 import { authenticateClient } from "./client_auth.ts";
+import { checkDpopProof } from "./dpop.ts";
 import { OAuthError } from "./error.ts";
 import { grantClientCredentials } from "./grant_client_credentials.ts";
 import { grantCode } from "./grant_code.ts";
+import { grantDevice } from "./grant_device.ts";
+import { grantJwtBearer } from "./grant_jwt_bearer.ts";
 import { grantRefresh } from "./grant_refresh.ts";
-import type { Client, GrantType } from "./records.ts";
-import type { TokenForm, TokenResponse } from "./token_response.ts";
+import { grantTokenExchange } from "./grant_token_exchange.ts";
+import { readParameters } from "./parameters.ts";
+import type { Client, Confirmation, GrantType } from "./records.ts";
+import type { TokenCall, TokenResponse } from "./token_response.ts";
 
-type GrantFunction = (as: AuthorizationServer, client: Client, form: TokenForm) => Promise<TokenResponse>;
+type GrantFunction = (as: AuthorizationServer, call: TokenCall) => Promise<TokenResponse>;
 
 /** The password grant is not here: RFC 9700 §2.4 forbids it. */
 const GRANTS: Readonly<Record<GrantType, GrantFunction>> = {
   authorization_code: grantCode,
   refresh_token: grantRefresh,
   client_credentials: grantClientCredentials,
+  "urn:ietf:params:oauth:grant-type:device_code": grantDevice,
+  "urn:ietf:params:oauth:grant-type:token-exchange": grantTokenExchange,
+  "urn:ietf:params:oauth:grant-type:jwt-bearer": grantJwtBearer,
 };
 
-const FORM_LIMIT = 16 * 1024;
 // RFC 6749 §5.1
 const FIELDS = jsonFields(["cache-control", "no-store"], ["pragma", "no-cache"]);
 
-/** Issues tokens. @throws {OAuthError} with the codes of RFC 6749 §5.2 */
-export async function token(as: AuthorizationServer, request: Request): Promise<Response> {
-  const { values: form, repeated } = await readForm(request, FORM_LIMIT);
-  if (repeated.length > 0) {
-    throw new OAuthError("invalid_request", "Every parameter must come once (RFC 6749 section 3.2)");
-  }
-  const client = await authenticateClient(as, request, form);
+/** Issues tokens. @throws {OAuthError} with the codes of RFC 6749 §5.2 and its extensions */
+export async function token(
+  as: AuthorizationServer,
+  request: Request,
+  context: RequestContext,
+): Promise<Response> {
+  const form = await readParameters(request);
+  const client = await authenticateClient(as, request, context, form);
   const grant_type = form.get("grant_type");
   if (!grant_type) throw new OAuthError("invalid_request", "grant_type is missing");
   if (!Object.hasOwn(GRANTS, grant_type)) {
@@ -46,5 +55,32 @@ export async function token(as: AuthorizationServer, request: Request): Promise<
   if (!client.grant_types.includes(grant_type as GrantType)) {
     throw new OAuthError("unauthorized_client", `This client may not use the grant ${grant_type}`);
   }
-  return respondJson(200, await GRANTS[grant_type as GrantType](as, client, form), FIELDS);
+  const proof = request.headers.has("dpop") ? await checkDpopProof(as, request) : undefined;
+  const cnf = bindingOf(as, client, request, context, proof?.jkt);
+  const response = await GRANTS[grant_type as GrantType](as, { client, form, cnf });
+  return respondJson(
+    200,
+    response,
+    proof?.nonce === undefined ? FIELDS : [...FIELDS, ["dpop-nonce", proof.nonce]],
+  );
+}
+
+/** What the tokens will be bound to. @throws {OAuthError} when the client must show it and does not */
+function bindingOf(
+  as: AuthorizationServer,
+  client: Client,
+  request: Request,
+  context: RequestContext,
+  jkt: string | undefined,
+): Confirmation | undefined {
+  if (jkt !== undefined) return { jkt };
+  if (client.dpop_bound_access_tokens) {
+    throw new OAuthError("invalid_dpop_proof", "This client gets tokens with a DPoP proof only");
+  }
+  if (!client.tls_client_certificate_bound_access_tokens) return undefined;
+  const certificate = readCertificate(as, request, context);
+  if (!certificate) {
+    throw new OAuthError("invalid_request", "This client gets tokens with a client certificate only");
+  }
+  return { "x5t#S256": certificate.thumbprint };
 }

@@ -164,10 +164,14 @@ for (const name of ["grant_type", "client_id", "client_secret", "scope", "anythi
   });
 }
 
-test("parameters in the query do not count", async () => {
+test("RFC 6749 section 2.3.1: parameters in the query do not count, secrets least of all", async () => {
   const server = await newServer();
   const query = "?grant_type=client_credentials&client_id=web&client_secret=web-secret";
   assert.equal(await refusal(await server.send("/oauth/token" + query, { form: "" })), [
+    401,
+    "invalid_client",
+  ]);
+  assert.equal(await refusal(await server.send("/oauth/token?client_id=web&x=1", { form: "" })), [
     401,
     "invalid_client",
   ]);

@@ -7,7 +7,7 @@ import { hashPassword, ITERATIONS, verifyPassword } from "../crypto/password.ts"
 import { randomId } from "../crypto/secret.ts";
 import { compareAndSet, listAll, type Store } from "../store/store.ts";
 import type { AuthorizationServer } from "./authorization_server.ts";
-import { type User, userKey, usernameKey } from "./records.ts";
+import { type Profile, profileKey, type User, userKey, usernameKey } from "./records.ts";
 
 export interface UserRegistration {
   readonly username: string;
@@ -45,7 +45,7 @@ export async function addUser(
   const id = randomId("user_");
   const hash = await hashPassword(password, iterations);
   const user: User = { id, username, name, email, password: hash, created: Date.now() };
-  const index = usernameKey(canonical(username));
+  const index = usernameKey(canonicalUsername(username));
   const added = await store.commit({
     check: [{ key: index, version: null }],
     set: [{ key: index, value: id }, { key: userKey(id), value: user }],
@@ -54,8 +54,16 @@ export async function addUser(
   return user;
 }
 
-export async function findUser(store: Store, id: string): Promise<User | undefined> {
-  return (await store.get<User>(userKey(id)))?.value;
+/** Somebody with this id, whether they sign in here or by the embedder's own means. */
+export async function findUser(store: Store, id: string): Promise<Profile | undefined> {
+  return (await store.get<User>(userKey(id)))?.value ?? (await store.get<Profile>(profileKey(id)))?.value;
+}
+
+/** Keeps what an embedder says of a user who is known elsewhere, so that later requests can tell it. */
+export async function keepProfile(store: Store, { id, name, email }: Profile): Promise<void> {
+  const kept = (await store.get<Profile>(profileKey(id)))?.value;
+  if (kept?.name === name && kept.email === email) return;
+  await store.commit({ set: [{ key: profileKey(id), value: { id, name, email } }] });
 }
 
 /** Every user, by id. */
@@ -65,7 +73,7 @@ export async function* listUsers(store: Store): AsyncGenerator<User> {
 
 /** Removes a user by name; `false` when there is none. Tokens and sessions of a missing user are refused. */
 export async function removeUser(store: Store, username: string): Promise<boolean> {
-  const index = await store.get<string>(usernameKey(canonical(username)));
+  const index = await store.get<string>(usernameKey(canonicalUsername(username)));
   return index !== undefined && await store.commit({
     check: [{ key: index.key, version: index.version }],
     remove: [index.key, userKey(index.value)],
@@ -81,7 +89,7 @@ export async function checkPassword(
   username: string,
   password: string,
 ): Promise<User | undefined> {
-  const index = await store.get<string>(usernameKey(canonical(username)));
+  const index = await store.get<string>(usernameKey(canonicalUsername(username)));
   const entry = index && await store.get<User>(userKey(index.value));
   if (password.length > LONGEST_PASSWORD) return undefined;
   const { valid, outdated } = await verifyPassword(password, entry?.value.password, passwordIterations);
@@ -95,6 +103,6 @@ export async function checkPassword(
 }
 
 /** Names that look alike are one: compatibility-normalised and without case. */
-function canonical(username: string): string {
+export function canonicalUsername(username: string): string {
   return username.normalize("NFKC").toLowerCase();
 }

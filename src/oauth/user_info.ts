@@ -3,25 +3,33 @@
  *
  * @module
  */
-import { bearerChallenge, readBearer } from "../http/bearer.ts";
+import { bearerChallenge, TokenRefusal } from "../http/bearer.ts";
 import { jsonFields, respondJson, respondText } from "../http/response.ts";
-import { verifyAccessToken } from "./access_token.ts";
+import type { RequestContext } from "../http/service.ts";
 import type { AuthorizationServer } from "./authorization_server.ts";
+import { authenticateRequest } from "./protect.ts";
 import { findUser } from "./user.ts";
 
 const FIELDS = jsonFields(["cache-control", "no-store"]);
 
 /** `{ id, name, email }`; 401 without a live token, 403 for a token that no user stands behind. */
-export async function userInfo(as: AuthorizationServer, request: Request): Promise<Response> {
-  const token = readBearer(request);
-  if (token === undefined) {
+export async function userInfo(
+  as: AuthorizationServer,
+  request: Request,
+  context: RequestContext,
+): Promise<Response> {
+  // RFC 6750 §2: one way of sending it; the query is none here (RFC 9700 §4.3.2).
+  if (request.headers.has("authorization") && request.url.includes("access_token=")) {
+    const text = "Send the access token in the Authorization field alone";
+    return refuse(400, text, { error: "invalid_request", error_description: text });
+  }
+  const principal = await authenticateRequest(as, request, context, as.origin + as.base + "/api/user");
+  if (principal === "none") {
     // RFC 6750 §3.1: no error code when the request shows no attempt.
     return refuse(401, "Send an access token: Authorization: Bearer <access token>", {});
   }
-  const principal = await verifyAccessToken(as, token);
-  if (!principal) {
-    const text = "The access token is unknown, expired or revoked";
-    return refuse(401, text, { error: "invalid_token", error_description: text });
+  if (principal instanceof TokenRefusal) {
+    return respondText(401, principal.description, principal.challenge());
   }
   if (principal.subject === undefined) {
     const text = "This token stands for a client: a token that a user granted is needed";
@@ -35,6 +43,6 @@ export async function userInfo(as: AuthorizationServer, request: Request): Promi
   return respondJson(200, { id: user.id, name: user.name, email: user.email }, FIELDS);
 }
 
-function refuse(status: 401 | 403, text: string, members: Record<string, string>): Response {
+function refuse(status: 400 | 401 | 403, text: string, members: Record<string, string>): Response {
   return respondText(status, text, [["www-authenticate", bearerChallenge(members)]]);
 }

@@ -31,6 +31,19 @@ test("RFC 6750 section 3: no token is 401 in plain text with a bare challenge", 
   }
 });
 
+test("RFC 6750 section 2: a token by two ways is 400 invalid_request, one in the query is none", async () => {
+  const server = await newServer();
+  const { access_token } = await server.tokens({ scope: "profile" });
+  const headers = { authorization: `Bearer ${access_token}` };
+  const both = await server.send(`/api/user?access_token=${access_token}`, { headers });
+  assert.equal([both.status, /^Bearer error="invalid_request"/.test(both.headers.get("www-authenticate")!)], [
+    400,
+    true,
+  ]);
+  const query = await server.send(`/api/user?access_token=${access_token}`);
+  assert.equal([query.status, query.headers.get("www-authenticate")], [401, "Bearer"]);
+});
+
 test("RFC 6750 section 3.1: an unknown or expired token is 401 invalid_token in plain text", async () => {
   const server = await newServer();
   const { access_token } = await server.tokens();

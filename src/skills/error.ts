@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { Fields } from "../http/response.ts";
 
 const STATUS = {
   invalid_request_error: 400,
@@ -21,17 +22,17 @@ export class SkillError extends Error {
   override readonly name = "SkillError";
   readonly type: SkillErrorType;
   readonly status: number;
-  /** The value of `WWW-Authenticate` (RFC 6750 section 3), where credentials are what is wrong. */
-  readonly challenge: string | undefined;
+  /** `WWW-Authenticate` and its like (RFC 6750 section 3), where credentials are what is wrong. */
+  readonly fields: Fields;
 
   constructor(
     type: SkillErrorType,
     message: string,
-    options?: ErrorOptions & { status?: number; challenge?: string },
+    options?: ErrorOptions & { status?: number; fields?: Fields },
   ) {
     super(message, options);
     this.type = type;
     this.status = options?.status ?? STATUS[type];
-    this.challenge = options?.challenge;
+    this.fields = options?.fields ?? [];
   }
 }

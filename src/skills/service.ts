@@ -5,12 +5,12 @@
  * @module
  */
 import type { Observe } from "../events.ts";
-import { type Authenticate, bearerChallenge, type Principal } from "../http/bearer.ts";
+import { type Authenticate, bearerChallenge, type Principal, TokenRefusal } from "../http/bearer.ts";
 import { BodyError } from "../http/body.ts";
 import { allowEveryOrigin, answerPreflight } from "../http/cors.ts";
 import { type Fields, respond } from "../http/response.ts";
 import { createRouter, pathOf, queryOf, type Route, type RouteHandler } from "../http/router.ts";
-import type { Service } from "../http/service.ts";
+import type { RequestContext, Service } from "../http/service.ts";
 import { randomId } from "../crypto/secret.ts";
 import { type Store, StoreUnavailableError } from "../store/store.ts";
 import { createLedger } from "./blob_ledger.ts";
@@ -34,6 +34,8 @@ export interface SkillsServiceOptions {
   readonly base: string;
   readonly authenticate: Authenticate;
   readonly auth: "required" | "off";
+  /** Where the RFC 9728 document is; left out of challenges when there is none. */
+  readonly resourceMetadata?: string | undefined;
   readonly folders: readonly SkillFolder[];
   /** Where files are kept; in the store, when left out. */
   readonly blobs?: BlobStore | undefined;
@@ -66,6 +68,7 @@ const ANYBODY: Principal = { workspace: "default", scopes: new Set(["skills:writ
 /** The Skills service. */
 export function skillsService(options: SkillsServiceOptions): SkillsService {
   const { store, base, authenticate, auth, uploadLimit, cursorKey, observe, now } = options;
+  const resource_metadata = options.resourceMetadata;
   const directory = openDirectory(options.folders, now);
   const ledger = createLedger(store, now, options.blobs);
 
@@ -108,6 +111,7 @@ export function skillsService(options: SkillsServiceOptions): SkillsService {
 
   async function authorize(
     request: Request,
+    context: RequestContext,
     may: (principal: Principal) => boolean,
     scope: string,
   ): Promise<Principal> {
@@ -119,20 +123,23 @@ export function skillsService(options: SkillsServiceOptions): SkillsService {
       );
     }
     if (auth === "off") return ANYBODY;
-    const caller = await authenticate(request);
+    const caller = await authenticate(request, context);
     if (caller === "none") {
       throw new SkillError("authentication_error", "Send an API key in x-api-key, or an access token", {
-        challenge: bearerChallenge({}),
+        fields: [["www-authenticate", bearerChallenge({ scope, resource_metadata })]],
       });
     }
-    if (caller === "invalid") {
-      throw new SkillError("authentication_error", "The API key or access token is not valid", {
-        challenge: bearerChallenge({ error: "invalid_token" }),
+    if (caller instanceof TokenRefusal) {
+      throw new SkillError("authentication_error", caller.description, {
+        fields: caller.challenge({ resource_metadata }),
       });
     }
     if (!may(caller)) {
       throw new SkillError("permission_error", `This needs the scope ${scope}`, {
-        challenge: bearerChallenge({ error: "insufficient_scope", scope }),
+        fields: [[
+          "www-authenticate",
+          bearerChallenge({ error: "insufficient_scope", scope, resource_metadata }),
+        ]],
       });
     }
     return caller;
@@ -141,10 +148,10 @@ export function skillsService(options: SkillsServiceOptions): SkillsService {
   /** Runs a route, and answers whatever comes of it. */
   const route =
     (handle: Handle, may: (principal: Principal) => boolean, scope: string): RouteHandler =>
-    async (request, _context, { id = "" }) => {
+    async (request, context, { id = "" }) => {
       const requestId = newRequestId();
       try {
-        const principal = await authorize(request, may, scope);
+        const principal = await authorize(request, context, may, scope);
         return answer(200, await handle(principal, request, id), requestId);
       } catch (error) {
         return refuse(error, requestId);
@@ -169,9 +176,8 @@ export function skillsService(options: SkillsServiceOptions): SkillsService {
       observe({ type: "fault", where: "skills", error });
       return refuse(new SkillError("api_error", "The server failed: try again later"), requestId);
     }
-    const { type, status, message, challenge } = error;
-    const more: Fields = challenge === undefined ? [] : [["www-authenticate", challenge]];
-    return answer(status, writeError(type, message, requestId), requestId, more);
+    const { type, status, message, fields } = error;
+    return answer(status, writeError(type, message, requestId), requestId, fields);
   }
 
   const routes: Route[] = [

@@ -169,7 +169,8 @@ test("a cursor of another workspace, another filter, or a changed one is 400", a
 test("no key is 401, a wrong one too; without the scope 403; another workspace's skill is 404", async () => {
   const { upload, send } = await newService();
   const { id } = await (await upload(DEMO)).json();
-  for (const [key, challenge] of [["", "Bearer"], ["wrong", 'Bearer error="invalid_token"']] as const) {
+  const wrong = 'Bearer error="invalid_token", error_description="The API key is not valid"';
+  for (const [key, challenge] of [["", 'Bearer scope="skills:read"'], ["wrong", wrong]] as const) {
     const response = await send("/v1/skills", { key });
     assert.is(response.headers.get("www-authenticate"), challenge);
     await refusal(response, 401, "authentication_error");

@@ -5,6 +5,7 @@
  * @module
  */
 import type { TrivetEvent } from "../events.ts";
+import { TokenRefusal } from "../http/bearer.ts";
 import { joinBytes } from "../http/body.ts";
 import { memoryStore } from "../store/memory.ts";
 import type { Store } from "../store/store.ts";
@@ -60,7 +61,9 @@ export async function newService(options: Partial<SkillsServiceOptions> = {}): P
     base: "",
     authenticate: async (request) => {
       const key = request.headers.get("x-api-key");
-      return key === null ? "none" : await verifyApiKey(store, key) ?? "invalid";
+      return key === null
+        ? "none"
+        : await verifyApiKey(store, key) ?? new TokenRefusal("invalid_token", "The API key is not valid");
     },
     auth: "required",
     folders: [],

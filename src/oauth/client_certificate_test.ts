@@ -1,0 +1,162 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { decodePem, parseCertificate } from "../crypto/x509.ts";
+import { TokenRefusal } from "../http/bearer.ts";
+import { type ClientRegistration, toClient } from "./client.ts";
+import { ISSUER, newServer } from "./test_server.ts";
+
+const test = suite("oauth/client_certificate");
+
+/**
+ * openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 36500 -subj "/C=DE/O=Example, Inc./OU=A"
+ *   -addext "subjectAltName=DNS:client.example,URI:https://client.example/id,IP:192.0.2.7,IP:2001:db8::7,email:ops@client.example"
+ */
+const PEM = `-----BEGIN CERTIFICATE-----
+MIICHDCCAcOgAwIBAgIUaiOeDrdJCSwXglvyXw/QxZAA8f0wCgYIKoZIzj0EAwIw
+MTELMAkGA1UEBhMCREUxFjAUBgNVBAoMDUV4YW1wbGUsIEluYy4xCjAIBgNVBAsM
+AUEwIBcNMjYxMTIxMDcwNjQzWhgPMjEyNjEwMjgwNzA2NDNaMDExCzAJBgNVBAYT
+AkRFMRYwFAYDVQQKDA1FeGFtcGxlLCBJbmMuMQowCAYDVQQLDAFBMFkwEwYHKoZI
+zj0CAQYIKoZIzj0DAQcDQgAEObgUPjYZtopEDdjV4aWUsUUVrUm0USEhJhtuiAsi
+nTlO7jnOJ366o0mcYFX+EBsNynuU6cf4ro8KknZewsW7jqOBtjCBszAdBgNVHQ4E
+FgQUop7Ma9vJ6/HP1nh3BYrz2tjbvFQwHwYDVR0jBBgwFoAUop7Ma9vJ6/HP1nh3
+BYrz2tjbvFQwDwYDVR0TAQH/BAUwAwEB/zBgBgNVHREEWTBXgg5jbGllbnQuZXhh
+bXBsZYYZaHR0cHM6Ly9jbGllbnQuZXhhbXBsZS9pZIcEwAACB4cQIAENuAAAAAAA
+AAAAAAAAB4ESb3BzQGNsaWVudC5leGFtcGxlMAoGCCqGSM49BAMCA0cAMEQCIC0F
+QNu4GLy9nWCZ399qn6B90wipSEZAApGXQbGyvALeAiBpmToLoXWpk5CWD1itX+rG
+TaEs45AeLZt9RxkLsBmEGw==
+-----END CERTIFICATE-----
+`;
+/** What openssl says of it. */
+const THUMBPRINT = "xkcIpEmq0ugPZg30eQ87-wCsi6IAtAHi7NHhSU5G0TY";
+const JWK = {
+  kty: "EC",
+  crv: "P-256",
+  x: "ObgUPjYZtopEDdjV4aWUsUUVrUm0USEhJhtuiAsinTk",
+  y: "Tu45zid-uqNJnGBV_hAbDcp7lOnH-K6PCpJ2XsLFu44",
+};
+const PROXY = "10.0.0.9";
+const certificateProxy = {
+  addresses: [PROXY],
+  certificateField: "client-cert",
+  verifiedField: "x-client-verify",
+  verifiedValue: "SUCCESS",
+};
+const SEQUENCE = ":" + PEM.replace(/-----[^-]+-----|\s/g, "") + ":";
+
+test("a certificate's names, key and thumbprint are read", () => {
+  assert.equal(parseCertificate(decodePem(PEM)!), {
+    thumbprint: THUMBPRINT,
+    publicKey: parseCertificate(decodePem(PEM)!)!.publicKey,
+    subject_dn: "OU=A,O=Example\\, Inc.,C=DE",
+    names: {
+      san_dns: ["client.example"],
+      san_uri: ["https://client.example/id"],
+      san_ip: ["192.0.2.7", "2001:db8:0:0:0:0:0:7"],
+      san_email: ["ops@client.example"],
+    },
+  });
+});
+
+test("bytes that are no certificate are none, wherever they break off", () => {
+  const der = decodePem(PEM)!;
+  for (let end = 0; end < der.length; end += 7) {
+    const cut = parseCertificate(der.subarray(0, end));
+    assert.ok(cut === undefined || cut.thumbprint !== THUMBPRINT, `${end}`);
+  }
+  for (let i = 0; i < der.length; i += 3) {
+    const changed = Uint8Array.from(der);
+    changed[i]! ^= 0xff;
+    parseCertificate(changed);
+  }
+});
+
+async function newToken(
+  client: Partial<ClientRegistration>,
+  headers: Record<string, string>,
+  { ip = PROXY, isNamed = true } = {},
+) {
+  const server = await newServer({
+    certificateProxy: isNamed ? certificateProxy : undefined,
+    clients: [toClient({ id: "m", grant_types: ["client_credentials"], ...client }, 0)],
+  });
+  const body = new URLSearchParams({ grant_type: "client_credentials", client_id: "m" });
+  const response = await server.service.fetch(
+    new Request(ISSUER + "/oauth/token", { method: "POST", body, headers }),
+    { ip },
+  );
+  return { server, response, body: await response.json() };
+}
+
+const BY_NAME = {
+  token_endpoint_auth_method: "tls_client_auth",
+  certificate: { type: "san_dns", value: "client.example" },
+} as const;
+const TRUSTED = { "client-cert": SEQUENCE, "x-client-verify": "SUCCESS" };
+
+test("RFC 8705 section 2.1: a certificate that the proxy trusts, with the registered name", async () => {
+  for (
+    const [type, value] of [
+      ["san_dns", "client.example"],
+      ["san_uri", "https://client.example/id"],
+      ["san_ip", "192.0.2.7"],
+      ["san_email", "ops@client.example"],
+      ["subject_dn", "OU=A,O=Example\\, Inc.,C=DE"],
+    ] as const
+  ) {
+    const { response } = await newToken({ ...BY_NAME, certificate: { type, value } }, TRUSTED);
+    assert.is(response.status, 200, type);
+  }
+  assert.is(
+    (await newToken({ ...BY_NAME, certificate: { type: "san_dns", value: "other.example" } }, TRUSTED))
+      .response.status,
+    401,
+  );
+});
+
+test("RFC 8705 section 2.2: a certificate with the registered key, whoever issued it", async () => {
+  const client = {
+    token_endpoint_auth_method: "self_signed_tls_client_auth",
+    jwks: { keys: [JWK] },
+  } as const;
+  assert.is((await newToken(client, { "client-cert": SEQUENCE })).response.status, 200);
+  assert.is(
+    (await newToken(client, { "client-cert": encodeURIComponent(PEM) })).response.status,
+    200,
+    "as nginx sends it",
+  );
+  const other = { keys: [{ ...JWK, x: JWK.y, y: JWK.x }] };
+  assert.is((await newToken({ ...client, jwks: other }, { "client-cert": SEQUENCE })).response.status, 401);
+});
+
+for (
+  const [name, headers, options] of [
+    ["from another address than the proxy's", TRUSTED, { ip: "10.0.0.10" }],
+    ["where no proxy is named: off by default", TRUSTED, { isNamed: false }],
+    ["that the proxy does not trust", { "client-cert": SEQUENCE, "x-client-verify": "FAILED" }, {}],
+    ["without a word on trust", { "client-cert": SEQUENCE }, {}],
+    ["that is none", { ...TRUSTED, "client-cert": ":AAAA:" }, {}],
+    ["that is missing", { "x-client-verify": "SUCCESS" }, {}],
+  ] as const
+) {
+  test(`invalid_client: a certificate ${name}`, async () => {
+    const { response, body } = await newToken(BY_NAME, headers as Record<string, string>, options);
+    assert.equal([response.status, body.error], [401, "invalid_client"]);
+  });
+}
+
+test("RFC 8705 section 3: a bound token is good with its certificate only", async () => {
+  const client = { ...BY_NAME, tls_client_certificate_bound_access_tokens: true };
+  const { server, body } = await newToken(client, TRUSTED);
+  assert.is(body.token_type, "Bearer");
+  const at = (headers: Record<string, string>, ip = PROXY) =>
+    server.service.authenticate(
+      new Request(ISSUER + "/mcp", { headers: { authorization: `Bearer ${body.access_token}`, ...headers } }),
+      { ip },
+      ISSUER + "/mcp",
+    );
+  assert.not.instance(await at({ "client-cert": SEQUENCE }), TokenRefusal);
+  assert.instance(await at({}), TokenRefusal);
+  assert.instance(await at({ "client-cert": SEQUENCE }, "10.0.0.10"), TokenRefusal);
+});
+
+test.run();

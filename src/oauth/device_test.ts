@@ -1,0 +1,194 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { toClient } from "./client.ts";
+import { ISSUER, newServer, type TestServer, transactionOf } from "./test_server.ts";
+
+const test = suite("oauth/device");
+const GRANT = "urn:ietf:params:oauth:grant-type:device_code";
+const clients = [
+  toClient({ id: "tv", name: "Television", grant_types: [GRANT, "refresh_token"] }, 0),
+  toClient({ id: "box", grant_types: [GRANT] }, 0),
+  toClient({ id: "app", secret: "app secret:&%+", domain: "app.example" }, 0),
+];
+
+interface DeviceAnswer {
+  readonly device_code: string;
+  readonly user_code: string;
+  readonly verification_uri: string;
+  readonly verification_uri_complete: string;
+  readonly expires_in: number;
+  readonly interval: number;
+}
+
+const start = async (server: TestServer, form: Record<string, string> = {}): Promise<DeviceAnswer> =>
+  await (await server.send("/oauth/device_authorization", {
+    form: { client_id: "tv", scope: "read", ...form },
+  })).json();
+
+async function poll(
+  server: TestServer,
+  device_code: string,
+  client_id = "tv",
+): Promise<[number, string, Record<string, string>]> {
+  const response = await server.send("/oauth/token", { form: { grant_type: GRANT, device_code, client_id } });
+  const body = await response.json();
+  return [response.status, body.error ?? body.token_type, body];
+}
+
+/** What the page of this user says to this code. */
+const type = (server: TestServer, cookie: string, user_code: string) =>
+  server.send("/device", { form: { user_code }, headers: { cookie } });
+
+async function answer(server: TestServer, user_code: string, decision = "approve"): Promise<Response> {
+  const cookie = await server.signIn();
+  const transaction = transactionOf(await (await type(server, cookie, user_code)).text());
+  return await server.send("/device", { form: { transaction, decision }, headers: { cookie } });
+}
+
+test("RFC 8628 section 3.2: what a device gets", async () => {
+  const server = await newServer({ clients });
+  const device = await start(server);
+  assert.match(device.device_code, /^trivet_dc_[A-Za-z0-9_-]{43}$/);
+  assert.match(device.user_code, /^[BCDFGHJKLMNPQRSTVWXZ]{4}-[BCDFGHJKLMNPQRSTVWXZ]{4}$/);
+  assert.is(device.verification_uri, `${ISSUER}/device`);
+  assert.is(device.verification_uri_complete, `${ISSUER}/device?user_code=${device.user_code}`);
+  assert.equal([device.expires_in, device.interval], [600, 5]);
+});
+
+test("the whole flow: pending, the user types the code and allows, tokens, refresh", async () => {
+  const server = await newServer({ clients });
+  const { device_code, user_code } = await start(server);
+  assert.equal((await poll(server, device_code)).slice(0, 2), [400, "authorization_pending"]);
+  const cookie = await server.signIn();
+  const page = await (await type(server, cookie, ` ${user_code.toLowerCase().replace("-", " ")} `)).text();
+  assert.match(page, "Television on a device asks for access");
+  assert.match(page, "Read your data");
+  assert.match(page, user_code);
+  const done = await server.send("/device", {
+    form: { transaction: transactionOf(page), decision: "approve" },
+    headers: { cookie },
+  });
+  assert.equal([done.status, /connected/.test(await done.text())], [200, true]);
+  server.advance(5);
+  const [status, type_, tokens] = await poll(server, device_code);
+  assert.equal([status, type_, tokens.scope], [200, "Bearer", "read"]);
+  const user = await server.send("/api/user", {
+    headers: { authorization: `Bearer ${tokens.access_token}` },
+  });
+  assert.is((await user.json()).name, "Alice Liddell");
+  const form = { grant_type: "refresh_token", refresh_token: tokens.refresh_token, client_id: "tv" };
+  assert.is((await server.send("/oauth/token", { form })).status, 200);
+});
+
+test("section 3.5: a device that asks too soon is slowed down, by five seconds each time", async () => {
+  const server = await newServer({ clients });
+  const { device_code } = await start(server);
+  assert.is((await poll(server, device_code))[1], "authorization_pending");
+  server.advance(4);
+  assert.is((await poll(server, device_code))[1], "slow_down");
+  server.advance(9);
+  assert.is((await poll(server, device_code))[1], "slow_down", "ten seconds by now");
+  server.advance(15);
+  assert.is((await poll(server, device_code))[1], "authorization_pending");
+});
+
+test("section 3.5: denied, expired, unknown, another client's", async () => {
+  const server = await newServer({ clients });
+  const denied = await start(server);
+  assert.match(await (await answer(server, denied.user_code, "deny")).text(), "refused");
+  assert.equal((await poll(server, denied.device_code)).slice(0, 2), [400, "access_denied"]);
+  const late = await start(server);
+  assert.equal((await poll(server, late.device_code, "box")).slice(0, 2), [400, "invalid_grant"]);
+  server.advance(601);
+  assert.equal((await poll(server, late.device_code)).slice(0, 2), [400, "expired_token"]);
+  assert.equal((await poll(server, "trivet_dc_none")).slice(0, 2), [400, "invalid_grant"]);
+  const cookie = await server.signIn();
+  assert.is((await type(server, cookie, late.user_code)).status, 400);
+});
+
+test("a device code is good once, also for many requests at the same moment; a replay ends its tokens", async () => {
+  const server = await newServer({ clients });
+  const { device_code, user_code } = await start(server);
+  await answer(server, user_code);
+  const answers = await Promise.all(Array.from({ length: 8 }, () => poll(server, device_code)));
+  const [, , tokens] = answers.find(([status]) => status === 200)!;
+  assert.is(answers.filter(([status]) => status === 200).length, 1);
+  assert.ok(answers.every(([status, error]) => status === 200 || error === "invalid_grant"));
+  const user = await server.send("/api/user", {
+    headers: { authorization: `Bearer ${tokens.access_token}` },
+  });
+  assert.is(user.status, 401, "it was replayed");
+});
+
+test("the user's answer wins over a device that asks at the same moment", async () => {
+  for (let round = 0; round < 20; round++) {
+    const server = await newServer({ clients });
+    const { device_code, user_code } = await start(server);
+    const [done] = await Promise.all([
+      answer(server, user_code),
+      poll(server, device_code),
+      poll(server, device_code),
+    ]);
+    assert.is(done.status, 200);
+    server.advance(30);
+    assert.is((await poll(server, device_code))[0], 200);
+  }
+});
+
+test("who is not signed in is sent to sign in, and comes back with the code", async () => {
+  const server = await newServer({ clients });
+  const response = await server.send("/device?user_code=ABCD-EFGH");
+  assert.equal([response.status, response.headers.get("location")], [
+    302,
+    "/login?redirect=%2Fdevice%3Fuser_code%3DABCD-EFGH",
+  ]);
+  const cookie = await server.signIn();
+  const page = await (await server.send("/device?user_code=ABCD-%22%3E%3Cb%3E", { headers: { cookie } }))
+    .text();
+  assert.match(page, 'value="ABCD-&quot;&gt;&lt;b&gt;"');
+});
+
+test("CVE-2026-45337's kind: only the person who was asked can answer", async () => {
+  const server = await newServer({ clients });
+  const { device_code, user_code } = await start(server);
+  const [alice, mallory] = [await server.signIn(), await server.signIn()];
+  const transaction = transactionOf(await (await type(server, alice, user_code)).text());
+  const stolen = await server.send("/device", {
+    form: { transaction, decision: "approve" },
+    headers: { cookie: mallory },
+  });
+  assert.is(stolen.status, 400);
+  assert.is((await poll(server, device_code))[1], "authorization_pending");
+  const noCode = await server.send("/device", {
+    form: { user_code, decision: "approve" },
+    headers: { cookie: alice },
+  });
+  assert.match(await noCode.text(), "asks for access", "the code alone asks, it does not answer");
+  const crossSite = await server.send("/device", {
+    form: { transaction, decision: "approve" },
+    headers: { cookie: alice, "sec-fetch-site": "cross-site" },
+  });
+  assert.is(crossSite.status, 403);
+});
+
+test("section 5.1: codes are not found by trying", async () => {
+  const server = await newServer({ clients });
+  const { user_code } = await start(server);
+  const cookie = await server.signIn();
+  let refused: Response | undefined;
+  for (let i = 0; i < 20 && refused?.status !== 429; i++) refused = await type(server, cookie, "BBBB-BBBB");
+  assert.is(refused!.status, 429);
+  assert.ok(Number(refused!.headers.get("retry-after")) >= 1);
+  assert.is((await type(server, cookie, user_code)).status, 429, "nor is a right one taken meanwhile");
+  server.advance(300);
+  assert.is((await type(server, cookie, user_code)).status, 200);
+});
+
+test("a client without the grant gets no device code", async () => {
+  const server = await newServer({ clients });
+  const form = { client_id: "app", client_secret: "app secret:&%+" };
+  const response = await server.send("/oauth/device_authorization", { form });
+  assert.equal([response.status, (await response.json()).error], [400, "unauthorized_client"]);
+});
+
+test.run();

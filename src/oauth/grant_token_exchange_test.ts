@@ -1,0 +1,159 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { readJws } from "../crypto/jws.ts";
+import { toClient } from "./client.ts";
+import { newKey, prove } from "./test_keys.ts";
+import { ISSUER, newServer, type TestServer } from "./test_server.ts";
+
+const test = suite("oauth/grant_token_exchange");
+const GRANT = "urn:ietf:params:oauth:grant-type:token-exchange";
+const ACCESS_TOKEN = "urn:ietf:params:oauth:token-type:access_token";
+const MCP = `${ISSUER}/mcp`;
+const clients = [
+  toClient({
+    id: "app",
+    secret: "app secret:&%+",
+    domain: "app.example",
+    grant_types: ["authorization_code", "refresh_token", "client_credentials", GRANT],
+  }, 0),
+  toClient({
+    id: "gateway",
+    secret: "g",
+    grant_types: [GRANT, "client_credentials"],
+    scope: "read",
+    introspects: [MCP],
+  }, 0),
+  toClient({ id: "plain", secret: "p" }, 0),
+];
+const GATEWAY = { client_id: "gateway", client_secret: "g" };
+
+async function exchange(
+  server: TestServer,
+  subject_token: string,
+  form: Record<string, string | undefined> = {},
+  headers = {},
+) {
+  const response = await server.token({
+    grant_type: GRANT,
+    subject_token,
+    subject_token_type: ACCESS_TOKEN,
+    ...form,
+  }, headers);
+  return { status: response.status, body: await response.json() };
+}
+
+test("RFC 8693 section 2: a service trades the token that it was called with for one of its own", async () => {
+  const server = await newServer({ clients, accessTokenFormat: "jwt" });
+  const { access_token } = await server.tokens({ scope: "read write", resource: MCP });
+  server.advance(100);
+  const { status, body } = await exchange(server, access_token!, { ...GATEWAY, resource: `${ISSUER}/` });
+  assert.is(status, 200);
+  assert.equal([body.issued_token_type, body.token_type, body.scope, "refresh_token" in body], [
+    ACCESS_TOKEN,
+    "Bearer",
+    "read",
+    false,
+  ]);
+  const [before, after] = [readJws(access_token!)!.claims, readJws(body.access_token)!.claims] as Record<
+    string,
+    unknown
+  >[];
+  assert.equal([after!.sub, after!.client_id, after!.aud, after!.act], [before!.sub, "gateway", ISSUER, {
+    sub: "gateway",
+  }]);
+  assert.ok((after!.exp as number) <= (before!.exp as number), "it lives no longer");
+});
+
+test("section 4.1: who acted before is kept, and an actor token says who acts", async () => {
+  const server = await newServer({ clients, accessTokenFormat: "jwt" });
+  const { access_token } = await server.tokens({ resource: MCP });
+  const actor_token =
+    (await (await server.token({ grant_type: "client_credentials", ...GATEWAY })).json()).access_token;
+  const actor = { actor_token, actor_token_type: ACCESS_TOKEN };
+  const first = await exchange(server, access_token!, { ...GATEWAY, ...actor });
+  const second = await exchange(server, first.body.access_token, GATEWAY);
+  assert.equal(readJws(second.body.access_token)!.claims.act, { sub: "gateway", act: { sub: "gateway" } });
+});
+
+test("what was traded ends with what it came from", async () => {
+  const server = await newServer({ clients });
+  const { access_token, refresh_token } = await server.tokens({ resource: MCP, scope: "read" });
+  const { body } = await exchange(server, access_token!, { ...GATEWAY, resource: MCP });
+  assert.ok(
+    await server.service.authenticate(
+      new Request(MCP, { headers: { authorization: `Bearer ${body.access_token}` } }),
+      {},
+      MCP,
+    ),
+  );
+  await server.send("/oauth/revoke", {
+    form: { token: refresh_token, client_id: "app", client_secret: "app secret:&%+" },
+  });
+  const form = { token: body.access_token, client_id: "gateway", client_secret: "g" };
+  assert.equal(await (await server.send("/oauth/introspect", { form })).json(), { active: false });
+});
+
+test("a client trades only what was issued to it or meant for what it serves", async () => {
+  const server = await newServer({ clients });
+  const { access_token } = await server.tokens({ scope: "read" });
+  assert.equal(
+    (await exchange(server, access_token!, GATEWAY)).body.error,
+    "invalid_request",
+    "meant for the whole server, not for what the gateway serves",
+  );
+  assert.is((await exchange(server, access_token!)).status, 200, "its own");
+  assert.is(
+    (await exchange(server, access_token!, { client_id: "plain", client_secret: "p" })).body.error,
+    "unauthorized_client",
+  );
+});
+
+for (
+  const [name, form, error] of [
+    ["more scope than the token has", { scope: "write" }, "invalid_scope"],
+    ["a resource that is not known", { resource: "https://unknown.example" }, "invalid_target"],
+    ["an audience that is not known", { audience: "unknown" }, "invalid_target"],
+    ["a token that is none", { subject_token: "trivet_at_x" }, "invalid_request"],
+    ["no token", { subject_token: undefined }, "invalid_request"],
+    ["no type", { subject_token_type: undefined }, "invalid_request"],
+    ["an ID token", { subject_token_type: "urn:ietf:params:oauth:token-type:id_token" }, "invalid_request"],
+    [
+      "a refresh token asked for",
+      { requested_token_type: "urn:ietf:params:oauth:token-type:refresh_token" },
+      "invalid_request",
+    ],
+    ["an actor token that is none", { actor_token: "x", actor_token_type: ACCESS_TOKEN }, "invalid_request"],
+  ] as const
+) {
+  test(`refused: ${name}`, async () => {
+    const server = await newServer({ clients });
+    const { access_token } = await server.tokens({ scope: "read" });
+    const { status, body } = await exchange(server, access_token!, form);
+    assert.equal([status, body.error], [400, error]);
+  });
+}
+
+test("a token that is bound to its key is traded with that key only", async () => {
+  const server = await newServer({ clients });
+  const key = await newKey();
+  const TOKEN = ISSUER + "/oauth/token";
+  const bound =
+    await (await server.token({ grant_type: "client_credentials" }, { dpop: await prove(key, TOKEN) }))
+      .json();
+  assert.is((await exchange(server, bound.access_token)).body.error, "invalid_request");
+  assert.is(
+    (await exchange(server, bound.access_token, {}, { dpop: await prove(await newKey(), TOKEN) })).body.error,
+    "invalid_request",
+  );
+  const good = await exchange(server, bound.access_token, {}, { dpop: await prove(key, TOKEN) });
+  assert.equal([good.status, good.body.token_type], [200, "DPoP"]);
+});
+
+test("a chain of exchanges has an end", async () => {
+  const server = await newServer({ clients });
+  let { access_token: token } = await server.tokens({ scope: "read" });
+  for (let i = 0; i < 10; i++) token = (await exchange(server, token!)).body.access_token;
+  assert.is((await exchange(server, token!)).body.error, "invalid_request");
+});
+
+test.run();

@@ -1,0 +1,318 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { newKey } from "./test_keys.ts";
+import { CHALLENGE, ISSUER, newServer, type TestServer, VERIFIER } from "./test_server.ts";
+
+const test = suite("oauth/register");
+const WEB = { redirect_uris: ["https://client.example/cb"], client_name: "Client" };
+
+async function send(server: TestServer, method: string, path: string, metadata?: unknown, token?: string) {
+  const response = await server.send(path, {
+    method,
+    ...(metadata !== undefined &&
+      { form: typeof metadata === "string" ? metadata : JSON.stringify(metadata) }),
+    headers: {
+      ...(metadata !== undefined && { "content-type": "application/json" }),
+      ...(token !== undefined && { authorization: `Bearer ${token}` }),
+    },
+  });
+  const text = await response.text();
+  return { response, status: response.status, body: text === "" ? {} : JSON.parse(text) };
+}
+const register = (server: TestServer, metadata: unknown, token?: string) =>
+  send(server, "POST", "/oauth/register", metadata, token);
+
+test("RFC 7591 section 3.2.1: 201 with everything that was registered, also what the server chose", async () => {
+  const server = await newServer();
+  const { response, status, body } = await register(server, {
+    ...WEB,
+    "client_name#de": "Kunde",
+    client_uri: "https://client.example",
+    unknown: 1,
+  });
+  assert.is(status, 201);
+  assert.is(response.headers.get("content-type"), "application/json");
+  assert.is(response.headers.get("cache-control"), "no-store");
+  const { client_id, client_secret, registration_access_token, client_id_issued_at, ...rest } = body;
+  assert.match(client_id, /^client_[A-Za-z0-9_-]{22}$/);
+  assert.match(client_secret, /^trivet_cs_[A-Za-z0-9_-]{43}$/);
+  assert.match(registration_access_token, /^trivet_rat_/);
+  assert.ok(Math.abs(client_id_issued_at - Date.now() / 1000) < 5);
+  assert.equal(rest, {
+    client_secret_expires_at: 0,
+    client_name: "Client",
+    token_endpoint_auth_method: "client_secret_basic",
+    redirect_uris: WEB.redirect_uris,
+    grant_types: ["authorization_code"],
+    response_types: ["code"],
+    "client_name#de": "Kunde",
+    client_uri: "https://client.example",
+    registration_client_uri: `${ISSUER}/oauth/register/${client_id}`,
+  });
+});
+
+test("a registered public client goes through the code flow at once; its page says that nobody checked it", async () => {
+  const server = await newServer();
+  const { body } = await register(server, {
+    ...WEB,
+    token_endpoint_auth_method: "none",
+    grant_types: ["authorization_code", "refresh_token"],
+  });
+  assert.not.ok("client_secret" in body);
+  const cookie = await server.signIn();
+  const parameters = {
+    client_id: body.client_id,
+    redirect_uri: WEB.redirect_uris[0]!,
+    code_challenge: CHALLENGE,
+    code_challenge_method: "S256",
+  };
+  const page = await (await server.send(server.authorizePath(parameters), { headers: { cookie } })).text();
+  assert.match(page, "nobody here has checked it");
+  assert.match(page, "<strong>client.example</strong>");
+  const code = (await server.authorize(parameters)).get("code")!;
+  const form = {
+    grant_type: "authorization_code",
+    code,
+    redirect_uri: WEB.redirect_uris[0]!,
+    code_verifier: VERIFIER,
+    client_id: body.client_id,
+    client_secret: undefined,
+  };
+  const tokens = await (await server.token(form)).json();
+  assert.ok(tokens.access_token && tokens.refresh_token);
+});
+
+const BAD: Record<string, [unknown, string]> = {
+  "no JSON": ["{", "invalid_client_metadata"],
+  "an array": [[], "invalid_client_metadata"],
+  "no redirect URI": [{}, "invalid_redirect_uri"],
+  "redirect URIs that are no list": [{ redirect_uris: "https://a.example" }, "invalid_redirect_uri"],
+  "a redirect URI over http": [{ redirect_uris: ["http://client.example/cb"] }, "invalid_redirect_uri"],
+  "a redirect URI with a fragment": [
+    { redirect_uris: ["https://client.example/cb#x"] },
+    "invalid_redirect_uri",
+  ],
+  "a javascript redirect URI": [{ redirect_uris: ["javascript:alert(1)"] }, "invalid_redirect_uri"],
+  "a data redirect URI among good ones": [
+    { redirect_uris: ["https://a.example/cb", "data:text/html,x"] },
+    "invalid_redirect_uri",
+  ],
+  "a relative redirect URI": [{ redirect_uris: ["/cb"] }, "invalid_redirect_uri"],
+  "a redirect URI with a user": [{ redirect_uris: ["https://good@evil.example/cb"] }, "invalid_redirect_uri"],
+  "the implicit grant": [{ ...WEB, grant_types: ["implicit"] }, "invalid_client_metadata"],
+  "the password grant": [{ ...WEB, grant_types: ["password"] }, "invalid_client_metadata"],
+  "a grant without a user, which strangers do not get": [
+    { ...WEB, grant_types: ["client_credentials"] },
+    "invalid_client_metadata",
+  ],
+  "refresh alone": [{ ...WEB, grant_types: ["refresh_token"] }, "invalid_client_metadata"],
+  "a response type that is not offered": [{ ...WEB, response_types: ["token"] }, "invalid_client_metadata"],
+  "no response type for the code grant": [{ ...WEB, response_types: [] }, "invalid_client_metadata"],
+  "a method that is not known": [
+    { ...WEB, token_endpoint_auth_method: "client_secret_jwt" },
+    "invalid_client_metadata",
+  ],
+  "private_key_jwt without keys": [
+    { ...WEB, token_endpoint_auth_method: "private_key_jwt" },
+    "invalid_client_metadata",
+  ],
+  "both jwks and jwks_uri": [
+    { ...WEB, jwks: { keys: [] }, jwks_uri: "https://client.example/keys" },
+    "invalid_client_metadata",
+  ],
+  "keys on a private host": [{ ...WEB, jwks_uri: "https://169.254.169.254/keys" }, "invalid_client_metadata"],
+  "a private key": [
+    { ...WEB, jwks: { keys: [{ kty: "EC", crv: "P-256", x: "AA", y: "AA", d: "AA" }] } },
+    "invalid_client_metadata",
+  ],
+  "a scope that strangers do not get": [{ ...WEB, scope: "admin" }, "invalid_client_metadata"],
+  "a javascript client_uri": [{ ...WEB, client_uri: "javascript:alert(1)" }, "invalid_client_metadata"],
+  "a name that is no text": [{ ...WEB, client_name: { toString: 1 } }, "invalid_client_metadata"],
+  "a name of 3,000 characters": [{ ...WEB, client_name: "x".repeat(3000) }, "invalid_client_metadata"],
+};
+for (const [name, [metadata, error]] of Object.entries(BAD)) {
+  test(`RFC 7591 section 3.2.2, ${error}: ${name}`, async () => {
+    const server = await newServer();
+    const { status, body } = await register(server, metadata);
+    assert.equal([status, body.error], [400, error]);
+    assert.equal(Object.keys(body), ["error", "error_description"]);
+    assert.equal(await server.store.list(["client"]), []);
+  });
+}
+
+test("private-use schemes that break RFC 8252 are left out where others are good, as MCP clients send them together", async () => {
+  const server = await newServer();
+  const uris = [
+    "cursor://anysphere.cursor-mcp/oauth/callback",
+    "http://localhost:8787/callback",
+    "https://www.cursor.com/agents/mcp/oauth/callback",
+  ];
+  const { body } = await register(server, { redirect_uris: uris, token_endpoint_auth_method: "none" });
+  assert.equal(body.redirect_uris, uris.slice(1));
+});
+
+test("the scope that a client registers is what it gets when it asks for nothing, and no limit to what it may ask", async () => {
+  const server = await newServer();
+  const { body } = await register(server, {
+    ...WEB,
+    scope: "read unknown",
+    token_endpoint_auth_method: "none",
+  });
+  assert.is(body.scope, "read");
+  const cookie = await server.signIn();
+  const ask = async (scope?: string) => {
+    const parameters = {
+      client_id: body.client_id,
+      redirect_uri: WEB.redirect_uris[0]!,
+      scope,
+      code_challenge: CHALLENGE,
+      code_challenge_method: "S256",
+    };
+    return await (await server.send(server.authorizePath(parameters), { headers: { cookie } })).text();
+  };
+  assert.not.match(await ask(), "Change your data");
+  assert.match(await ask("read write"), "Change your data");
+});
+
+test("client metadata that offers a choice of methods gets one that is offered here", async () => {
+  const server = await newServer();
+  const key = await newKey();
+  const { body } = await register(server, {
+    ...WEB,
+    token_endpoint_auth_methods_supported: ["private_key_jwt", "none"],
+    jwks: { keys: [key.jwk] },
+  });
+  assert.is(body.token_endpoint_auth_method, "none");
+});
+
+test("RFC 7592: a client reads, replaces and ends its registration with its own token", async () => {
+  const server = await newServer();
+  const { body: first } = await register(server, WEB);
+  const path = `/oauth/register/${first.client_id}`;
+  const token = first.registration_access_token;
+  const { client_secret, registration_access_token: _, ...registered } = first;
+  const read = await send(server, "GET", path, undefined, token);
+  assert.equal([read.status, read.body], [200, registered]);
+
+  const changed = {
+    client_id: first.client_id,
+    redirect_uris: ["https://client.example/new"],
+    client_name: "New",
+  };
+  const update = await send(server, "PUT", path, { ...changed, client_secret }, token);
+  assert.is(update.status, 200);
+  assert.equal([update.body.client_name, update.body.redirect_uris], ["New", changed.redirect_uris]);
+  const cookie = await server.signIn();
+  const old = await server.send(
+    server.authorizePath({ client_id: first.client_id, redirect_uri: WEB.redirect_uris[0]! }),
+    { headers: { cookie } },
+  );
+  assert.is(old.status, 400, "the old address is gone");
+
+  for (
+    const wrong of [{ ...changed, client_id: "other" }, { redirect_uris: WEB.redirect_uris }, {
+      ...changed,
+      client_secret: "other",
+    }]
+  ) {
+    assert.equal([(await send(server, "PUT", path, wrong, token)).body.error], ["invalid_client_metadata"]);
+  }
+  const end = await send(server, "DELETE", path, undefined, token);
+  assert.equal([end.status, end.body], [204, {}]);
+  assert.is((await send(server, "GET", path, undefined, token)).status, 401);
+});
+
+test("RFC 7592 section 2: without the token, or with another's, nothing is told", async () => {
+  const server = await newServer();
+  const [one, other] = [(await register(server, WEB)).body, (await register(server, WEB)).body];
+  for (const token of [undefined, "x", other.registration_access_token]) {
+    for (const method of ["GET", "DELETE"]) {
+      const { response, status, body } = await send(
+        server,
+        method,
+        `/oauth/register/${one.client_id}`,
+        undefined,
+        token,
+      );
+      assert.equal([status, body.error], [401, "invalid_token"]);
+      assert.match(response.headers.get("www-authenticate")!, /^Bearer/);
+    }
+  }
+  assert.is(
+    (await send(server, "GET", "/oauth/register/app", undefined, "x")).status,
+    401,
+    "an operator's client is none of theirs",
+  );
+});
+
+test("by token: registration needs an access token with clients:register", async () => {
+  const server = await newServer({
+    registration: "token",
+    scopes: {
+      read: "Read",
+      "clients:register": "Register applications",
+      admin: { description: "All", implies: ["clients:register"] },
+    },
+  });
+  const none = await register(server, WEB);
+  assert.equal([none.status, none.body.error, none.response.headers.get("www-authenticate")], [
+    401,
+    "invalid_token",
+    'Bearer scope="clients:register"',
+  ]);
+  const tokenFor = async (scope: string) =>
+    (await (await server.token({
+      grant_type: "client_credentials",
+      client_id: "service",
+      client_secret: "service-secret",
+      scope,
+    })).json()).access_token;
+  const low = await register(server, WEB, await tokenFor("read"));
+  assert.equal([low.status, low.body.error], [403, "insufficient_scope"]);
+  assert.is((await register(server, WEB, await tokenFor("admin"))).status, 201);
+});
+
+test("off: there is no endpoint, and none is advertised", async () => {
+  const server = await newServer({ registration: "off" });
+  assert.is((await server.send("/oauth/register", { method: "POST", form: "{}" })).status, 404);
+  const metadata = await (await server.send("/.well-known/oauth-authorization-server")).json();
+  assert.not.ok("registration_endpoint" in metadata);
+});
+
+test("a registration that nobody uses ends; one in use lives on", async () => {
+  const server = await newServer({ registrationLifetime: 1000, accessTokenLifetime: 10 });
+  const [used, idle] = [(await register(server, WEB)).body, (await register(server, WEB)).body];
+  const isKnown = async ({ client_id, registration_access_token }: Record<string, string>) =>
+    (await send(server, "GET", `/oauth/register/${client_id}`, undefined, registration_access_token))
+      .status === 200;
+  server.advance(900);
+  await server.authorize({
+    client_id: used.client_id,
+    redirect_uri: WEB.redirect_uris[0]!,
+    code_challenge: CHALLENGE,
+    code_challenge_method: "S256",
+  });
+  server.advance(500);
+  assert.equal([await isKnown(used), await isKnown(idle)], [true, false]);
+});
+
+test("an address that registers without end has to wait", async () => {
+  const server = await newServer();
+  const once = () =>
+    server.service.fetch(
+      new Request(ISSUER + "/oauth/register", {
+        method: "POST",
+        body: JSON.stringify(WEB),
+        headers: { "content-type": "application/json" },
+      }),
+      { ip: "2001:db8::1" },
+    );
+  let refused: Response | undefined;
+  for (let i = 0; i < 1002 && refused?.status !== 429; i++) refused = await once();
+  assert.is(refused!.status, 429);
+  assert.is((await refused!.json()).error, "temporarily_unavailable");
+  assert.ok(refused!.headers.get("retry-after"));
+  assert.is((await register(server, WEB)).status, 201, "others do not");
+});
+
+test.run();

@@ -1,0 +1,137 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { JWS_ALGORITHMS, readJws, signJws, verifyJws } from "../crypto/jws.ts";
+import { memoryStore } from "../store/memory.ts";
+import type { Store } from "../store/store.ts";
+import { createSigningKeys, type SigningKeys } from "./signing_keys.ts";
+
+const test = suite("oauth/signing_keys");
+const DAY = 86_400;
+
+/** Instances on one store, with a clock moved by hand. */
+function newKeys(options: { lifetime?: number; notice?: number; tokens?: number } = {}) {
+  let at = Date.UTC(2026, 0, 1);
+  const now = () => at;
+  const store = memoryStore({ now });
+  const open = (on: Store = store): SigningKeys =>
+    createSigningKeys({
+      store: on,
+      now,
+      signingAlgorithms: ["ES256"],
+      signingKeyLifetime: options.lifetime ?? 90 * DAY,
+      signingKeyNotice: options.notice ?? DAY,
+      longestTokenLifetime: options.tokens ?? 7200,
+    });
+  return { open, store, advance: (seconds: number) => void (at += seconds * 1000) };
+}
+
+const published = async (keys: SigningKeys) =>
+  (await keys.publish()).keys.map((key) => (key as { kid: string }).kid);
+
+test("the next key is published a day before it signs, and signs then", async () => {
+  const { open, advance } = newKeys();
+  const keys = open();
+  const first = (await keys.current()).kid;
+  assert.equal(await published(keys), [first]);
+  advance(89 * DAY - 1);
+  assert.equal(await published(keys), [first]);
+  advance(2);
+  const [, second] = await published(keys);
+  assert.ok(second);
+  assert.is((await keys.current()).kid, first);
+  advance(DAY);
+  assert.is((await keys.current()).kid, second);
+});
+
+test("an old key stays until the last token that it signed is over, and is gone then", async () => {
+  const { open, advance } = newKeys({ tokens: 7200 });
+  const keys = open();
+  const first = await keys.current();
+  advance(89 * DAY + 1);
+  await keys.publish();
+  const last = await signJws(await keys.current(), "at+jwt", { a: 1 });
+  assert.is(readJws(last)!.header.kid, first.kid);
+  advance(DAY + 7200);
+  assert.equal(await verifyJws((await keys.find(first.kid))!, "at+jwt", last), { a: 1 });
+  assert.ok((await published(keys)).includes(first.kid));
+  advance(3700);
+  assert.is(await keys.find(first.kid), undefined);
+  assert.not.ok((await published(keys)).includes(first.kid));
+});
+
+test("instances agree on each new key, whoever comes first", async () => {
+  const { open, advance, store } = newKeys();
+  const instances = Array.from({ length: 8 }, () => open());
+  assert.is(new Set(await Promise.all(instances.map(async (keys) => (await keys.current()).kid))).size, 1);
+  advance(89 * DAY + 1);
+  await Promise.all(instances.map((keys) => keys.publish()));
+  advance(DAY);
+  const kids = await Promise.all(instances.map(async (keys) => (await keys.current()).kid));
+  assert.is(new Set(kids).size, 1);
+  assert.is((await store.list(["signing_key"])).length, 2);
+});
+
+test("an instance that slept verifies with a key that another made", async () => {
+  const { open, advance } = newKeys();
+  const [awake, asleep] = [open(), open()];
+  await asleep.current();
+  advance(90 * DAY);
+  await awake.publish();
+  advance(DAY);
+  const token = await signJws(await awake.current(), "at+jwt", { a: 1 });
+  const key = await asleep.find(readJws(token)!.header.kid as string);
+  assert.equal(await verifyJws(key!, "at+jwt", token), { a: 1 });
+});
+
+test("a server that stood still for a year gives notice before its next key, and signs with the old one until then", async () => {
+  const { open, advance } = newKeys();
+  const first = (await open().current()).kid;
+  advance(365 * DAY);
+  const keys = open();
+  assert.is((await keys.current()).kid, first);
+  assert.is((await published(keys)).length, 2);
+  advance(DAY + 1);
+  assert.is.not((await keys.current()).kid, first);
+});
+
+test("ids that nobody made are not looked for in the store each time", async () => {
+  const { store, open } = newKeys();
+  let reads = 0;
+  const keys = open(
+    {
+      ...store,
+      get: store.get.bind(store),
+      commit: store.commit.bind(store),
+      list: (prefix, options) => (reads++, store.list(prefix, options)),
+    } as Store,
+  );
+  await keys.current();
+  const before = reads;
+  for (let i = 0; i < 100; i++) assert.is(await keys.find(`made-up-${i}`), undefined);
+  assert.ok(reads - before <= 1, `${reads - before} reads`);
+});
+
+test("every algorithm has its own keys, all published before the first token", async () => {
+  const store = memoryStore();
+  const keys = createSigningKeys({
+    store,
+    now: Date.now,
+    signingAlgorithms: JWS_ALGORITHMS,
+    signingKeyLifetime: 90 * DAY,
+    signingKeyNotice: DAY,
+    longestTokenLifetime: 7200,
+  });
+  const { keys: all } = await keys.publish() as { keys: { kid: string; alg: string; d?: string }[] };
+  assert.equal(all.map(({ alg }) => alg).sort(), [...JWS_ALGORITHMS].sort());
+  assert.ok(all.every((key) => !("d" in key) && !("p" in key)));
+  for (const alg of JWS_ALGORITHMS) {
+    const token = await signJws(await keys.current(alg), "at+jwt", { a: 1 });
+    assert.is(readJws(token)!.header.alg, alg);
+    assert.equal(await verifyJws((await keys.find(readJws(token)!.header.kid as string))!, "at+jwt", token), {
+      a: 1,
+    });
+  }
+  assert.is((await keys.current()).alg, "ES256");
+});
+
+test.run();
