@@ -5,7 +5,7 @@
  * @module
  */
 import { encodeBase64url } from "./base64url.ts";
-import { sha256 } from "./sha256.ts";
+import { hmacSha256, sha256 } from "./sha256.ts";
 
 const POOL = 4096;
 let pool: Uint8Array<ArrayBuffer> | undefined;
@@ -28,6 +28,11 @@ export function randomBytes(length: number): Uint8Array<ArrayBuffer> {
 /** A new secret: `prefix` and 43 characters of base64url. The prefix lets secret scanners know a leak. */
 export function randomSecret(prefix: string): string {
   return prefix + encodeBase64url(randomBytes(32));
+}
+
+/** A secret that only who holds `from` can make again, for the same purpose: as long as a random one. */
+export function derivedSecret(prefix: string, from: string, purpose: string): string {
+  return prefix + encodeBase64url(hmacSha256(new TextEncoder().encode(from), purpose));
 }
 
 /** A new identifier: `prefix` and 22 characters of base64url (128 bits). */

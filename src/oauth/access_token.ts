@@ -22,6 +22,8 @@ import {
 import { settingsOf } from "./resource.ts";
 
 const JWT_TYPE = "at+jwt";
+/** What an opaque token begins with. */
+export const OPAQUE = "trivet_at_";
 
 /** What an access token is to say. `until` is the latest end, in milliseconds since the epoch. */
 export type AccessTokenRequest = Omit<AccessToken, "issued" | "expires" | "client_id"> & {
@@ -36,11 +38,16 @@ export interface MintedAccessToken {
   readonly expires_in: number;
 }
 
-/** A new token for this client. @throws {OAuthError} invalid_target for resources whose tokens differ in kind */
+/**
+ * A new token for this client.
+ * @param secret of an opaque one
+ * @throws {OAuthError} invalid_target for resources whose tokens differ in kind
+ */
 export async function mintAccessToken(
   as: AuthorizationServer,
   client: Client,
   { until, ...asked }: AccessTokenRequest,
+  secret: string = randomSecret(OPAQUE),
 ): Promise<MintedAccessToken> {
   const { format, lifetime } = chooseKind(as, client, asked.resource);
   const issued = as.now();
@@ -54,10 +61,9 @@ export async function mintAccessToken(
       expires_in,
     };
   }
-  const access_token = randomSecret("trivet_at_");
   return {
-    access_token,
-    put: { key: accessTokenKey(secretDigest(access_token)), value: token, expires },
+    access_token: secret,
+    put: { key: accessTokenKey(secretDigest(secret)), value: token, expires },
     expires_in,
   };
 }

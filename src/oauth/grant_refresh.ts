@@ -6,21 +6,23 @@
  * @module
  */
 import { seal, unseal } from "../crypto/seal.ts";
-import { equalInConstantTime, secretDigest } from "../crypto/secret.ts";
+import { derivedSecret, equalInConstantTime, randomId, secretDigest } from "../crypto/secret.ts";
 import type { Entry } from "../store/store.ts";
-import { mintAccessToken } from "./access_token.ts";
+import { mintAccessToken, OPAQUE } from "./access_token.ts";
 import { narrowAuthorizationDetails } from "./authorization_details.ts";
 import type { AuthorizationServer } from "./authorization_server.ts";
 import { keepClient } from "./client.ts";
 import { OAuthError } from "./error.ts";
-import { type Grant, grantKey } from "./records.ts";
-import { mintRefreshToken, readRefreshToken } from "./refresh_token.ts";
+import { type Grant, grantKey, type Rotation } from "./records.ts";
+import { readRefreshToken, succeedRefreshToken } from "./refresh_token.ts";
 import { narrowResources, scopeFor } from "./resource.ts";
 import { narrowScope } from "./scope.ts";
 import { type TokenCall, type TokenResponse, tokenTypeOf } from "./token_response.ts";
 import { findUser } from "./user.ts";
 
 const REFUSED = "The refresh token is unknown, used, expired or revoked, or was not issued to this client";
+/** What an access token is sealed for that is signed, and so follows from nothing. */
+const SIGNED = "access token of a refresh";
 /** Lost races after which the answer is that the server is busy: each means that somebody else's was won. */
 const TRIES = 20;
 
@@ -67,7 +69,7 @@ async function tryRotate(
   const grant = entry.value;
   const digest = secretDigest(presented);
   if (!grant.refresh || !equalInConstantTime(digest, grant.refresh.digest)) {
-    return await answerAgain(as, call, entry, digest, presented);
+    return await answerAgain(as, call, entry, id, digest, presented);
   }
   if (grant.refresh.expires <= as.now()) throw new OAuthError("invalid_grant", REFUSED);
   const { user, authentication } = grant;
@@ -81,6 +83,8 @@ async function tryRotate(
     grant.authorization_details,
     form.get("authorization_details"),
   );
+  const salt = randomId("");
+  const next = follow(call, id, presented, salt);
   const { access_token, put, expires_in } = await mintAccessToken(as, client, {
     user,
     grant: id,
@@ -89,13 +93,10 @@ async function tryRotate(
     ...(details && { authorization_details: details }),
     ...(authentication && { authentication }),
     ...(cnf && { cnf }),
-  });
-  const next = mintRefreshToken(id);
-  const answer: TokenResponse = {
-    access_token,
+  }, next.access_token);
+  const answer = {
     token_type: tokenTypeOf(cnf),
     expires_in,
-    refresh_token: next.refresh_token,
     scope,
     ...(details && { authorization_details: details }),
   };
@@ -106,13 +107,14 @@ async function tryRotate(
     previous: {
       digest,
       until: as.now() + as.refreshRetryGrace * 1000,
-      // Only who holds the old token can read it, so the store keeps no token in the clear.
-      answer: await seal(new TextEncoder().encode(presented), purposeOf(call), JSON.stringify(answer)),
+      salt,
+      answer,
+      ...(!put && { sealed: await seal(new TextEncoder().encode(presented), SIGNED, access_token) }),
     },
   };
   const set = [{ key: entry.key, value, expires }, ...(put ? [put] : [])];
   return await as.store.commit({ check: [{ key: entry.key, version: entry.version }], set })
-    ? answer
+    ? toResponse(access_token, next.refresh_token, answer)
     : undefined;
 }
 
@@ -120,27 +122,48 @@ async function tryRotate(
 async function answerAgain(
   as: AuthorizationServer,
   call: TokenCall,
-  { key, value: { previous, client_id, user } }: Entry<Grant>,
+  { key, value: { refresh, previous, client_id, user } }: Entry<Grant>,
+  id: string,
   digest: string,
   presented: string,
 ): Promise<TokenResponse> {
-  if (previous && equalInConstantTime(digest, previous.digest) && previous.until > as.now()) {
-    const answer = await unseal(new TextEncoder().encode(presented), purposeOf(call), previous.answer);
-    if (answer !== undefined) return JSON.parse(answer);
+  if (refresh && previous && equalInConstantTime(digest, previous.digest) && previous.until > as.now()) {
+    const next = follow(call, id, presented, previous.salt);
+    if (equalInConstantTime(next.digest, refresh.digest)) {
+      const { answer, sealed } = previous;
+      const signed = sealed && await unseal(new TextEncoder().encode(presented), SIGNED, sealed);
+      return toResponse(signed ?? next.access_token, next.refresh_token, answer);
+    }
   }
   await as.store.commit({ remove: [key] });
   as.observe({ type: "refresh_replayed", client: client_id, user });
   throw new OAuthError("invalid_grant", REFUSED);
 }
 
-/** A retry is the same request: the same key, scope, resources and details. Another one does not open the answer. */
-function purposeOf({ form, cnf }: TokenCall): string {
+/**
+ * The tokens that follow one, which only who holds it can tell, so that the store keeps neither. A retry is the same
+ * request: another key, scope, resource or other details lead to other tokens than those that were given.
+ */
+function follow({ form, cnf }: TokenCall, id: string, presented: string, salt: string) {
   const asked = [
+    salt,
     form.get("scope"),
     form.all("resource"),
     form.get("authorization_details"),
     cnf?.jkt,
     cnf?.["x5t#S256"],
   ];
-  return "refresh answer " + JSON.stringify(asked);
+  const purpose = JSON.stringify(asked);
+  return {
+    ...succeedRefreshToken(id, presented, purpose),
+    access_token: derivedSecret(OPAQUE, presented, `access token: ${purpose}`),
+  };
+}
+
+function toResponse(
+  access_token: string,
+  refresh_token: string,
+  { token_type, expires_in, ...rest }: Rotation["answer"],
+): TokenResponse {
+  return { access_token, token_type, expires_in, refresh_token, ...rest };
 }

@@ -1,5 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { listAll } from "../store/store.ts";
 import { newServer, type TestServer } from "./test_server.ts";
 
 const test = suite("oauth/grant_refresh");
@@ -42,6 +43,35 @@ test("within 30 seconds a retry hears the very same answer; the family lives", a
   const again = await (await refresh(server, refresh_token)).json();
   assert.equal(again, first);
   assert.is((await refresh(server, first.refresh_token)).status, 200);
+});
+
+test("a retry hears the very same signed token too", async () => {
+  const server = await newServer({ accessTokenFormat: "jwt" });
+  const { refresh_token } = await server.tokens();
+  const first = await (await refresh(server, refresh_token)).json();
+  assert.match(first.access_token, /^ey/);
+  server.advance(5);
+  assert.equal(await (await refresh(server, refresh_token)).json(), first);
+});
+
+test("a retry that asks for something else is none: the family ends", async () => {
+  for (const more of [{ scope: "read" }, { resource: "https://as.example/mcp" }]) {
+    const server = await newServer();
+    const { refresh_token } = await server.tokens({ scope: "read write" });
+    const first = await (await refresh(server, refresh_token)).json();
+    assert.equal(await refusal(await refresh(server, refresh_token, more)), [400, "invalid_grant"]);
+    assert.equal(await refusal(await refresh(server, first.refresh_token)), [400, "invalid_grant"]);
+  }
+});
+
+test("nothing in the store tells the tokens that a refresh gave", async () => {
+  const server = await newServer();
+  const { refresh_token } = await server.tokens();
+  const after = await (await refresh(server, refresh_token)).json();
+  const records = JSON.stringify(await Array.fromAsync(listAll(server.store, [])));
+  for (const token of [refresh_token, after.refresh_token, after.access_token]) {
+    assert.not.ok(records.includes(token.slice(-43)));
+  }
 });
 
 test("RFC 9700 section 4.14.2: a used token after the grace ends the whole family", async () => {

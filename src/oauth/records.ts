@@ -214,8 +214,24 @@ export interface Grant extends Authorization {
   readonly until: number;
   /** The one refresh token that works now; absent when the client may not refresh. */
   readonly refresh?: { readonly digest: string; readonly expires: number };
-  /** The one before it, and the answer that its use got, sealed under it: for retries until `until`. */
-  readonly previous?: { readonly digest: string; readonly until: number; readonly answer: string };
+  readonly previous?: Rotation;
+}
+
+/**
+ * The refresh token used last, and what a retry hears until `until`. The tokens follow from it and the salt; a signed
+ * one does not, so it is sealed under it.
+ */
+export interface Rotation {
+  readonly digest: string;
+  readonly salt: string;
+  readonly until: number;
+  readonly answer: {
+    readonly token_type: "Bearer" | "DPoP";
+    readonly expires_in: number;
+    readonly scope: string;
+    readonly authorization_details?: readonly AuthorizationDetail[];
+  };
+  readonly sealed?: string;
 }
 
 /** What an access token says. Opaque ones are stored; ended by their lifetime or with their grant. */
@@ -230,10 +246,7 @@ export interface AccessToken extends Authorization {
   readonly act?: Actor;
 }
 
-export interface Actor {
-  readonly sub: string;
-  readonly act?: Actor;
-}
+export type Actor = { readonly sub: string; readonly act?: Actor };
 
 /** What a user allowed a client before, so that only what is new is asked. Written at consent; ended by its lifetime. */
 export interface Consent {

@@ -4,13 +4,23 @@
  *
  * @module
  */
-import { randomSecret, secretDigest } from "../crypto/secret.ts";
+import { derivedSecret, randomSecret, secretDigest } from "../crypto/secret.ts";
 
 const PREFIX = "trivet_rt_";
 
 /** A new token of the family, and its digest. */
 export function mintRefreshToken(grant: string): { refresh_token: string; digest: string } {
   const refresh_token = randomSecret(`${PREFIX}${grant}.`);
+  return { refresh_token, digest: secretDigest(refresh_token) };
+}
+
+/** The token that follows one of the family: who holds that one makes the same again for the same purpose. */
+export function succeedRefreshToken(
+  grant: string,
+  presented: string,
+  purpose: string,
+): { refresh_token: string; digest: string } {
+  const refresh_token = derivedSecret(`${PREFIX}${grant}.`, presented, `refresh token: ${purpose}`);
   return { refresh_token, digest: secretDigest(refresh_token) };
 }
 
