@@ -14,6 +14,8 @@ export interface Subject {
   readonly target?: number;
   /** How many calls are under way at once. @default 1 */
   readonly concurrency?: number;
+  /** Runs before each slice, unmeasured: makes what the calls use up. */
+  readonly supply?: () => Promise<void>;
   /** Makes what one call does. */
   readonly prepare: () => Promise<() => Promise<unknown>>;
 }
@@ -42,6 +44,7 @@ export async function measure(
   // The first rounds are not counted: code is still being compiled.
   for (let round = -2; round < rounds; round++) {
     for (const subject of subjects) {
+      await subject.supply?.();
       const taken: number[] = [];
       const rate = await runSlice(calls.get(subject)!, subject.concurrency ?? 1, slice, taken);
       if (round < 0) continue;

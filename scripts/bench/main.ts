@@ -4,6 +4,7 @@
  *   npm run bench -- [--only TEXT] [--rounds N] [--slice MS] [--scale N] [--json FILE]
  *   npm run bench -- --stores [--scale 1000000]
  *   npm run bench -- --costs
+ *   npm run bench -- --peers [--scale 1000000]
  *
  * @module
  */
@@ -15,6 +16,7 @@ import { printCosts } from "./costs.ts";
 import { measure, printResults, type Subject } from "./harness.ts";
 import { inProcessSubjects } from "./in_process.ts";
 import { startHttpSubjects } from "./over_http.ts";
+import { measurePeers } from "./peers.ts";
 import { measureStores } from "./stores.ts";
 import { measureStoresOverHttp } from "./stores_over_http.ts";
 
@@ -27,6 +29,7 @@ const { values } = parseArgs({
     json: { type: "string", default: "bench.json" },
     stores: { type: "boolean" },
     costs: { type: "boolean" },
+    peers: { type: "boolean" },
   },
 });
 const rounds = Number(values.rounds);
@@ -47,6 +50,12 @@ console.log(
 );
 if (values.costs) {
   await printCosts();
+  process.exit(0);
+}
+if (values.peers) {
+  const peers = await measurePeers(rounds, slice, Number(values.scale));
+  const report = { node: process.version, cores: availableParallelism(), rounds, slice, peers };
+  writeFileSync(values.json, JSON.stringify(report, null, 2) + "\n");
   process.exit(0);
 }
 if (values.stores) {

@@ -9,24 +9,28 @@ const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789
 const VALUES = new Int8Array(128).fill(-1);
 for (let i = 0; i < 64; i++) VALUES[ALPHABET.charCodeAt(i)] = i;
 
-/** Two letters for every 12 bits: half the steps, where tokens and digests are most of what is encoded. */
-const PAIRS: string[] = [];
-for (const a of ALPHABET) for (const b of ALPHABET) PAIRS.push(a + b);
+const CODES = Uint8Array.from(ALPHABET, (letter) => letter.charCodeAt(0));
+/** Bytes at a time: a call takes no more arguments than an engine allows. A multiple of 3. */
+const CHUNK = 3072;
 
-/** The bytes as base64url text. */
+/** The bytes as base64url text. Made in one piece: a text put together of pieces keeps the pieces, five times its size. */
 export function encodeBase64url(bytes: Uint8Array): string {
+  if (bytes.length <= CHUNK) return encodeChunk(bytes);
   let text = "";
-  let i = 0;
-  for (; i + 2 < bytes.length; i += 3) {
-    const n = bytes[i]! << 16 | bytes[i + 1]! << 8 | bytes[i + 2]!;
-    text += PAIRS[n >> 12]! + PAIRS[n & 4095]!;
-  }
-  if (i + 1 === bytes.length) text += PAIRS[bytes[i]! << 4]!;
-  else if (i + 2 === bytes.length) {
-    const n = bytes[i]! << 16 | bytes[i + 1]! << 8;
-    text += PAIRS[n >> 12]! + ALPHABET[n >> 6 & 63]!;
-  }
+  for (let at = 0; at < bytes.length; at += CHUNK) text += encodeChunk(bytes.subarray(at, at + CHUNK));
   return text;
+}
+
+function encodeChunk(bytes: Uint8Array): string {
+  const codes: number[] = [];
+  const { length } = bytes;
+  for (let i = 0; i < length; i += 3) {
+    const n = bytes[i]! << 16 | (bytes[i + 1] ?? 0) << 8 | (bytes[i + 2] ?? 0);
+    codes.push(CODES[n >> 18]!, CODES[n >> 12 & 63]!);
+    if (i + 1 < length) codes.push(CODES[n >> 6 & 63]!);
+    if (i + 2 < length) codes.push(CODES[n & 63]!);
+  }
+  return String.fromCharCode(...codes);
 }
 
 /** The bytes of base64url text, or `undefined` when it is none: padding, other letters, stray bits. */

@@ -10,13 +10,14 @@ import type { Key } from "./store.ts";
 
 const END = "\u0001";
 
-/** The key as text, which orders as {@linkcode Key} says. */
+/** The key as text, which orders as {@linkcode Key} says. Joined, since a sum of texts keeps its parts in memory. */
 export function encodeKey(key: Key): string {
-  let text = "";
+  const pieces: string[] = [];
   for (const part of key) {
-    text += typeof part === "number" ? "0" + encodeNumber(part) + END : "1" + escape(part) + END;
+    if (typeof part === "number") pieces.push("0", encodeNumber(part), END);
+    else pieces.push("1", escape(part), END);
   }
-  return text;
+  return pieces.join("");
 }
 
 /** The key that {@linkcode encodeKey} made this text of. */

@@ -3,16 +3,16 @@
  *
  * @module
  */
-import { encodeKey, pageRange } from "./key.ts";
+import { decodeKey, encodeKey, pageRange } from "./key.ts";
 import { SortedKeys } from "./sorted_keys.ts";
 import type { Commit, Entry, Guarantees, Key, ListOptions, Store } from "./store.ts";
 import { Watchers } from "./watchers.ts";
 
+/** Kept small: there are many of them. The key is what it is found by; the version is that of the commit. */
 interface MemoryRecord {
-  readonly key: Key;
   readonly value: unknown;
-  readonly version: string;
-  readonly expires?: number;
+  readonly version: number;
+  readonly expires: number | undefined;
 }
 
 /** Expiry is looked at in slices of this many milliseconds, so that a sweep touches only what is due. */
@@ -23,16 +23,17 @@ export function memoryStore({ now = Date.now }: { now?: () => number } = {}): St
   return new MemoryStore(now);
 }
 
-/** The records of one kind. Their order is made when it is first asked for: most kinds are never listed. */
+/** The records of one kind, by encoded key. Their order is made when it is first asked for: most kinds are never listed. */
 interface Table {
   readonly records: Map<string, MemoryRecord>;
+  /** Those that expire, by the slice in which they do. */
+  readonly due: Map<number, string[]>;
   order: SortedKeys | undefined;
 }
 
 class MemoryStore implements Store {
   readonly guarantees: Guarantees = { atomic: true, readYourWrites: true, durable: "none" };
   #tables = new Map<Key[0] | undefined, Table>();
-  #due = new Map<number, Key[]>();
   #swept: number;
   #watchers = new Watchers();
   #commits = 0;
@@ -46,7 +47,8 @@ class MemoryStore implements Store {
 
   async get<Value>(key: Key): Promise<Entry<Value> | undefined> {
     this.#ensureOpen();
-    return this.#live(key) as Entry<Value> | undefined;
+    const record = this.#live(key);
+    return record && toEntry(key, record) as Entry<Value>;
   }
 
   async list<Value>(prefix: Key, options: ListOptions = {}): Promise<Entry<Value>[]> {
@@ -60,7 +62,7 @@ class MemoryStore implements Store {
       table.order ??= new SortedKeys(table.records.keys());
       for (const id of table.order.between(low, high, reverse)) {
         const record = table.records.get(id)!;
-        if (isLive(record, now)) entries.push(record as Entry<Value>);
+        if (isLive(record, now)) entries.push(toEntry(decodeKey(id), record) as Entry<Value>);
         if (entries.length >= limit) return entries;
       }
     }
@@ -71,15 +73,16 @@ class MemoryStore implements Store {
     this.#ensureOpen();
     if (check) {
       for (const { key, version } of check) {
-        if ((this.#live(key)?.version ?? null) !== version) return false;
+        const record = this.#live(key);
+        if ((record ? String(record.version) : null) !== version) return false;
       }
     }
     // Values are copied, so that a caller who goes on changing its object changes no record.
-    const version = String(++this.#commits);
+    const version = ++this.#commits;
     if (remove) { for (const key of remove) this.#delete(key); }
     if (set) {
       for (const { key, value, expires } of set) {
-        this.#put({ key, value: freeze(value), version, ...(expires !== undefined && { expires }) });
+        this.#put(key, { value: freeze(value), version, expires });
       }
     }
     if (this.#watchers.size > 0) {
@@ -126,24 +129,22 @@ class MemoryStore implements Store {
     return record && isLive(record, this.#now()) ? record : undefined;
   }
 
-  #put(record: MemoryRecord): void {
-    const { key, expires } = record;
+  #put(key: Key, record: MemoryRecord): void {
     let table = this.#tables.get(key[0]);
-    if (!table) this.#tables.set(key[0], table = { records: new Map(), order: undefined });
+    if (!table) this.#tables.set(key[0], table = { records: new Map(), due: new Map(), order: undefined });
     const id = encodeKey(key);
     if (table.order && !table.records.has(id)) table.order.add(id);
     table.records.set(id, record);
-    if (expires === undefined) return;
-    const slice = Math.floor(expires / SLICE);
-    const due = this.#due.get(slice);
-    if (due) due.push(key);
-    else this.#due.set(slice, [key]);
+    if (record.expires === undefined) return;
+    const slice = Math.floor(record.expires / SLICE);
+    const due = table.due.get(slice);
+    if (due) due.push(id);
+    else table.due.set(slice, [id]);
   }
 
   #delete(key: Key): void {
     const table = this.#tables.get(key[0]);
-    const id = encodeKey(key);
-    if (table?.records.delete(id)) table.order?.delete(id);
+    if (table) deleteFrom(table, encodeKey(key));
   }
 
   #sweepDue(): number {
@@ -151,23 +152,34 @@ class MemoryStore implements Store {
     const current = Math.floor(now / SLICE);
     this.#swept = current;
     let removed = 0;
-    for (const [slice, keys] of this.#due) {
-      if (slice > current) continue;
-      const later: Key[] = [];
-      for (const key of keys) {
-        const record = this.#tables.get(key[0])?.records.get(encodeKey(key));
-        // One that was set again with another expiry waits in another slice too.
-        if (!record) continue;
-        if (!isLive(record, now)) {
-          this.#delete(key);
-          removed++;
-        } else if (slice === current) later.push(key);
+    for (const table of this.#tables.values()) {
+      for (const [slice, ids] of table.due) {
+        if (slice > current) continue;
+        const later: string[] = [];
+        for (const id of ids) {
+          const record = table.records.get(id);
+          // One that was set again with another expiry waits in another slice too.
+          if (!record) continue;
+          if (!isLive(record, now)) {
+            deleteFrom(table, id);
+            removed++;
+          } else if (slice === current) later.push(id);
+        }
+        if (later.length > 0) table.due.set(slice, later);
+        else table.due.delete(slice);
       }
-      if (later.length > 0) this.#due.set(slice, later);
-      else this.#due.delete(slice);
     }
     return removed;
   }
+}
+
+function deleteFrom({ records, order }: Table, id: string): void {
+  if (records.delete(id)) order?.delete(id);
+}
+
+function toEntry(key: Key, { value, version, expires }: MemoryRecord): Entry {
+  const entry = { key, value, version: String(version) };
+  return expires === undefined ? entry : { ...entry, expires };
 }
 
 function isLive({ expires }: MemoryRecord, now: number): boolean {

@@ -1,0 +1,219 @@
+/**
+ * One of the compared servers, started: how to reach it, sign in as a person would, and go through the code flow.
+ *
+ * @module
+ */
+import { type ChildProcess, spawn } from "node:child_process";
+import { createHash } from "node:crypto";
+import process from "node:process";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { Pool } from "undici";
+import { CLIENT, type Fill, SCOPE, USER } from "./child.ts";
+
+export const CONNECTIONS = 16;
+const VERIFIER = "a-code-verifier-of-at-least-forty-three-characters";
+const CHALLENGE = createHash("sha256").update(VERIFIER).digest("base64url");
+const CREDENTIALS = { client_id: CLIENT.id, client_secret: CLIENT.secret };
+
+/** A server to compare: the file that runs it, the packages that it takes, and its paths. */
+export interface Peer {
+  readonly name: string;
+  readonly file: string;
+  readonly packages: readonly string[];
+  readonly authorize: string;
+  readonly token: string;
+  readonly introspect: string;
+}
+
+export interface Tokens {
+  readonly access_token: string;
+  readonly refresh_token: string;
+}
+
+export class Running {
+  readonly peer: Peer;
+  readonly #child: ChildProcess;
+  readonly #pool: Pool;
+  #cookie = "";
+
+  private constructor(peer: Peer, child: ChildProcess, port: string) {
+    this.peer = peer;
+    this.#child = child;
+    this.#pool = new Pool(`http://127.0.0.1:${port}`, { connections: CONNECTIONS });
+  }
+
+  static async start(peer: Peer): Promise<Running> {
+    const file = fileURLToPath(new URL(peer.file, import.meta.url));
+    const packages = peer.packages.map((name) => import.meta.resolve(name));
+    const args = ["--expose-gc", "--max-old-space-size=12000", "--disable-warning=ExperimentalWarning"];
+    const child = spawn(process.execPath, [...args, file, ...packages], {
+      stdio: ["ignore", "pipe", "inherit", "ipc"],
+    });
+    const port = await new Promise<string>((resolve, reject) => {
+      createInterface({ input: child.stdout! }).once("line", resolve);
+      child.once("exit", (code) => reject(new Error(`The server of ${peer.name} ended with ${code}`)));
+    });
+    return new Running(peer, child, port);
+  }
+
+  async stop(): Promise<void> {
+    await this.#pool.destroy();
+    this.#child.kill("SIGKILL");
+  }
+
+  /** Makes the server issue this many tokens to itself; the bytes that they take. */
+  async fill(count: number): Promise<number> {
+    const answer = new Promise<{ bytes: number }>((resolve, reject) => {
+      this.#child.once("message", (message) => resolve(message as { bytes: number }));
+      this.#child.once("exit", () => reject(new Error(`The server of ${this.peer.name} ended`)));
+    });
+    this.#child.send({ fill: count } satisfies Fill);
+    return (await answer).bytes;
+  }
+
+  /** The body of a `POST` that is answered with 200. */
+  async post(path: string, form: Readonly<Record<string, string>>): Promise<string> {
+    const response = await this.#pool.request({
+      method: "POST",
+      path,
+      headers: { "content-type": "application/x-www-form-urlencoded" },
+      body: new URLSearchParams(form).toString(),
+    });
+    const body = await response.body.text();
+    if (response.statusCode !== 200) {
+      throw new Error(`${this.peer.name}: ${path} answered ${response.statusCode}: ${body}`);
+    }
+    return body;
+  }
+
+  clientCredentials(): Promise<string> {
+    return this.post(this.peer.token, { grant_type: "client_credentials", scope: SCOPE, ...CREDENTIALS });
+  }
+
+  async introspect(token: string): Promise<void> {
+    const body = await this.post(this.peer.introspect, { token, ...CREDENTIALS });
+    if (!body.includes('"active":true')) throw new Error(`${this.peer.name}: the token is not live: ${body}`);
+  }
+
+  async refresh(refresh_token: string): Promise<string> {
+    const form = { grant_type: "refresh_token", refresh_token, ...CREDENTIALS };
+    return (JSON.parse(await this.post(this.peer.token, form)) as Tokens).refresh_token;
+  }
+
+  async exchange(code: string): Promise<Tokens> {
+    return JSON.parse(
+      await this.post(this.peer.token, {
+        grant_type: "authorization_code",
+        code,
+        redirect_uri: CLIENT.redirect_uri,
+        code_verifier: VERIFIER,
+        ...CREDENTIALS,
+      }),
+    );
+  }
+
+  /** A code, at once, since the person is signed in and has consented. */
+  async authorize(): Promise<string> {
+    const { location, status } = await this.#visit(
+      "GET",
+      this.#authorizationRequest(),
+      undefined,
+      this.#cookie,
+    );
+    const code = codeIn(location);
+    if (code === undefined) throw new Error(`${this.peer.name}: no code, but ${status} to ${location}`);
+    return code;
+  }
+
+  /** Walks through the pages as a person would: follows redirects, fills in forms, says yes. */
+  async signIn(): Promise<void> {
+    const cookies = new Map<string, string>();
+    const cookie = () => [...cookies].map(([name, value]) => `${name}=${value}`).join("; ");
+    let step: [method: "GET" | "POST", path: string, form: string | undefined];
+    step = ["GET", this.#authorizationRequest(), undefined];
+    for (let steps = 0; steps < 20; steps++) {
+      const { location, body, setCookies } = await this.#visit(...step, cookie());
+      for (const line of setCookies) {
+        const [, name, value] = /^([^=]+)=([^;]*)/.exec(line)!;
+        if (value === "") cookies.delete(name!);
+        else cookies.set(name!, value!);
+      }
+      if (codeIn(location) !== undefined) {
+        this.#cookie = cookie();
+        return;
+      }
+      if (location !== undefined) step = ["GET", location, undefined];
+      else step = ["POST", ...filledForm(step[1], body)];
+    }
+    throw new Error(`${this.peer.name}: twenty pages, and no code`);
+  }
+
+  #authorizationRequest(): string {
+    const query = new URLSearchParams({
+      response_type: "code",
+      client_id: CLIENT.id,
+      redirect_uri: CLIENT.redirect_uri,
+      scope: SCOPE,
+      state: "a-state",
+      code_challenge: CHALLENGE,
+      code_challenge_method: "S256",
+    });
+    return `${this.peer.authorize}?${query}`;
+  }
+
+  async #visit(method: "GET" | "POST", path: string, form: string | undefined, cookie: string) {
+    const { pathname, search } = new URL(path, "http://127.0.0.1");
+    const headers = {
+      ...(cookie !== "" && { cookie }),
+      ...(form !== undefined && { "content-type": "application/x-www-form-urlencoded" }),
+    };
+    const response = await this.#pool.request({
+      method,
+      path: pathname + search,
+      headers,
+      body: form ?? null,
+    });
+    const { location, "set-cookie": lines = [] } = response.headers;
+    const body = await response.body.text();
+    if (response.statusCode >= 400) {
+      throw new Error(`${this.peer.name}: ${path} answered ${response.statusCode}: ${body}`);
+    }
+    return {
+      status: response.statusCode,
+      location: location as string | undefined,
+      body,
+      setCookies: [lines].flat(),
+    };
+  }
+}
+
+function codeIn(location: string | undefined): string | undefined {
+  if (!location?.startsWith(CLIENT.redirect_uri)) return undefined;
+  return new URL(location).searchParams.get("code") ?? undefined;
+}
+
+/** The first form of a page with what a person would put in: where it goes, and its body. */
+function filledForm(page: string, html: string): [path: string, body: string] {
+  const form = /<form[^>]*>[\s\S]*?<\/form>/.exec(html)?.[0];
+  if (form === undefined) throw new Error(`There is no form on ${page}: ${html}`);
+  const fields = new URLSearchParams({ decision: "approve" });
+  for (const [input] of form.matchAll(/<input[^>]*>/g)) {
+    const name = /\bname="([^"]+)"/.exec(input)?.[1];
+    const value = unescaped(/\bvalue="([^"]*)"/.exec(input)?.[1] ?? "");
+    if (name === undefined) continue;
+    fields.set(
+      name,
+      /^(login|username)$/.test(name) ? USER.username : name === "password" ? USER.password : value,
+    );
+  }
+  const action = unescaped(/\baction="([^"]*)"/.exec(form)?.[1] ?? "");
+  return [new URL(action, `http://127.0.0.1${page}`).href, fields.toString()];
+}
+
+function unescaped(text: string): string {
+  return text.replaceAll("&quot;", '"').replaceAll("&#39;", "'").replaceAll("&lt;", "<").replaceAll(
+    "&amp;",
+    "&",
+  );
+}
