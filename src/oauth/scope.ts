@@ -77,6 +77,9 @@ export function expandScopes({ implied }: ScopeTable, scopes: Iterable<string>):
 export function grantScope(as: AuthorizationServer, client: Client, requested: string | undefined): string {
   const allowed = allowedScopes(as, client);
   if (requested === undefined) return client.default_scope ?? allowed.join(" ");
+  // Most ask for one: nothing to parse, and no text of its own to keep with each token.
+  const one = allowed.find((scope) => scope === requested);
+  if (one !== undefined) return one;
   const asked = parseScope(requested);
   if (asked.every((scope) => allowed.includes(scope))) return asked.join(" ");
   const reach = expandScopes(as, allowed);

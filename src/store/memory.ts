@@ -8,10 +8,12 @@ import { SortedKeys } from "./sorted_keys.ts";
 import type { Commit, Entry, Guarantees, Key, ListOptions, Store } from "./store.ts";
 import { Watchers } from "./watchers.ts";
 
-/** Kept small: there are many of them. The key is what it is found by; the version is that of the commit. */
+/** Kept small, since there are many: small integers take no memory of their own, so time counts from the store's start. */
 interface MemoryRecord {
   readonly value: unknown;
+  /** The number of the commit. */
   readonly version: number;
+  /** Milliseconds since the store's start. */
   readonly expires: number | undefined;
 }
 
@@ -23,7 +25,7 @@ export function memoryStore({ now = Date.now }: { now?: () => number } = {}): St
   return new MemoryStore(now);
 }
 
-/** The records of one kind, by encoded key. Their order is made when it is first asked for: most kinds are never listed. */
+/** The records of one kind, by what follows the kind in their keys. Their order is made when it is first asked for: most kinds are never listed. */
 interface Table {
   readonly records: Map<string, MemoryRecord>;
   /** Those that expire, by the slice in which they do. */
@@ -33,36 +35,44 @@ interface Table {
 
 class MemoryStore implements Store {
   readonly guarantees: Guarantees = { atomic: true, readYourWrites: true, durable: "none" };
-  #tables = new Map<Key[0] | undefined, Table>();
+  #tables = new Map<Key[0], Table>();
   #swept: number;
   #watchers = new Watchers();
   #commits = 0;
   #closed = false;
+  #start: number;
+  /** Milliseconds since the start. */
   #now: () => number;
 
   constructor(now: () => number) {
-    this.#now = now;
-    this.#swept = Math.floor(now() / SLICE);
+    const start = now();
+    this.#start = start;
+    this.#now = () => now() - start;
+    this.#swept = 0;
   }
 
   async get<Value>(key: Key): Promise<Entry<Value> | undefined> {
     this.#ensureOpen();
     const record = this.#live(key);
-    return record && toEntry(key, record) as Entry<Value>;
+    return record && this.#toEntry(key, record) as Entry<Value>;
   }
 
   async list<Value>(prefix: Key, options: ListOptions = {}): Promise<Entry<Value>[]> {
     this.#ensureOpen();
-    const { limit = 100, reverse = false } = options;
-    const { low, high } = pageRange(prefix, options);
+    const { after, limit = 100, reverse = false } = options;
     const now = this.#now();
     const entries: Entry<Value>[] = [];
     if (limit <= 0) return entries;
-    for (const table of this.#tablesOf(prefix, reverse)) {
+    for (const kind of prefix.length > 0 ? [prefix[0]!] : this.#kinds(after?.[0], reverse)) {
+      const table = this.#tables.get(kind);
+      if (!table) continue;
+      const from = after?.[0] === kind ? withoutKind(after) : undefined;
+      const { low, high } = pageRange(withoutKind(prefix), { after: from, reverse });
       table.order ??= new SortedKeys(table.records.keys());
       for (const id of table.order.between(low, high, reverse)) {
         const record = table.records.get(id)!;
-        if (isLive(record, now)) entries.push(toEntry(decodeKey(id), record) as Entry<Value>);
+        const key = [kind, ...decodeKey(id).slice(1)];
+        if (isLive(record, now)) entries.push(this.#toEntry(key, record) as Entry<Value>);
         if (entries.length >= limit) return entries;
       }
     }
@@ -82,7 +92,8 @@ class MemoryStore implements Store {
     if (remove) { for (const key of remove) this.#delete(key); }
     if (set) {
       for (const { key, value, expires } of set) {
-        this.#put(key, { value: freeze(value), version, expires });
+        const ends = expires === undefined ? undefined : small(expires - this.#start);
+        this.#put(key, { value: freeze(value), version, expires: ends });
       }
     }
     if (this.#watchers.size > 0) {
@@ -105,34 +116,36 @@ class MemoryStore implements Store {
     this.#watchers.close();
   }
 
+  #toEntry(key: Key, { value, version, expires }: MemoryRecord): Entry {
+    const entry = { key, value, version: String(version) };
+    return expires === undefined ? entry : { ...entry, expires: expires + this.#start };
+  }
+
   #ensureOpen(): void {
     if (this.#closed) throw new Error("Cannot use the store: it is closed");
   }
 
-  /** The tables that a prefix reaches into, in key order: one, unless the prefix is empty. */
-  #tablesOf(prefix: Key, reverse: boolean): Table[] {
-    if (prefix.length > 0) {
-      const table = this.#tables.get(prefix[0]);
-      return table ? [table] : [];
-    }
-    const kinds = [...this.#tables.keys()].map((kind) => ({
-      kind,
-      id: encodeKey(kind === undefined ? [] : [kind]),
-    }));
+  /** Every kind in key order, from that of the last key of the page before. */
+  #kinds(after: Key[0] | undefined, reverse: boolean): Key[0][] {
+    const first = after === undefined ? undefined : encodeKey([after]);
+    const kinds = [...this.#tables.keys()].map((kind) => ({ kind, id: encodeKey([kind]) }));
     kinds.sort((a, b) => a.id < b.id ? -1 : 1);
     if (reverse) kinds.reverse();
-    return kinds.map(({ kind }) => this.#tables.get(kind)!);
+    return kinds.filter(({ id }) => first === undefined || (reverse ? id <= first : id >= first))
+      .map(({ kind }) => kind);
   }
 
   #live(key: Key): MemoryRecord | undefined {
-    const record = this.#tables.get(key[0])?.records.get(encodeKey(key));
+    const record = this.#tables.get(kindOf(key))?.records.get(idOf(key));
     return record && isLive(record, this.#now()) ? record : undefined;
   }
 
   #put(key: Key, record: MemoryRecord): void {
-    let table = this.#tables.get(key[0]);
-    if (!table) this.#tables.set(key[0], table = { records: new Map(), due: new Map(), order: undefined });
-    const id = encodeKey(key);
+    let table = this.#tables.get(kindOf(key));
+    if (!table) {
+      this.#tables.set(kindOf(key), table = { records: new Map(), due: new Map(), order: undefined });
+    }
+    const id = idOf(key);
     if (table.order && !table.records.has(id)) table.order.add(id);
     table.records.set(id, record);
     if (record.expires === undefined) return;
@@ -143,8 +156,8 @@ class MemoryStore implements Store {
   }
 
   #delete(key: Key): void {
-    const table = this.#tables.get(key[0]);
-    if (table) deleteFrom(table, encodeKey(key));
+    const table = this.#tables.get(kindOf(key));
+    if (table) deleteFrom(table, idOf(key));
   }
 
   #sweepDue(): number {
@@ -173,13 +186,27 @@ class MemoryStore implements Store {
   }
 }
 
+function kindOf(key: Key): Key[0] {
+  return key[0] ?? "";
+}
+
+/** What a key says besides its kind, which is that of its table. */
+function withoutKind(key: Key): Key {
+  return key.length === 0 ? key : ["", ...key.slice(1)];
+}
+
+function idOf(key: Key): string {
+  return encodeKey(withoutKind(key));
+}
+
 function deleteFrom({ records, order }: Table, id: string): void {
   if (records.delete(id)) order?.delete(id);
 }
 
-function toEntry(key: Key, { value, version, expires }: MemoryRecord): Entry {
-  const entry = { key, value, version: String(version) };
-  return expires === undefined ? entry : { ...entry, expires };
+/** The same number, as a small integer where it is one. */
+function small(value: number): number {
+  const integer = value | 0;
+  return integer === value ? integer : value;
 }
 
 function isLive({ expires }: MemoryRecord, now: number): boolean {
