@@ -25,7 +25,10 @@ export function memoryStore({ now = Date.now }: { now?: () => number } = {}): St
   return new MemoryStore(now);
 }
 
-/** The records of one kind, by what follows the kind in their keys. Their order is made when it is first asked for: most kinds are never listed. */
+/**
+ * The records of one kind, by what follows the kind in their keys. Their order is made when it is first asked for: most
+ * kinds are never listed.
+ */
 interface Table {
   readonly records: Map<string, MemoryRecord>;
   /** Those that expire, by the slice in which they do. */
