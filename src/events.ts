@@ -14,6 +14,7 @@ export type TrivetEvent =
   | { readonly type: "consent_denied"; readonly user: string; readonly client: string }
   | {
     readonly type: "token_issued";
+    /** As in the request. */
     readonly grant_type: string;
     readonly client: string;
     readonly user?: string;

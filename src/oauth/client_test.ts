@@ -24,6 +24,14 @@ test("addClient() of an id that is taken is refused, and changes nothing", async
   assert.is(client?.domain, "one.example");
 });
 
+test("addClient() takes no id that is an address: such ids are of documents", async () => {
+  const store = memoryStore();
+  const adding = addClient(store, { id: "https://client.example/oauth", secret: "s" });
+  const message = await adding.catch((error) => error.message);
+  assert.match(message, "such ids are addresses of client metadata documents");
+  assert.equal(await store.list([]), []);
+});
+
 test("a public client has no secret and no client_credentials", async () => {
   const { client, secret } = await addClient(memoryStore(), {
     public: true,
@@ -46,6 +54,24 @@ for (
       "client_credentials needs a secret",
     ],
     [{ id: "a", secret: "s", grant_types: ["authorization_code"] }, "needs a domain or redirect URIs"],
+    [{ id: "a", secret: "s", grant_types: ["password"] }, "password is no grant type of this server"],
+    [{ id: "a", jwks: { keys: [] }, jwks_uri: "https://a.example/keys" }, "both jwks and jwks_uri"],
+    [{ id: "a", jwks_uri: "http://a.example/keys" }, "its jwks_uri must be an https address"],
+    [{ id: "a", jwks_uri: "https://127.0.0.1/keys" }, "its jwks_uri must"],
+    [{ id: "a", jwks: { keys: [{ kty: "oct", k: "AA" }] } }, "in its jwks"],
+    [
+      { id: "a", domain: "x.example", token_endpoint_auth_method: "private_key_jwt" },
+      "it has not what private_key_jwt needs",
+    ],
+    [
+      { id: "a", domain: "x.example", token_endpoint_auth_method: "tls_client_auth" },
+      "it has not what tls_client_auth needs",
+    ],
+    [
+      { id: "a", domain: "x.example", token_endpoint_auth_method: "client_secret_post" },
+      "it has not what client_secret_post needs",
+    ],
+    [{ id: "a", domain: "x.example", redirect_uris: ["/cb"] }, "/cb"],
   ] as const
 ) {
   test(`${JSON.stringify(registration).slice(0, 70)} is refused: ${reason}`, () => {

@@ -63,11 +63,6 @@ export async function rememberConsent(
   return { key, value, expires: as.now() + as.consentLifetime * 1000 };
 }
 
-/** Forgets what a user allowed a client; tokens that it has already stay. */
-export async function forgetConsent(as: AuthorizationServer, user: string, client: string): Promise<void> {
-  await as.store.commit({ remove: [consentKey(user, client)] });
-}
-
 /**
  * RFC 8252 §8.6 and RFC 6749 §10.2: on loopback or behind a private scheme any program may listen, so a public client
  * there is asked for each time.

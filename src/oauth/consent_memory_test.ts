@@ -97,7 +97,7 @@ test("a client that says something else of itself is another client", async () =
   }
 });
 
-test("it is forgotten after its lifetime, and when somebody says so", async () => {
+test("it is forgotten after its lifetime", async () => {
   const server = await newServer({ consentLifetime: 1000 });
   await server.authorize();
   assert.ok(codeOf(await ask(server, await server.signIn())));

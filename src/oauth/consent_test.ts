@@ -126,6 +126,49 @@ test("an answer is refused, and gives no code", async (context) => {
   assert.is(response.status, 302, "the right answer still works afterwards");
 });
 
+test("an application that was removed meanwhile gets no code", async () => {
+  const { addClient, removeClient } = await import("./client.ts");
+  const server = await newServer();
+  await addClient(server.store, { id: "stored", secret: "s", redirect_uris: ["https://stored.example/cb"] });
+  const cookie = await server.signIn();
+  const asked = { client_id: "stored", redirect_uri: "https://stored.example/cb" };
+  const page = await server.send(server.authorizePath(asked), { headers: { cookie } });
+  const transaction = transactionOf(await page.text());
+  await removeClient(server.store, "stored");
+  const response = await server.send("/oauth/authorize", {
+    form: { transaction, decision: "approve" },
+    headers: { cookie },
+  });
+  assert.equal([response.status, response.headers.get("location")], [400, null]);
+  assert.match(await response.text(), "is not known here any more");
+});
+
+test("the page of an operator's client says nothing of trust, and how long the access lasts in words", async () => {
+  const refreshing = { refreshTokenLifetime: 7 * 86_400 };
+  assert.not.match((await openPage(await newServer(refreshing))).page, "nobody here has checked it");
+  for (
+    const [refreshTokenLifetime, words] of [
+      [7 * 86_400, "7 days"],
+      [2 * 86_400, "2 days"],
+      [86_400, "24 hours"],
+      [7200, "2 hours"],
+      [5400, "90 minutes"],
+      [60, "1 minute"],
+      [5, "1 minute"],
+    ] as const
+  ) {
+    assert.match((await openPage(await newServer({ refreshTokenLifetime }))).page, `used it for ${words}.`);
+  }
+  const clients = [toClient({
+    id: "app",
+    secret: "s",
+    domain: "app.example",
+    grant_types: ["authorization_code"],
+  }, 0)];
+  const once = await openPage(await newServer({ clients, accessTokenLifetime: 7200 }));
+  assert.match(once.page, "It has this access for 2 hours.");
+});
+
 test("a page that lay open for longer than ten minutes is over", async () => {
   const server = await newServer();
   const { cookie, transaction } = await openPage(server);

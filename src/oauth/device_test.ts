@@ -171,6 +171,102 @@ test("CVE-2026-45337's kind: only the person who was asked can answer", async ()
   assert.is(crossSite.status, 403);
 });
 
+test("an answer that is none, or that comes late or twice, changes nothing", async () => {
+  const server = await newServer({ clients });
+  const { device_code, user_code } = await start(server);
+  const cookie = await server.signIn();
+  const transaction = transactionOf(await (await type(server, cookie, user_code)).text());
+  const decide = async (
+    form: Record<string, string> | string,
+    headers: Record<string, string> = { cookie },
+  ) => {
+    const response = await server.send("/device", { form, headers });
+    return [
+      response.status,
+      response.headers.get("location") ?? /<p[^>]*>([^<]+)/.exec(await response.text())![1],
+    ];
+  };
+  assert.equal((await decide({ transaction, decision: "maybe" }))[0], 400);
+  assert.equal((await decide(`transaction=${transaction}&decision=approve&decision=deny`))[0], 400);
+  assert.equal(await decide({ transaction, decision: "approve" }, {}), [302, "/login?redirect=%2Fdevice"]);
+  assert.equal((await decide({ transaction: "x".repeat(43), decision: "approve" }))[0], 400);
+  assert.is((await poll(server, device_code))[1], "authorization_pending");
+  assert.is((await decide({ transaction, decision: "deny" }))[0], 200);
+  const [status, words] = await decide({ transaction, decision: "approve" });
+  assert.equal([status, /has been answered already/.test(String(words))], [400, true]);
+  server.advance(5);
+  assert.is((await poll(server, device_code))[1], "access_denied");
+});
+
+test("a consent transaction is no answer to a device, nor the other way round", async () => {
+  const server = await newServer({ clients });
+  const cookie = await server.signIn();
+  const page = await server.send(server.authorizePath(), { headers: { cookie } });
+  const consent = transactionOf(await page.text());
+  const atDevice = await server.send("/device", {
+    form: { transaction: consent, decision: "approve" },
+    headers: { cookie },
+  });
+  assert.is(atDevice.status, 400);
+  const device = transactionOf(await (await type(server, cookie, (await start(server)).user_code)).text());
+  const atConsent = await server.send("/oauth/authorize", {
+    form: { transaction: device, decision: "approve" },
+    headers: { cookie },
+  });
+  assert.equal([atConsent.status, atConsent.headers.get("location")], [400, null]);
+});
+
+test("a device that has been answered, or has waited too long, is asked about no more", async () => {
+  const server = await newServer({ clients });
+  const first = await start(server);
+  const late = await server.signIn();
+  const open = transactionOf(await (await type(server, late, first.user_code)).text());
+  await answer(server, first.user_code);
+  assert.is((await type(server, late, first.user_code)).status, 400);
+  const second = await server.send("/device", {
+    form: { transaction: open, decision: "deny" },
+    headers: { cookie: late },
+  });
+  assert.is(second.status, 400, "the answer that came first stands");
+  assert.is((await poll(server, first.device_code))[0], 200);
+  const third = await start(server);
+  const waiting = transactionOf(await (await type(server, late, third.user_code)).text());
+  server.advance(599);
+  assert.is((await type(server, await server.signIn(), third.user_code)).status, 200);
+  server.advance(2);
+  const cookie = await server.signIn();
+  assert.is((await type(server, cookie, third.user_code)).status, 400);
+  assert.is(
+    (await server.send("/device", {
+      form: { transaction: waiting, decision: "approve" },
+      headers: { cookie: late },
+    })).status,
+    400,
+  );
+});
+
+test("a right code forgives the wrong ones before it", async () => {
+  const server = await newServer({ clients });
+  const cookie = await server.signIn();
+  for (let round = 0; round < 4; round++) {
+    for (let i = 0; i < 8; i++) assert.is((await type(server, cookie, "BBBB-BBBB")).status, 400);
+    assert.is((await type(server, cookie, (await start(server)).user_code)).status, 200);
+  }
+});
+
+test("section 6.1: user codes are of all the letters, each as often as the others", async () => {
+  const server = await newServer({ clients });
+  const counts = new Map<string, number>();
+  for (let i = 0; i < 1000; i++) {
+    for (const letter of (await start(server)).user_code.replace("-", "")) {
+      counts.set(letter, (counts.get(letter) ?? 0) + 1);
+    }
+  }
+  assert.is([...counts.keys()].sort().join(""), "BCDFGHJKLMNPQRSTVWXZ");
+  // 400 are expected of each: six standard deviations of 19.5.
+  for (const [letter, count] of counts) assert.ok(Math.abs(count - 400) < 117, `${letter}: ${count}`);
+});
+
 test("section 5.1: codes are not found by trying", async () => {
   const server = await newServer({ clients });
   const { user_code } = await start(server);

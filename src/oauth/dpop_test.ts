@@ -62,7 +62,7 @@ test("RFC 9449 section 6.2: introspection tells the key", async () => {
 });
 
 const now = () => Math.floor(Date.now() / 1000);
-/** The list of section 4.3, each point broken once. */
+/** The list of section 4.3, each point broken once; the words of some tell which was seen. */
 const BROKEN: Record<string, (key: TestKey) => Promise<string>> = {
   "two proofs": async (key) => `${await prove(key, TOKEN)}, ${await prove(key, TOKEN)}`,
   "no JWT": () => Promise.resolve("x"),
@@ -93,6 +93,29 @@ for (const [name, make] of Object.entries(BROKEN)) {
     assert.equal([response.status, (await response.json()).error], [400, "invalid_dpop_proof"]);
   });
 }
+
+test("the error says which rule the proof breaks", async () => {
+  const server = await newServer();
+  const key = await newKey();
+  const okp = await newKey("EdDSA");
+  const good = await prove(key, TOKEN);
+  for (
+    const [dpop, rule] of [
+      [`${good}, ${good}`, "send one DPoP field with one proof"],
+      [await prove(key, TOKEN, { filler: "x".repeat(4096) }), "send one DPoP field with one proof"],
+      ["e30.e30", "it is no JWT"],
+      [await prove(key, TOKEN, { header: { alg: "HS256" } }), "alg must be one of"],
+      [await prove(key, TOKEN, { header: { jwk: { ...key.jwk, d: "AAAA" } } }), "in jwk"],
+      [await prove(key, TOKEN, { header: { jwk: okp.jwk } }), "jwk is no key for alg"],
+      [await prove(key, "https://user@as.example/oauth/token"), "htu must be"],
+      [await prove(key, "https://:word@as.example/oauth/token"), "htu must be"],
+      [await prove(key, TOKEN, { jti: "" }), "jti must be there"],
+    ] as const
+  ) {
+    const { error, error_description } = await (await server.token(CC, { dpop })).json();
+    assert.equal([error, error_description.includes(rule)], ["invalid_dpop_proof", true], error_description);
+  }
+});
 
 test("htu is compared without query and fragment, in any usual spelling", async () => {
   const server = await newServer();
@@ -156,6 +179,18 @@ test("section 8: where a nonce is required, the error brings one, and it holds f
   server.advance(120);
   const old = await server.token(CC, { dpop: await prove(key, TOKEN, { nonce, iat: now() + 240 }) });
   assert.is((await old.json()).error, "use_dpop_nonce");
+});
+
+test("section 10: dpop_jkt that is no thumbprint is told to the client", async () => {
+  const server = await newServer();
+  for (const dpop_jkt of ["x", "x".repeat(44), "=".repeat(43)]) {
+    const answer = await server.send(server.authorizePath({ dpop_jkt }), {
+      headers: { cookie: await server.signIn() },
+    });
+    const { searchParams } = new URL(answer.headers.get("location")!);
+    assert.is(searchParams.get("error"), "invalid_request", dpop_jkt);
+    assert.match(searchParams.get("error_description")!, "dpop_jkt must be");
+  }
 });
 
 test("section 10: a code that was asked for with a key is redeemed with that key", async () => {

@@ -42,7 +42,12 @@ export async function grantDevice(as: AuthorizationServer, call: TokenCall): Pro
   if (!await as.store.commit({ check: [{ key: entry.key, version: entry.version }], set: [spent, ...set] })) {
     return await refuseReplay(as, device);
   }
-  as.observe({ type: "token_issued", grant_type: "device_code", client: client.id, user: device.user! });
+  as.observe({
+    type: "token_issued",
+    grant_type: "urn:ietf:params:oauth:grant-type:device_code",
+    client: client.id,
+    user: device.user!,
+  });
   return response;
 }
 

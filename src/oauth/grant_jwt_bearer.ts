@@ -53,7 +53,12 @@ export async function grantJwtBearer(
     ...(cnf && { cnf }),
   });
   if (put) await as.store.commit({ set: [put] });
-  as.observe({ type: "token_issued", grant_type: "jwt-bearer", client: client.id, user: user.id });
+  as.observe({
+    type: "token_issued",
+    grant_type: "urn:ietf:params:oauth:grant-type:jwt-bearer",
+    client: client.id,
+    user: user.id,
+  });
   return {
     access_token,
     token_type: tokenTypeOf(cnf),

@@ -64,7 +64,7 @@ export async function grantTokenExchange(
   if (put) await as.store.commit({ set: [put] });
   as.observe({
     type: "token_issued",
-    grant_type: "token-exchange",
+    grant_type: "urn:ietf:params:oauth:grant-type:token-exchange",
     client: client.id,
     ...(subject.user !== undefined && { user: subject.user }),
   });

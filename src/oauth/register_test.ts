@@ -128,6 +128,41 @@ const BAD: Record<string, [unknown, string]> = {
   "a scope that strangers do not get": [{ ...WEB, scope: "admin" }, "invalid_client_metadata"],
   "a javascript client_uri": [{ ...WEB, client_uri: "javascript:alert(1)" }, "invalid_client_metadata"],
   "a name that is no text": [{ ...WEB, client_name: { toString: 1 } }, "invalid_client_metadata"],
+  "null": ["null", "invalid_client_metadata"],
+  "more redirect URIs than anybody needs": [
+    { redirect_uris: Array.from({ length: 51 }, (_, i) => `https://client.example/${i}`) },
+    "invalid_redirect_uri",
+  ],
+  "a redirect URI of 3,000 characters": [
+    { redirect_uris: ["https://client.example/" + "x".repeat(3000)] },
+    "invalid_redirect_uri",
+  ],
+  "redirect URIs that are numbers": [{ redirect_uris: [1, 2] }, "invalid_redirect_uri"],
+  "nothing but a private scheme that breaks RFC 8252": [
+    { redirect_uris: ["app:/cb"] },
+    "invalid_redirect_uri",
+  ],
+  "grant types that are no list": [{ ...WEB, grant_types: "authorization_code" }, "invalid_client_metadata"],
+  "a grant that is not known among good ones": [
+    { ...WEB, grant_types: ["authorization_code", "password"] },
+    "invalid_client_metadata",
+  ],
+  "jwks without keys": [{ ...WEB, jwks: {} }, "invalid_client_metadata"],
+  "jwks that are null": [{ ...WEB, jwks: null }, "invalid_client_metadata"],
+  "no key in jwks": [{ ...WEB, jwks: { keys: [] } }, "invalid_client_metadata"],
+  "21 keys in jwks": [
+    { ...WEB, jwks: { keys: Array.from({ length: 21 }, () => ({ kty: "EC" })) } },
+    "invalid_client_metadata",
+  ],
+  "authorization_details_types that are no list": [
+    { ...WEB, authorization_details_types: "payment" },
+    "invalid_client_metadata",
+  ],
+  "an introspection algorithm that is not offered": [
+    { ...WEB, introspection_signed_response_alg: "none" },
+    "invalid_client_metadata",
+  ],
+  "a flag that is a text": [{ ...WEB, dpop_bound_access_tokens: "yes" }, "invalid_client_metadata"],
   "a name of 3,000 characters": [{ ...WEB, client_name: "x".repeat(3000) }, "invalid_client_metadata"],
 };
 for (const [name, [metadata, error]] of Object.entries(BAD)) {
@@ -139,6 +174,37 @@ for (const [name, [metadata, error]] of Object.entries(BAD)) {
     assert.equal(await server.store.list(["client"]), []);
   });
 }
+
+test("jwks with no key, or with more than twenty, say so", async () => {
+  const server = await newServer();
+  for (const keys of [[], Array.from({ length: 21 }, () => ({ kty: "EC" })), undefined]) {
+    const { body } = await register(server, { ...WEB, jwks: { keys } });
+    assert.match(body.error_description, "jwks must have 1 to 20 keys");
+  }
+});
+
+test("section 2: of what describes the client to people, what has its form is kept and told again", async () => {
+  const server = await newServer();
+  const kept = {
+    contacts: ["security@client.example"],
+    application_type: "native",
+    token_endpoint_auth_signing_alg: "ES256",
+    software_id: "4NRB1-0XZABZI9E6-5SM3R",
+    dpop_bound_access_tokens: true,
+  };
+  const { body } = await register(server, { ...WEB, ...kept });
+  for (const [name, value] of Object.entries(kept)) assert.equal(body[name], value, name);
+  const dropped = {
+    contacts: Array.from({ length: 21 }, () => "a@client.example"),
+    application_type: "toaster",
+    token_endpoint_auth_signing_alg: "none",
+    dpop_bound_access_tokens: false,
+  };
+  const second = (await register(server, { ...WEB, ...dropped })).body;
+  for (const name of Object.keys(dropped)) assert.not.ok(name in second, name);
+  const web = (await register(server, { ...WEB, application_type: "web", contacts: [1] })).body;
+  assert.equal([web.application_type, web.contacts], ["web", undefined]);
+});
 
 test("private-use schemes that break RFC 8252 are left out where others are good, as MCP clients send them together", async () => {
   const server = await newServer();
@@ -294,6 +360,34 @@ test("a registration that nobody uses ends; one in use lives on", async () => {
   });
   server.advance(500);
   assert.equal([await isKnown(used), await isKnown(idle)], [true, false]);
+});
+
+test("use early in its life writes nothing: a tenth of it is enough between two", async () => {
+  const server = await newServer({ registrationLifetime: 1000 });
+  const { client_id } = (await register(server, WEB)).body;
+  const use = () =>
+    server.authorize({
+      client_id,
+      redirect_uri: WEB.redirect_uris[0]!,
+      code_challenge: CHALLENGE,
+      code_challenge_method: "S256",
+    });
+  const expires = async () => (await server.store.get(["client", client_id]))!.expires!;
+  const first = await expires();
+  server.advance(90);
+  await use();
+  assert.is(await expires(), first);
+  server.advance(20);
+  await use();
+  assert.ok(Math.abs(await expires() - first - 110_000) < 5000, "it lives as long again from now on");
+});
+
+test("a client of the operator has no end, however often it is used", async () => {
+  const server = await newServer({ clients: [] });
+  const { addClient } = await import("./client.ts");
+  await addClient(server.store, { id: "stored", secret: "s", redirect_uris: ["https://client.example/cb"] });
+  await server.authorize({ client_id: "stored", redirect_uri: "https://client.example/cb" });
+  assert.is((await server.store.get(["client", "stored"]))!.expires, undefined);
 });
 
 test("an address that registers without end has to wait", async () => {
