@@ -153,6 +153,20 @@ test("19. a client secret is not found by trying, and its owner elsewhere is not
   assert.is((await guess("web-secret", "192.0.2.1")).status, 200);
 });
 
+test("19. the right secret forgives the wrong ones before it", async () => {
+  const server = await newServer();
+  const ask = (client_secret: string) =>
+    from(server, "192.0.2.1", "/oauth/token", {
+      grant_type: "client_credentials",
+      client_id: "web",
+      client_secret,
+    });
+  for (let round = 0; round < 5; round++) {
+    for (let i = 0; i < 8; i++) assert.is((await ask("wrong")).status, 401);
+    assert.is((await ask("web-secret")).status, 200);
+  }
+});
+
 test("20. one answer for an unknown user and a wrong password, also when both have to wait", async () => {
   const server = await newServer();
   const series = async (username: string) => {

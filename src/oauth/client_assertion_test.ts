@@ -51,6 +51,9 @@ const WRONG: Record<string, (key: TestKey) => Promise<string>> = {
   "nbf is to come": (key) => assertClient(key, "signer", ISSUER, { nbf: now() + 120 }),
   "iat is to come": (key) => assertClient(key, "signer", ISSUER, { iat: now() + 120 }),
   "jti is missing": (key) => assertClient(key, "signer", ISSUER, { jti: undefined }),
+  "jti is empty": (key) => assertClient(key, "signer", ISSUER, { jti: "" }),
+  "jti is a number": (key) => assertClient(key, "signer", ISSUER, { jti: 1 }),
+  "jti is endless": (key) => assertClient(key, "signer", ISSUER, { jti: "x".repeat(513) }),
   "iss differs from sub": (key) => assertClient(key, "signer", ISSUER, { iss: "other" }),
   "of a client that is not there": (key) => assertClient(key, "nobody", ISSUER),
   "signed by another key with the same kid": async () =>
@@ -89,6 +92,20 @@ test("an assertion is good once, also for many requests at the same moment", asy
   const answers = await Promise.all(Array.from({ length: 8 }, () => ask(server, assertion)));
   assert.is(answers.filter(([status]) => status === 200).length, 1);
   assert.equal(await ask(server, assertion), [401, "invalid_client"]);
+});
+
+test("a client that is to prove itself with a key cannot with a secret that it has as well", async () => {
+  const { jwk } = await newKey("ES256", "k1");
+  const both = {
+    id: "both",
+    secret: "s",
+    jwks: { keys: [jwk] },
+    token_endpoint_auth_method: "private_key_jwt",
+  } as const;
+  const server = await newServer({ clients: [toClient(both, 0)] });
+  const form = { grant_type: "client_credentials", client_id: "both", client_secret: "s" };
+  const response = await server.send("/oauth/token", { form });
+  assert.equal([response.status, (await response.json()).error], [401, "invalid_client"]);
 });
 
 test("one way of proving the client, and the right type", async () => {

@@ -104,6 +104,9 @@ const BAD: Record<string, () => Response> = {
   "a javascript redirect URI": json({ ...DOCUMENT, redirect_uris: ["javascript:alert(1)"] }),
   "no JSON": () => new Response("<html>"),
   "an array": json([]),
+  "null": json(null),
+  "a text": json("x"),
+  "a number": json(5),
   "a private key": json({
     ...DOCUMENT,
     token_endpoint_auth_method: "private_key_jwt",
@@ -211,6 +214,15 @@ test("a host that does not answer well is not knocked at without end", async () 
   for (let i = 0; i < 40; i++) last = (await ask(server, cookie, `https://client.example/${i}.json`)).status;
   assert.is(last, 429);
   assert.ok(asked.length <= 21, `${asked.length}`);
+});
+
+test("a host of many good documents is knocked at for each", async () => {
+  const { server, asked } = await newWorld((url) => json({ ...DOCUMENT, client_id: url })());
+  const cookie = await server.signIn();
+  for (let i = 0; i < 40; i++) {
+    assert.is((await ask(server, cookie, `https://client.example/${i}.json`)).status, 200);
+  }
+  assert.is(asked.length, 40);
 });
 
 test("off: an address is no client id", async () => {

@@ -1,5 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { memoryStore } from "../store/memory.ts";
+import type { Store } from "../store/store.ts";
 import { toClient } from "./client.ts";
 import { ISSUER, newServer, type TestServer, transactionOf } from "./test_server.ts";
 
@@ -104,6 +106,24 @@ test("section 3.5: denied, expired, unknown, another client's", async () => {
   assert.equal((await poll(server, "trivet_dc_none")).slice(0, 2), [400, "invalid_grant"]);
   const cookie = await server.signIn();
   assert.is((await type(server, cookie, late.user_code)).status, 400);
+});
+
+test("without its code: invalid_request; used again: invalid_grant, its tokens end, and the observer is told", async () => {
+  const server = await newServer({ clients });
+  const missing = await server.send("/oauth/token", { form: { grant_type: GRANT, client_id: "tv" } });
+  assert.equal([missing.status, await missing.json()], [400, {
+    error: "invalid_request",
+    error_description: "device_code is missing",
+  }]);
+  const { device_code, user_code } = await start(server);
+  await answer(server, user_code);
+  const { access_token } = (await poll(server, device_code))[2];
+  const user = async () =>
+    (await server.send("/api/user", { headers: { authorization: `Bearer ${access_token}` } })).status;
+  assert.is(await user(), 200);
+  assert.equal((await poll(server, device_code)).slice(0, 2), [400, "invalid_grant"]);
+  assert.is(await user(), 401);
+  assert.equal([server.events.at(-1)!.type], ["code_replayed"]);
 });
 
 test("a device code is good once, also for many requests at the same moment; a replay ends its tokens", async () => {
@@ -252,6 +272,28 @@ test("a right code forgives the wrong ones before it", async () => {
     for (let i = 0; i < 8; i++) assert.is((await type(server, cookie, "BBBB-BBBB")).status, 400);
     assert.is((await type(server, cookie, (await start(server)).user_code)).status, 200);
   }
+});
+
+test("a user code that another device has already is not given twice", async () => {
+  const inner = memoryStore();
+  let refuse = 0;
+  const store: Store = {
+    guarantees: inner.guarantees,
+    get: (key) => inner.get(key),
+    list: (prefix, options) => inner.list(prefix, options),
+    commit: (commit) => commit.check && refuse-- > 0 ? Promise.resolve(false) : inner.commit(commit),
+    watch: (prefix) => inner.watch(prefix),
+    sweep: () => inner.sweep(),
+    close: () => inner.close(),
+  };
+  const server = await newServer({ clients, store });
+  refuse = 1;
+  const { user_code, device_code } = await start(server);
+  assert.is((await type(server, await server.signIn(), user_code)).status, 200);
+  assert.is((await poll(server, device_code))[1], "authorization_pending");
+  refuse = 5;
+  const full = await server.send("/oauth/device_authorization", { form: { client_id: "tv" } });
+  assert.equal([full.status, (await full.json()).error], [503, "temporarily_unavailable"]);
 });
 
 test("section 6.1: user codes are of all the letters, each as often as the others", async () => {

@@ -38,7 +38,7 @@ export async function grantJwtBearer(
   if (!user) throw refusal("its subject is no user of this server");
   if (issuer.user) await keepProfile(as.store, user);
 
-  const allowed = isIdJag && typeof claims.scope === "string" ? claims.scope : undefined;
+  const allowed = isIdJag ? scopeOf(claims) : undefined;
   const asked = form.get("scope");
   // The assertion's scope is the most that there is; what the client may have limits it further.
   const named = allowed === undefined ? asked : narrowScope(as, allowed, asked);
@@ -99,6 +99,12 @@ async function checkAssertion(as: AuthorizationServer, assertion: string, client
   return { claims, issuer, isIdJag };
 }
 
+/** What the assertion allows at most; `undefined` when it sets no limit. */
+function scopeOf({ scope }: Readonly<Record<string, unknown>>): string | undefined {
+  if (scope !== undefined && typeof scope !== "string") throw refusal("scope must be a string");
+  return scope;
+}
+
 /** What the assertion is for limits what may be asked. */
 function targetsOf(
   { resource }: Readonly<Record<string, unknown>>,
@@ -106,9 +112,10 @@ function targetsOf(
   requested: readonly string[],
 ): readonly string[] {
   if (!isIdJag || resource === undefined) return requested;
-  const allowed = (Array.isArray(resource) ? resource : [resource]).filter((each) =>
-    typeof each === "string"
-  );
+  const allowed: unknown[] = Array.isArray(resource) ? resource : [resource];
+  if (allowed.length === 0 || !allowed.every((each) => typeof each === "string")) {
+    throw refusal("resource must be a string, or an array of at least one");
+  }
   if (requested.length === 0) return allowed;
   const known = new Set(allowed.map(canonicalResource));
   if (requested.some((each) => !known.has(canonicalResource(each)))) {

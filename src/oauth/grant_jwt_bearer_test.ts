@@ -75,6 +75,46 @@ test("its user is known to user info", async () => {
   assert.equal(await user.json(), { id: "idp|u-1", name: "Bob", email: "bob@corp.example" });
 });
 
+test("an opaque token is as good, and the observer is told", async () => {
+  const { key, server } = await newIdp({ accessTokenFormat: "opaque" });
+  const { body } = await ask(server, await idJag(key, { resource: undefined }));
+  const user = await server.send("/api/user", { headers: { authorization: `Bearer ${body.access_token}` } });
+  assert.is((await user.json()).id, "idp|u-1");
+  assert.equal(server.events.slice(-1), [
+    { type: "token_issued", grant_type: GRANT, client: "agent", user: "idp|u-1" },
+  ]);
+});
+
+test("an assertion whose scope or resource is nothing that can be read sets no limit that could be passed over", async () => {
+  const { key, server } = await newIdp();
+  for (
+    const claims of [{ scope: ["read"] }, { scope: null }, { resource: [] }, { resource: [5] }, {
+      resource: {},
+    }]
+  ) {
+    const { status, body } = await ask(server, await idJag(key, claims));
+    assert.equal([status, body.error], [400, "invalid_grant"], JSON.stringify(claims));
+  }
+  assert.is((await ask(server, await idJag(key, { resource: [MCP] }))).status, 200);
+});
+
+test("a plain assertion limits neither scope nor resource: RFC 7523 has no such claims", async () => {
+  const { key, server } = await newIdp();
+  const plain = { header: { typ: "JWT" }, client_id: undefined, scope: "read", resource: ISSUER };
+  const { body } = await ask(server, await idJag(key, plain), { scope: "write", resource: MCP });
+  assert.equal([body.scope, readJws(body.access_token)!.claims.aud], ["write", MCP]);
+});
+
+test("without an assertion: invalid_request", async () => {
+  const { server } = await newIdp();
+  const form = { grant_type: GRANT, client_id: "agent", client_secret: "s" };
+  const response = await server.send("/oauth/token", { form });
+  assert.equal([response.status, await response.json()], [400, {
+    error: "invalid_request",
+    error_description: "assertion is missing",
+  }]);
+});
+
 test("what the assertion allows is the most that is given", async () => {
   const { key, server } = await newIdp();
   assert.is((await ask(server, await idJag(key), { scope: "read" })).body.scope, "read");

@@ -31,6 +31,24 @@ test("RFC 8707 section 2: a token is for the resource that was asked for, and fo
   assert.match(user.headers.get("www-authenticate")!, 'error="invalid_token"');
 });
 
+test("one token cannot be of two kinds: resources whose tokens differ are asked for one at a time", async () => {
+  const server = await newServer({ resources: RESOURCES });
+  const form = `grant_type=client_credentials&client_id=web&client_secret=web-secret&scope=read`;
+  const ask = async (...resources: string[]) => {
+    const asked = resources.map((each) => `&resource=${encodeURIComponent(each)}`).join("");
+    const response = await server.send("/oauth/token", { form: form + asked, method: "POST" });
+    const { error, error_description } = await response.json();
+    return [response.status, error, error_description];
+  };
+  assert.equal(await ask(MCP, OTHER), [
+    400,
+    "invalid_target",
+    "These resources take tokens of different kinds: ask for one at a time",
+  ]);
+  assert.equal((await ask(MCP, ISSUER))[0], 200);
+  assert.equal((await ask(OTHER))[0], 200);
+});
+
 test("without resource a token is for this server as a whole, and for nobody else", async () => {
   const server = await newServer({ resources: RESOURCES });
   const { access_token } = await server.tokens();
