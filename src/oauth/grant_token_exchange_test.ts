@@ -156,4 +156,27 @@ test("a chain of exchanges has an end", async () => {
   assert.is((await exchange(server, token!)).body.error, "invalid_request");
 });
 
+test("an opaque token is traded for an opaque one, which is good, and the observer is told", async () => {
+  const server = await newServer({ clients });
+  const { access_token } = await server.tokens();
+  const { body } = await exchange(server, access_token!);
+  assert.match(body.access_token, /^trivet_at_/);
+  const headers = { authorization: `Bearer ${body.access_token}` };
+  const user = await server.send("/api/user", { headers });
+  assert.equal([user.status, (await user.json()).name], [200, "Alice Liddell"]);
+  const event = server.events.at(-1) as { grant_type: string; client: string };
+  assert.equal([event.grant_type, event.client], [GRANT, "app"]);
+});
+
+test("a token of whose scopes the client may have none is not traded", async () => {
+  const server = await newServer({ clients });
+  const { access_token } = await server.tokens({ scope: "write", resource: MCP });
+  const { status, body } = await exchange(server, access_token!, GATEWAY);
+  assert.equal([status, body.error, body.error_description], [
+    400,
+    "invalid_scope",
+    "This client may have none of the token's scopes",
+  ]);
+});
+
 test.run();

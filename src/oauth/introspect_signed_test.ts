@@ -66,6 +66,34 @@ test("the answer is no access token: it opens nothing", async () => {
   assert.is(user.status, 401);
 });
 
+test("RFC 7662 section 4: a client that registered itself hears of its own tokens, and of no other", async () => {
+  const clients = [
+    toClient({ id: "app", secret: "app secret:&%+", domain: "app.example" }, 0),
+    {
+      ...toClient({ id: "self", secret: "s", redirect_uris: ["https://self.example/cb"] }, 0),
+      source: "registration" as const,
+    },
+  ];
+  const server = await newServer({ clients });
+  const SELF = { client_id: "self", client_secret: "s" };
+  const ask = async (token: string) =>
+    (await (await server.send("/oauth/introspect", { form: { token, ...SELF } })).json()).active;
+  const own = await (await server.token({ grant_type: "client_credentials", ...SELF })).json();
+  const other = await (await server.token({ grant_type: "client_credentials" })).json();
+  assert.equal([await ask(own.access_token), await ask(other.access_token)], [true, false]);
+});
+
+test("a refresh token that was replaced is inactive, though its family lives", async () => {
+  const server = await newServer();
+  const { refresh_token } = await server.tokens();
+  const next = await (await server.token({ grant_type: "refresh_token", refresh_token })).json();
+  const ask = async (token: string) => {
+    const form = { token, client_id: "app", client_secret: "app secret:&%+" };
+    return (await (await server.send("/oauth/introspect", { form })).json()).active;
+  };
+  assert.equal([await ask(refresh_token!), await ask(next.refresh_token)], [false, true]);
+});
+
 test("RFC 7662 section 4: a resource server hears only of tokens for what it serves", async () => {
   const MCP = `${ISSUER}/mcp`;
   const clients = [

@@ -362,6 +362,31 @@ test("a registration that nobody uses ends; one in use lives on", async () => {
   assert.equal([await isKnown(used), await isKnown(idle)], [true, false]);
 });
 
+test("a client that only refreshes is in use as well", async () => {
+  const server = await newServer({ registrationLifetime: 1000 });
+  const { client_id } = (await register(server, {
+    ...WEB,
+    token_endpoint_auth_method: "none",
+    grant_types: ["authorization_code", "refresh_token"],
+  })).body;
+  const parameters = {
+    client_id,
+    redirect_uri: WEB.redirect_uris[0]!,
+    code_challenge: CHALLENGE,
+    code_challenge_method: "S256",
+  };
+  const code = (await server.authorize(parameters)).get("code")!;
+  const form = { client_id, client_secret: undefined, redirect_uri: WEB.redirect_uris[0]! };
+  const redeem = { ...form, grant_type: "authorization_code", code, code_verifier: VERIFIER };
+  let { refresh_token } = await (await server.token(redeem)).json();
+  for (let i = 0; i < 4; i++) {
+    server.advance(600);
+    const response = await server.token({ ...form, grant_type: "refresh_token", refresh_token });
+    assert.is(response.status, 200);
+    ({ refresh_token } = await response.json());
+  }
+});
+
 test("use early in its life writes nothing: a tenth of it is enough between two", async () => {
   const server = await newServer({ registrationLifetime: 1000 });
   const { client_id } = (await register(server, WEB)).body;
