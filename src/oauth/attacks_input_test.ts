@@ -241,6 +241,8 @@ test("31. parameters that come twice, in an array's spelling, as JSON, or in the
   assert.equal(await send("/oauth/token", base + "&client_id=app"), [400, "invalid_request"]);
   assert.equal(await send("/oauth/token", base + "&scope=read&scope=read"), [400, "invalid_request"]);
   assert.equal(await send("/oauth/token", base + "&%67rant_type=password"), [400, "invalid_request"]);
+  const many = Array.from({ length: 300 }, (_, i) => `&p${i}=1`).join("");
+  assert.equal(await send("/oauth/token", base + many), [400, "invalid_request"]);
   assert.equal(
     await send("/oauth/token", "grant_type[]=client_credentials&client_id[a]=web&client_secret=web-secret"),
     [401, "invalid_client"],
