@@ -16,6 +16,8 @@ export interface Subject {
   readonly concurrency?: number;
   /** Runs before each slice, unmeasured: makes what the calls use up. */
   readonly supply?: () => Promise<void>;
+  /** Microseconds of processor time that the process which serves the calls has used so far. */
+  readonly processorTime?: () => Promise<number>;
   /** Makes what one call does. */
   readonly prepare: () => Promise<() => Promise<unknown>>;
 }
@@ -26,6 +28,8 @@ export interface Result {
   /** Microseconds. */
   readonly p50: number;
   readonly p99: number;
+  /** Microseconds of processor time that the server took for a call, where it is another process. */
+  readonly cpu: number | undefined;
   readonly ratio: number | undefined;
   readonly yardstick: string | undefined;
   readonly target: number | undefined;
@@ -41,13 +45,17 @@ export async function measure(
   for (const subject of subjects) calls.set(subject, await subject.prepare());
   const rates = new Map<string, number[]>(subjects.map(({ name }) => [name, []]));
   const times = new Map<string, number[]>(subjects.map(({ name }) => [name, []]));
+  const costs = new Map<string, number[]>(subjects.map(({ name }) => [name, []]));
   // The first rounds are not counted: code is still being compiled.
   for (let round = -2; round < rounds; round++) {
     for (const subject of subjects) {
       await subject.supply?.();
       const taken: number[] = [];
+      const before = await subject.processorTime?.();
       const rate = await runSlice(calls.get(subject)!, subject.concurrency ?? 1, slice, taken);
+      const after = await subject.processorTime?.();
       if (round < 0) continue;
+      if (before !== undefined) costs.get(subject.name)!.push((after! - before) / taken.length);
       rates.get(subject.name)!.push(rate);
       times.get(subject.name)!.push(...sample(taken));
     }
@@ -56,12 +64,14 @@ export async function measure(
     const sorted = times.get(name)!.sort((a, b) => a - b);
     const at = (part: number) => (sorted[Math.floor((sorted.length - 1) * part)] ?? 0) * 1000;
     const own = rates.get(name)!;
+    const cost = costs.get(name)!;
     const other = yardstick === undefined ? undefined : rates.get(yardstick);
     return {
       name,
       perSecond: median(own),
       p50: at(0.5),
       p99: at(0.99),
+      cpu: cost.length > 0 ? median(cost) : undefined,
       ratio: other && median(own.map((rate, round) => rate / other[round]!)),
       yardstick,
       target,
@@ -106,17 +116,18 @@ export function printResults(title: string, results: readonly Result[]): void {
   console.log(`\n${title}`);
   const row = (...cells: readonly string[]) =>
     console.log(
-      cells.map((cell, i) => i === 0 ? cell.padEnd(46) : cell.padStart(i > 4 ? 28 : 11)).join("").trimEnd(),
+      cells.map((cell, i) => i === 0 ? cell.padEnd(52) : cell.padStart(i > 5 ? 28 : 11)).join("").trimEnd(),
     );
-  row("", "per second", "p50 us", "p99 us", "ratio", "");
-  for (const { name, perSecond, p50, p99, ratio, yardstick, target } of results) {
+  const isServed = results.some(({ cpu }) => cpu !== undefined);
+  row("", "per second", "p50 us", "p99 us", "ratio", isServed ? "server us" : "", "");
+  for (const { name, perSecond, p50, p99, cpu, ratio, yardstick, target } of results) {
     const verdict = target === undefined || ratio === undefined
       ? ""
       : ratio >= target
       ? `target ${target}: met`
       : `target ${target}: MISSED`;
     const compared = ratio === undefined ? "" : ratio.toFixed(2);
-    row(name, perSecond.toFixed(0), p50.toFixed(1), p99.toFixed(1), compared, verdict);
+    row(name, perSecond.toFixed(0), p50.toFixed(1), p99.toFixed(1), compared, cpu?.toFixed(1) ?? "", verdict);
     if (yardstick !== undefined && !yardstick.startsWith("floor")) console.log(`  (ratio to: ${yardstick})`);
   }
 }

@@ -23,8 +23,8 @@ import { measureStoresOverHttp } from "./stores_over_http.ts";
 const { values } = parseArgs({
   options: {
     only: { type: "string" },
-    rounds: { type: "string", default: "15" },
-    slice: { type: "string", default: "150" },
+    rounds: { type: "string" },
+    slice: { type: "string" },
     scale: { type: "string", default: "100000" },
     json: { type: "string", default: "bench.json" },
     stores: { type: "boolean" },
@@ -32,8 +32,9 @@ const { values } = parseArgs({
     peers: { type: "boolean" },
   },
 });
-const rounds = Number(values.rounds);
-const slice = Number(values.slice);
+// Servers that are processes of their own wake up slowly: they get longer slices.
+const rounds = Number(values.rounds ?? (values.peers ? 10 : 15));
+const slice = Number(values.slice ?? (values.peers ? 500 : 150));
 
 /** What was asked for, and what it is compared with. */
 function choose(subjects: readonly Subject[]): Subject[] {

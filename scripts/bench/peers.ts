@@ -42,8 +42,8 @@ const PEERS: readonly Peer[] = [
     introspect: "/introspect",
   },
 ];
-/** Codes that are ready before a slice: more than any of them redeems in one of 150 ms. */
-const CODES = 3000;
+/** Codes that are ready before a slice, for each millisecond of it: more than any of them redeems. */
+const CODES = 25;
 /** Tokens that are looked at in turn. */
 const TOKENS = 1000;
 const MEGABYTE = 1e6;
@@ -59,7 +59,8 @@ export interface Comparison {
 export async function measurePeers(rounds: number, slice: number, largest: number): Promise<Comparison> {
   const flows = await running([FLOOR, TRIVET, ...PEERS], async ([floor, ...servers]) => {
     for (const server of servers) await server.signIn();
-    return await measure([floorOf(floor!), ...servers.flatMap(flowsOf)], rounds, slice);
+    const subjects = servers.flatMap((server) => flowsOf(server, slice * CODES));
+    return await measure([floorOf(floor!), ...subjects], rounds, slice);
   });
   printResults(`Flows over HTTP on Node, ${CONNECTIONS} connections; ratio to ${FLOOR.name}`, flows);
 
@@ -92,7 +93,7 @@ async function running<T>(peers: readonly Peer[], use: (servers: Running[]) => P
     for (const peer of peers) servers.push(await Running.start(peer));
     return await use(servers);
   } finally {
-    for (const server of servers) await server.stop();
+    for (const server of servers) server.stop();
   }
 }
 
@@ -100,6 +101,7 @@ function floorOf(server: Running): Subject {
   return {
     name: `floor: ${server.peer.name}`,
     concurrency: CONNECTIONS,
+    processorTime: () => server.processorTime(),
     prepare: async () => () => server.clientCredentials(),
   };
 }
@@ -109,6 +111,7 @@ function rowOf(server: Running, flow: string, rest: Pick<Subject, "prepare" | "s
     name: `${flow}: ${server.peer.name}`,
     yardstick: `floor: ${FLOOR.name}`,
     concurrency: CONNECTIONS,
+    processorTime: () => server.processorTime(),
     ...rest,
   };
 }
@@ -128,15 +131,15 @@ function checksOf(server: Running): Subject[] {
   ];
 }
 
-/** The flows of a person who is signed in. */
-function flowsOf(server: Running): Subject[] {
+/** Those, and the flows of a person who is signed in. */
+function flowsOf(server: Running, mostCodes: number): Subject[] {
   const codes: string[] = [];
   const refreshTokens: string[] = [];
   return [
     ...checksOf(server),
     rowOf(server, "authorize, live session", { prepare: async () => () => server.authorize() }),
     rowOf(server, "code exchange", {
-      supply: () => topUp(codes, CODES, () => server.authorize()),
+      supply: () => topUp(codes, mostCodes, () => server.authorize()),
       prepare: async () => () => server.exchange(take(codes)),
     }),
     rowOf(server, "refresh", {

@@ -14,22 +14,27 @@ export const CLIENT = {
 };
 export const USER = { username: "alice", password: "wonderland" };
 export const SCOPE = "read";
-/** Seconds: no token ends while it is measured. */
+/** Seconds: no token and no code ends while it is measured. */
 export const LIFETIME = 7200;
 
-/** Asked by the parent: issue this many tokens. Answered with the bytes that they take. */
-export interface Fill {
-  readonly fill: number;
-}
+/**
+ * What the parent asks: to issue this many tokens, answered with the bytes that they take; or for the processor time that
+ * was used so far, in microseconds.
+ */
+export type Question = { readonly fill: number } | { readonly processorTime: true };
 
-/** Tells the port and answers `Fill`. @param issue one token, through everything that a request would do */
+/** Tells the port and answers questions. @param issue one token, through everything that a request would do */
 export function serveParent(port: number, issue: () => Promise<unknown>): void {
-  process.on("message", async ({ fill }: Fill) => {
-    const before = memory();
-    for (let at = 0; at < fill; at += 100) {
-      await Promise.all(Array.from({ length: Math.min(100, fill - at) }, issue));
+  process.on("message", async (question: Question) => {
+    if ("processorTime" in question) {
+      const { user, system } = process.cpuUsage();
+      return process.send!(user + system);
     }
-    process.send!({ bytes: memory() - before });
+    const before = memory();
+    for (let at = 0; at < question.fill; at += 100) {
+      await Promise.all(Array.from({ length: Math.min(100, question.fill - at) }, issue));
+    }
+    process.send!(memory() - before);
   });
   process.on("disconnect", () => process.exit());
   console.log(port);

@@ -8,12 +8,13 @@ import { createHash } from "node:crypto";
 import process from "node:process";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import { Pool } from "undici";
-import { CLIENT, type Fill, SCOPE, USER } from "./child.ts";
+import { CLIENT, type Question, SCOPE, USER } from "./child.ts";
+import { type Answer, Connection } from "./connection.ts";
 
 export const CONNECTIONS = 16;
 const VERIFIER = "a-code-verifier-of-at-least-forty-three-characters";
 const CHALLENGE = createHash("sha256").update(VERIFIER).digest("base64url");
+const FORM_TYPE = "content-type: application/x-www-form-urlencoded\r\n";
 const CREDENTIALS = { client_id: CLIENT.id, client_secret: CLIENT.secret };
 
 /** A server to compare: the file that runs it, the packages that it takes, and its paths. */
@@ -34,13 +35,15 @@ export interface Tokens {
 export class Running {
   readonly peer: Peer;
   readonly #child: ChildProcess;
-  readonly #pool: Pool;
+  readonly #port: number;
+  /** Those that wait for a request. */
+  readonly #idle: Connection[] = [];
   #cookie = "";
 
-  private constructor(peer: Peer, child: ChildProcess, port: string) {
+  private constructor(peer: Peer, child: ChildProcess, port: number) {
     this.peer = peer;
     this.#child = child;
-    this.#pool = new Pool(`http://127.0.0.1:${port}`, { connections: CONNECTIONS });
+    this.#port = port;
   }
 
   static async start(peer: Peer): Promise<Running> {
@@ -54,36 +57,40 @@ export class Running {
       createInterface({ input: child.stdout! }).once("line", resolve);
       child.once("exit", (code) => reject(new Error(`The server of ${peer.name} ended with ${code}`)));
     });
-    return new Running(peer, child, port);
+    return new Running(peer, child, Number(port));
   }
 
-  async stop(): Promise<void> {
-    await this.#pool.destroy();
+  stop(): void {
+    for (const connection of this.#idle) connection.close();
     this.#child.kill("SIGKILL");
   }
 
   /** Makes the server issue this many tokens to itself; the bytes that they take. */
-  async fill(count: number): Promise<number> {
-    const answer = new Promise<{ bytes: number }>((resolve, reject) => {
-      this.#child.once("message", (message) => resolve(message as { bytes: number }));
-      this.#child.once("exit", () => reject(new Error(`The server of ${this.peer.name} ended`)));
+  fill(count: number): Promise<number> {
+    return this.#ask({ fill: count });
+  }
+
+  /** Microseconds of processor time that the server has used so far. */
+  processorTime(): Promise<number> {
+    return this.#ask({ processorTime: true });
+  }
+
+  #ask(question: Question): Promise<number> {
+    return new Promise((resolve, reject) => {
+      const fail = () => reject(new Error(`The server of ${this.peer.name} ended`));
+      this.#child.once("exit", fail);
+      this.#child.once("message", (answer) => {
+        this.#child.off("exit", fail);
+        resolve(answer as number);
+      });
+      this.#child.send(question);
     });
-    this.#child.send({ fill: count } satisfies Fill);
-    return (await answer).bytes;
   }
 
   /** The body of a `POST` that is answered with 200. */
   async post(path: string, form: Readonly<Record<string, string>>): Promise<string> {
-    const response = await this.#pool.request({
-      method: "POST",
-      path,
-      headers: { "content-type": "application/x-www-form-urlencoded" },
-      body: new URLSearchParams(form).toString(),
-    });
-    const body = await response.body.text();
-    if (response.statusCode !== 200) {
-      throw new Error(`${this.peer.name}: ${path} answered ${response.statusCode}: ${body}`);
-    }
+    const { status, body } = await this.#send("POST", path, FORM_TYPE, new URLSearchParams(form).toString());
+    if (status !== 200) throw new Error(`${this.peer.name}: ${path} answered ${status}: ${body}`);
     return body;
   }
 
@@ -164,27 +171,21 @@ export class Running {
 
   async #visit(method: "GET" | "POST", path: string, form: string | undefined, cookie: string) {
     const { pathname, search } = new URL(path, "http://127.0.0.1");
-    const headers = {
-      ...(cookie !== "" && { cookie }),
-      ...(form !== undefined && { "content-type": "application/x-www-form-urlencoded" }),
-    };
-    const response = await this.#pool.request({
-      method,
-      path: pathname + search,
-      headers,
-      body: form ?? null,
-    });
-    const { location, "set-cookie": lines = [] } = response.headers;
-    const body = await response.body.text();
-    if (response.statusCode >= 400) {
-      throw new Error(`${this.peer.name}: ${path} answered ${response.statusCode}: ${body}`);
-    }
-    return {
-      status: response.statusCode,
-      location: location as string | undefined,
-      body,
-      setCookies: [lines].flat(),
-    };
+    const fields = (cookie === "" ? "" : `cookie: ${cookie}\r\n`) + (form === undefined ? "" : FORM_TYPE);
+    const { status, head, body } = await this.#send(method, pathname + search, fields, form);
+    if (status >= 400) throw new Error(`${this.peer.name}: ${path} answered ${status}: ${body}`);
+    const location = /\r\nlocation: *([^\r]+)/i.exec(head)?.[1];
+    const setCookies = [...head.matchAll(/\r\nset-cookie: *([^\r]+)/gi)].map(([, line]) => line!);
+    return { status, location, body, setCookies };
+  }
+
+  async #send(method: "GET" | "POST", path: string, fields: string, body?: string): Promise<Answer> {
+    let connection = this.#idle.pop();
+    while (connection && !connection.isOpen) connection = this.#idle.pop();
+    connection ??= new Connection(this.#port);
+    const answer = await connection.send(method, path, fields, body);
+    this.#idle.push(connection);
+    return answer;
   }
 }
 

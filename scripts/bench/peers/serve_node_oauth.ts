@@ -60,6 +60,7 @@ const model = {
 };
 const oauth = new OAuth2Server({
   model,
+  authorizationCodeLifetime: LIFETIME,
   accessTokenLifetime: LIFETIME,
   refreshTokenLifetime: LIFETIME,
   requireClientAuthentication: { authorization_code: true, refresh_token: true },

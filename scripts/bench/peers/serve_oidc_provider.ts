@@ -78,7 +78,13 @@ const provider = new Provider(`http://127.0.0.1:${port}`, {
   features: { clientCredentials: { enabled: true }, introspection: { enabled: true } },
   issueRefreshToken: async () => true,
   rotateRefreshToken: true,
-  ttl: { AccessToken: LIFETIME, ClientCredentials: LIFETIME, RefreshToken: LIFETIME, Grant: LIFETIME },
+  ttl: {
+    AuthorizationCode: LIFETIME,
+    AccessToken: LIFETIME,
+    ClientCredentials: LIFETIME,
+    RefreshToken: LIFETIME,
+    Grant: LIFETIME,
+  },
   cookies: { keys: ["a key for the cookies of this run"] },
 });
 server.on("request", provider.callback());

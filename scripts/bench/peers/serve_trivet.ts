@@ -15,6 +15,7 @@ const options = {
   oauth: {
     clients: [{ id: CLIENT.id, secret: CLIENT.secret, redirect_uris: [CLIENT.redirect_uri] }],
     accessTokenLifetime: LIFETIME,
+    codeLifetime: LIFETIME,
   },
 };
 let handler = createTrivet({ issuer: "http://127.0.0.1", ...options });
