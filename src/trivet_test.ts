@@ -156,7 +156,7 @@ for (
   test(`options ${JSON.stringify(options)} are refused at start: ${message}`, () => {
     assert.throws(
       () => createTrivet({ issuer: ISSUER, store: memoryStore(), ...options } as TrivetOptions),
-      message,
+      (error: Error) => error.message.includes(message),
     );
   });
 }
@@ -168,7 +168,7 @@ test("an http issuer in public needs a switch that says unsafe", () => {
 test("a store that cannot keep single use is refused", () => {
   const store = memoryStore();
   const weak = Object.create(store, { guarantees: { value: { ...store.guarantees, atomic: false } } });
-  assert.throws(() => createTrivet({ issuer: ISSUER, store: weak }), "redeemed twice");
+  assert.throws(() => createTrivet({ issuer: ISSUER, store: weak }), /redeemed twice/);
 });
 
 test("whatever fails inside, the caller gets a 500 without a word of it", async () => {

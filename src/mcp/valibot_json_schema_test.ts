@@ -64,7 +64,7 @@ for (
   ]
 ) {
   test(`what JSON Schema cannot say is refused, not published wrongly: ${schema.type}`, () => {
-    assert.throws(() => convert(schema), "JSON Schema cannot say valibot's");
+    assert.throws(() => convert(schema), /JSON Schema cannot say valibot's/);
   });
 }
 

@@ -56,7 +56,7 @@ for (
     [{ id: "a", secret: "s", grant_types: ["authorization_code"] }, "needs a domain or redirect URIs"],
     [{ id: "a", secret: "s", grant_types: ["password"] }, "password is no grant type of this server"],
     [{ id: "a", jwks: { keys: [] }, jwks_uri: "https://a.example/keys" }, "both jwks and jwks_uri"],
-    [{ id: "a", jwks_uri: "http://a.example/keys" }, "its jwks_uri must be an https address"],
+    [{ id: "a", jwks_uri: "http://a.example/keys" }, "its jwks_uri must"],
     [{ id: "a", jwks_uri: "https://127.0.0.1/keys" }, "its jwks_uri must"],
     [{ id: "a", jwks: { keys: [{ kty: "oct", k: "AA" }] } }, "in its jwks"],
     [
@@ -75,7 +75,10 @@ for (
   ] as const
 ) {
   test(`${JSON.stringify(registration).slice(0, 70)} is refused: ${reason}`, () => {
-    assert.throws(() => toClient(registration as Parameters<typeof toClient>[0], 0), reason);
+    assert.throws(
+      () => toClient(registration as Parameters<typeof toClient>[0], 0),
+      (error: Error) => error.message.includes(reason),
+    );
   });
 }
 

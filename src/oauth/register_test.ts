@@ -338,6 +338,76 @@ test("by token: registration needs an access token with clients:register", async
   assert.is((await register(server, WEB, await tokenFor("admin"))).status, 201);
 });
 
+test("by token: a token that is none, or is over, is told as RFC 6750 says", async () => {
+  const server = await newServer({ registration: "token" });
+  for (const token of ["made-up", "trivet_at_" + "x".repeat(43)]) {
+    const { response, status, body } = await register(server, WEB, token);
+    assert.equal([status, body.error], [401, "invalid_token"]);
+    assert.match(response.headers.get("www-authenticate")!, /^Bearer error="invalid_token"/);
+    assert.match(response.headers.get("www-authenticate")!, 'scope="clients:register"');
+  }
+});
+
+test("an update keeps the secret that it does not speak of, and gives one where none was", async () => {
+  const server = await newServer();
+  const { body: first } = await register(server, WEB);
+  const put = async (metadata: Record<string, unknown>) =>
+    (await send(
+      server,
+      "PUT",
+      `/oauth/register/${first.client_id}`,
+      { ...WEB, client_id: first.client_id, ...metadata },
+      first.registration_access_token,
+    )).body;
+  const works = async (client_secret: string) => {
+    const form = {
+      grant_type: "refresh_token",
+      refresh_token: "x",
+      client_id: first.client_id,
+      client_secret,
+    };
+    return (await (await server.token(form)).json()).error === "unauthorized_client";
+  };
+  assert.is(await works(first.client_secret), true);
+  assert.not.ok("client_secret" in await put({ client_name: "New" }));
+  assert.is(await works(first.client_secret), true);
+  assert.not.ok("client_secret" in await put({ token_endpoint_auth_method: "none" }));
+  const { client_secret } = await put({ token_endpoint_auth_method: "client_secret_post" });
+  assert.equal([await works(client_secret), await works(first.client_secret)], [true, false]);
+});
+
+test("of updates at one moment each is whole or told to try again", async () => {
+  const server = await newServer();
+  const { body: first } = await register(server, WEB);
+  const path = `/oauth/register/${first.client_id}`;
+  const token = first.registration_access_token;
+  const names = Array.from({ length: 8 }, (_, i) => `Name ${i}`);
+  const answers = await Promise.all(
+    names.map((client_name) =>
+      send(server, "PUT", path, { ...WEB, client_id: first.client_id, client_name }, token)
+    ),
+  );
+  const done = answers.filter(({ status }) => status === 200);
+  assert.ok(done.length >= 1);
+  for (const { status, body } of answers) {
+    if (status !== 200) assert.equal([status, body.error], [503, "temporarily_unavailable"]);
+  }
+  const { body } = await send(server, "GET", path, undefined, token);
+  assert.ok(done.some((answer) => answer.body.client_name === body.client_name));
+  assert.is(done.length, 1, "all looked before one of them wrote");
+});
+
+test("metadata of another media type is refused", async () => {
+  const server = await newServer();
+  for (const type of ["text/plain", "application/x-www-form-urlencoded", ""]) {
+    const response = await server.send("/oauth/register", {
+      form: JSON.stringify(WEB),
+      headers: { "content-type": type },
+    });
+    assert.equal([response.status, (await response.json()).error], [400, "invalid_client_metadata"], type);
+  }
+});
+
 test("off: there is no endpoint, and none is advertised", async () => {
   const server = await newServer({ registration: "off" });
   assert.is((await server.send("/oauth/register", { method: "POST", form: "{}" })).status, 404);
@@ -426,6 +496,7 @@ test("an address that registers without end has to wait", async () => {
       }),
       { ip: "2001:db8::1" },
     );
+  assert.is((await once()).status, 201);
   let refused: Response | undefined;
   for (let i = 0; i < 1002 && refused?.status !== 429; i++) refused = await once();
   assert.is(refused!.status, 429);

@@ -94,6 +94,44 @@ for (
   });
 }
 
+test("a resource that is no absolute URI without fragment is refused at the start", async () => {
+  for (const resource of ["mcp", "/mcp", "https://api.example/#part"]) {
+    const message = await newServer({ resources: [{ resource }] }).catch((error) => error.message);
+    assert.is(
+      message,
+      `Cannot create Trivet: resource "${resource}" must be an absolute URI without fragment`,
+    );
+  }
+});
+
+test("more resources than anybody needs are refused, also when they are one and the same", async () => {
+  const server = await newServer({ resources: RESOURCES });
+  const form = `grant_type=client_credentials&client_id=web&client_secret=web-secret` +
+    `&resource=${encodeURIComponent(MCP)}`.repeat(50);
+  const response = await server.send("/oauth/token", { form, method: "POST" });
+  const { error, error_description } = await response.json();
+  assert.equal([response.status, error], [400, "invalid_target"]);
+  assert.match(error_description, /^Ask for at most \d+ resources at once$/);
+});
+
+test("a resource that limits no scopes limits none when it is asked for beside one that does", async () => {
+  const resources = [{ resource: MCP }, { resource: OTHER, scopes: ["read"] }];
+  const server = await newServer({ resources });
+  const ask = async (...asked: string[]) => {
+    const form =
+      `grant_type=client_credentials&client_id=app&client_secret=${
+        encodeURIComponent("app secret:&%+")
+      }&scope=read+write` +
+      asked.map((each) => `&resource=${encodeURIComponent(each)}`).join("");
+    return (await (await server.send("/oauth/token", { form, method: "POST" })).json()).scope;
+  };
+  assert.equal([await ask(OTHER), await ask(MCP), await ask(MCP, OTHER)], [
+    "read",
+    "read write",
+    "read write",
+  ]);
+});
+
 test("several resources: the token request narrows, the grant keeps all (RFC 8707 section 2.2)", async () => {
   const server = await newServer({
     resources: [...RESOURCES.slice(0, 2), { resource: "https://b.example/" }],

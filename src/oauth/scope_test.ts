@@ -28,11 +28,22 @@ test("scopes that imply each other in a circle are one another's", () => {
 });
 
 test("a scope that cannot stand is refused at the start", () => {
-  assert.throws(() => defineScopes({ "a b": "" }), 'scope "a b" must be printable ASCII');
+  assert.throws(() => defineScopes({ "a b": "" }), /scope "a b" must be printable ASCII/);
   assert.throws(
     () => defineScopes({ a: { description: "", implies: ["b"] } }),
-    'scope "a" implies "b", which is not defined',
+    /scope "a" implies "b", which is not defined/,
   );
+});
+
+test("RFC 6749 section 3.3: a scope that is no scope is invalid_scope, in its words", async () => {
+  const server = await newServer();
+  for (const scope of ["read  write", " read", 'read"', "read\twrite", "r\u00e9ad"]) {
+    const response = await server.token({ grant_type: "client_credentials", scope });
+    assert.equal([response.status, await response.json()], [400, {
+      error: "invalid_scope",
+      error_description: "scope must be printable ASCII words separated by single spaces",
+    }], JSON.stringify(scope));
+  }
 });
 
 test("a client gets admin, and what implies it, only where its registration names it", () => {

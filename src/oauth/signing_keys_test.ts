@@ -111,6 +111,26 @@ test("ids that nobody made are not looked for in the store each time", async () 
   assert.ok(reads - before <= 1, `${reads - before} reads`);
 });
 
+test("the key that signs is not looked for in the store each time, but is again within minutes", async () => {
+  const { store, open, advance } = newKeys();
+  let reads = 0;
+  const keys = open(
+    {
+      ...store,
+      get: store.get.bind(store),
+      commit: store.commit.bind(store),
+      list: (prefix, options) => (reads++, store.list(prefix, options)),
+    } as Store,
+  );
+  await keys.current();
+  const before = reads;
+  for (let i = 0; i < 100; i++) await keys.current();
+  assert.is(reads, before);
+  advance(DAY);
+  await keys.current();
+  assert.ok(reads > before);
+});
+
 test("every algorithm has its own keys, all published before the first token", async () => {
   const store = memoryStore();
   const keys = createSigningKeys({
