@@ -159,4 +159,25 @@ test("RFC 8705 section 3: a bound token is good with its certificate only", asyn
   assert.instance(await at({ "client-cert": SEQUENCE }, "10.0.0.10"), TokenRefusal);
 });
 
+test("RFC 8705 section 3.4: a client whose tokens must be bound to a certificate gets none without", async () => {
+  const clients = [
+    toClient({ id: "bound", secret: "s", tls_client_certificate_bound_access_tokens: true }, 0),
+  ];
+  const server = await newServer({ clients, certificateProxy });
+  const ask = async (headers: Record<string, string>, ip: string) => {
+    const form = { grant_type: "client_credentials", client_id: "bound", client_secret: "s" };
+    const response = await server.service.fetch(
+      new Request(`${ISSUER}/oauth/token`, { method: "POST", body: new URLSearchParams(form), headers }),
+      { ip },
+    );
+    const { error, error_description, token_type } = await response.json();
+    return [response.status, error ?? token_type, error_description];
+  };
+  const shown = { "client-cert": SEQUENCE, "x-client-verify": "SUCCESS" };
+  const refused = [400, "invalid_request", "This client gets tokens with a client certificate only"];
+  assert.equal(await ask({}, PROXY), refused);
+  assert.equal(await ask(shown, "192.0.2.1"), refused, "nobody but the proxy shows certificates");
+  assert.equal(await ask(shown, PROXY), [200, "Bearer", undefined]);
+});
+
 test.run();
