@@ -31,8 +31,8 @@ export function randomSecret(prefix: string): string {
 }
 
 /** A secret that only who holds `from` can make again, for the same purpose: as long as a random one. */
-export function derivedSecret(prefix: string, from: string, purpose: string): string {
-  return prefix + encodeBase64url(hmacSha256(new TextEncoder().encode(from), purpose));
+export function derivedSecret(from: string, purpose: string): string {
+  return encodeBase64url(hmacSha256(new TextEncoder().encode(from), purpose));
 }
 
 /** A new identifier: `prefix` and 22 characters of base64url (128 bits). */

@@ -14,7 +14,7 @@ import type { AuthorizationServer } from "./authorization_server.ts";
 import { keepClient } from "./client.ts";
 import { OAuthError } from "./error.ts";
 import { type Grant, grantKey, type Rotation } from "./records.ts";
-import { readRefreshToken, succeedRefreshToken } from "./refresh_token.ts";
+import { readRefreshToken, toRefreshToken } from "./refresh_token.ts";
 import { narrowResources, scopeFor } from "./resource.ts";
 import { narrowScope } from "./scope.ts";
 import { type TokenCall, type TokenResponse, tokenTypeOf } from "./token_response.ts";
@@ -153,10 +153,10 @@ function follow({ form, cnf }: TokenCall, id: string, presented: string, salt: s
     cnf?.jkt,
     cnf?.["x5t#S256"],
   ];
-  const purpose = JSON.stringify(asked);
+  const root = derivedSecret(presented, JSON.stringify(asked));
   return {
-    ...succeedRefreshToken(id, presented, purpose),
-    access_token: derivedSecret(OPAQUE, presented, `access token: ${purpose}`),
+    ...toRefreshToken(id, secretDigest("refresh " + root)),
+    access_token: OPAQUE + secretDigest("access " + root),
   };
 }
 

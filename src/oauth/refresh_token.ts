@@ -4,23 +4,18 @@
  *
  * @module
  */
-import { derivedSecret, randomSecret, secretDigest } from "../crypto/secret.ts";
+import { randomSecret, secretDigest } from "../crypto/secret.ts";
 
 const PREFIX = "trivet_rt_";
 
 /** A new token of the family, and its digest. */
 export function mintRefreshToken(grant: string): { refresh_token: string; digest: string } {
-  const refresh_token = randomSecret(`${PREFIX}${grant}.`);
-  return { refresh_token, digest: secretDigest(refresh_token) };
+  return toRefreshToken(grant, randomSecret(""));
 }
 
-/** The token that follows one of the family: who holds that one makes the same again for the same purpose. */
-export function succeedRefreshToken(
-  grant: string,
-  presented: string,
-  purpose: string,
-): { refresh_token: string; digest: string } {
-  const refresh_token = derivedSecret(`${PREFIX}${grant}.`, presented, `refresh token: ${purpose}`);
+/** The token of the family that has this secret, and its digest. */
+export function toRefreshToken(grant: string, secret: string): { refresh_token: string; digest: string } {
+  const refresh_token = `${PREFIX}${grant}.${secret}`;
   return { refresh_token, digest: secretDigest(refresh_token) };
 }
 
