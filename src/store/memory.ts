@@ -15,6 +15,8 @@ interface MemoryRecord {
   readonly version: number;
   /** Milliseconds since the store's start. */
   readonly expires: number | undefined;
+  /** Read back when the record is first listed: most never are. */
+  key: Key | undefined;
 }
 
 /** Expiry is looked at in slices of this many milliseconds, so that a sweep touches only what is due. */
@@ -74,8 +76,10 @@ class MemoryStore implements Store {
       table.order ??= new SortedKeys(table.records.keys());
       for (const id of table.order.between(low, high, reverse)) {
         const record = table.records.get(id)!;
-        const key = [kind, ...decodeKey(id).slice(1)];
-        if (isLive(record, now)) entries.push(this.#toEntry(key, record) as Entry<Value>);
+        if (isLive(record, now)) {
+          record.key ??= [kind, ...decodeKey(id).slice(1)];
+          entries.push(this.#toEntry(record.key, record) as Entry<Value>);
+        }
         if (entries.length >= limit) return entries;
       }
     }
@@ -96,7 +100,7 @@ class MemoryStore implements Store {
     if (set) {
       for (const { key, value, expires } of set) {
         const ends = expires === undefined ? undefined : small(expires - this.#start);
-        this.#put(key, { value: freeze(value), version, expires: ends });
+        this.#put(key, { value: freeze(value), version, expires: ends, key: undefined });
       }
     }
     if (this.#watchers.size > 0) {
