@@ -25,12 +25,10 @@ export async function issueCode(
   if (!request) return refuseOnPage("It is no authorization request.");
   const secret = randomSecret("trivet_ac_");
   const code: Code = {
-    request,
+    client_id: client.id,
     user,
-    authentication,
     grant: randomId(""),
-    until: as.now() + as.codeLifetime * 1000,
-    spent: false,
+    unspent: { request, authentication, until: as.now() + as.codeLifetime * 1000 },
   };
   const done = await as.store.commit({
     ...used,

@@ -25,11 +25,11 @@ export async function grantCode(as: AuthorizationServer, call: TokenCall): Promi
   if (!secret) throw new OAuthError("invalid_request", "code is missing");
   const entry = await as.store.get<Code>(codeKey(secretDigest(secret)));
   // RFC 6749 §4.1.3: the code is bound to the client that asked for it.
-  if (!entry || entry.value.request.client_id !== client.id) throw new OAuthError("invalid_grant", REFUSED);
-  const code = entry.value;
-  const { request, user, authentication, grant } = code;
-  if (code.spent) return await refuseReplay(as, code);
-  if (code.until <= as.now()) throw new OAuthError("invalid_grant", REFUSED);
+  if (!entry || entry.value.client_id !== client.id) throw new OAuthError("invalid_grant", REFUSED);
+  const { user, grant, unspent } = entry.value;
+  if (!unspent) return await refuseReplay(as, entry.value);
+  const { request, authentication, until } = unspent;
+  if (until <= as.now()) throw new OAuthError("invalid_grant", REFUSED);
   checkRedirectUri(request, form.get("redirect_uri"));
   if (!verifierMatches(request.code_challenge, form.get("code_verifier"))) {
     // Who guesses gets one guess.
@@ -46,7 +46,7 @@ export async function grantCode(as: AuthorizationServer, call: TokenCall): Promi
     authorization: request,
     authentication,
   });
-  if (!await spend(as, entry, set)) return await refuseReplay(as, code);
+  if (!await spend(as, entry, set)) return await refuseReplay(as, entry.value);
   as.observe({ type: "token_issued", grant_type: "authorization_code", client: client.id, user });
   return response;
 }
@@ -64,21 +64,21 @@ function checkRedirectUri(request: AuthorizationRequest, redirect_uri: string | 
   }
 }
 
-/** Marks the code, keeping the record so that a replay is seen. `false`: somebody else was first. */
+/** Leaves of the code what a replay is known by. `false`: somebody else was first. */
 function spend(
   as: AuthorizationServer,
-  { key, version, value }: Entry<Code>,
+  { key, version, value: { unspent: _, ...value } }: Entry<Code>,
   set: readonly Put[],
 ): Promise<boolean> {
   return as.store.commit({
     check: [{ key, version }],
-    set: [{ key, value: { ...value, spent: true }, expires: as.now() + MEMORY }, ...set],
+    set: [{ key, value, expires: as.now() + MEMORY }, ...set],
   });
 }
 
 // RFC 6749 §4.1.2: a code that comes twice has been seen by somebody else; what it gave is taken back.
-async function refuseReplay(as: AuthorizationServer, { grant, request, user }: Code): Promise<never> {
+async function refuseReplay(as: AuthorizationServer, { grant, client_id, user }: Code): Promise<never> {
   await as.store.commit({ remove: [grantKey(grant)] });
-  as.observe({ type: "code_replayed", client: request.client_id, user });
+  as.observe({ type: "code_replayed", client: client_id, user });
   throw new OAuthError("invalid_grant", REFUSED);
 }

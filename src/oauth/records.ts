@@ -170,15 +170,13 @@ export interface Transaction {
   readonly device?: string;
 }
 
-/** Written at consent; a spent one stays a while, so that a replay is seen and ends its grant. */
+/** Written at consent; what is left of a spent one stays a while, so that a replay is seen and ends its grant. */
 export interface Code {
-  readonly request: AuthorizationRequest;
+  readonly client_id: string;
   readonly user: string;
-  readonly authentication: Authentication;
   readonly grant: string;
-  /** When it can no longer be redeemed; the record itself lives longer. */
-  readonly until: number;
-  readonly spent: boolean;
+  /** What it can be redeemed for, and until when; absent once it is spent. */
+  readonly unspent?: Required<Pick<Transaction, "request" | "authentication">> & { readonly until: number };
 }
 
 /** Written by `device_authorization.ts`, answered by `device_page.ts`; a spent one stays a while, as a code does. */
