@@ -73,13 +73,13 @@ const GLOBAL_V6 = parseIp("2000::")!;
 const EMBEDDING = ([["::ffff:0:0", 96, 12], ["64:ff9b::", 96, 12], ["2002::", 16, 2]] as const)
   .map(([prefix, bits, at]) => [parseIp(prefix)!, bits, at] as const);
 
-/** Whether the address is one that the public internet routes. */
+/** Whether the address is one that the public internet routes; bytes that are no address are none. */
 export function isPublicIp(bytes: Uint8Array): boolean {
   if (bytes.length === 16) {
     const holder = EMBEDDING.find(([prefix, bits]) => startsWith(bytes, prefix, bits));
     if (holder) return isPublicIp(bytes.subarray(holder[2], holder[2] + 4));
     if (!startsWith(bytes, GLOBAL_V6, 3)) return false;
-  }
+  } else if (bytes.length !== 4) return false;
   return !SPECIAL_BYTES.some(([prefix, bits]) => startsWith(bytes, prefix, bits));
 }
 

@@ -93,6 +93,12 @@ for (
   test(`of special use: ${ip}`, () => assert.not.ok(isPublicIp(parseIp(ip)!)));
 }
 
+test("what is no address is no public one", () => {
+  for (const bytes of [[], [8], [8, 8, 8], [8, 8, 8, 8, 8], new Array(15).fill(32), new Array(17).fill(32)]) {
+    assert.not.ok(isPublicIp(new Uint8Array(bytes)));
+  }
+});
+
 test("an IPv6 subscriber has 64 bits, an IPv4 one an address, in any spelling", () => {
   assert.is(addressBlock("2001:db8:1:2::1"), addressBlock("2001:DB8:1:2:ffff::9"));
   assert.is.not(addressBlock("2001:db8:1:2::1"), addressBlock("2001:db8:1:3::1"));

@@ -11,6 +11,8 @@ import type { AuthorizationDetail, Client } from "./records.ts";
 /** More than a person would read on a consent page. */
 const MOST = 20;
 const LONGEST = 8192;
+/** Nested deeper, what walks through them would run out of stack. */
+const DEEPEST = 20;
 
 /**
  * The details of a request, checked by their types.
@@ -32,8 +34,14 @@ export function parseAuthorizationDetails(
   if (!Array.isArray(value) || value.length === 0 || value.length > MOST) {
     throw refusal(`must be an array of 1 to ${MOST} objects`);
   }
+  if (isDeeper(value, DEEPEST)) throw refusal(`must be nested at most ${DEEPEST} deep`);
   for (const detail of value) checkDetail(as, client, detail);
   return value;
+}
+
+function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return levels === 0 || Object.values(value).some((each) => isDeeper(each, levels - 1));
 }
 
 function checkDetail(as: AuthorizationServer, client: Client, detail: unknown): void {

@@ -119,4 +119,22 @@ test("section 10: a client that is registered for some types gets no others; met
   assert.equal(metadata.authorization_details_types_supported, ["payment", "calendar"]);
 });
 
+test("details that are nested without end are refused at once, on every way in", async () => {
+  const server = await newServer({ authorizationDetailTypes });
+  const nested = (depth: number) => `[{"type":"calendar","a":${"[".repeat(depth)}${"]".repeat(depth)}}]`;
+  const ask = async (depth: number) => {
+    const form =
+      "grant_type=client_credentials&client_id=web&client_secret=web-secret&authorization_details=";
+    const response = await server.send("/oauth/token", { form: form + nested(depth), method: "POST" });
+    return [response.status, (await response.json()).error];
+  };
+  assert.equal(await ask(10), [200, undefined]);
+  for (const depth of [30, 4000]) assert.equal(await ask(depth), [400, "invalid_authorization_details"]);
+  const cookie = await server.signIn();
+  const path = server.authorizePath({ authorization_details: nested(4000) });
+  const refused = await server.send(path, { headers: { cookie } });
+  const { searchParams } = new URL(refused.headers.get("location")!);
+  assert.is(searchParams.get("error"), "invalid_authorization_details");
+});
+
 test.run();

@@ -129,7 +129,7 @@ async function provesOtherwise(
     default: {
       const certificate = readCertificate(as, request, context);
       return certificate !== undefined && secrets.length === 0 &&
-        await certificateMatches(client, certificate);
+        await certificateMatches(as, client, certificate);
     }
   }
 }

@@ -6,8 +6,10 @@
  */
 import { encodeBase64url } from "../crypto/base64url.ts";
 import { type Certificate, decodePem, parseCertificate } from "../crypto/x509.ts";
+import { PublicFetchError } from "../http/public_fetch.ts";
 import type { RequestContext } from "../http/service.ts";
 import type { AuthorizationServer } from "./authorization_server.ts";
+import { findKeys } from "./key_set.ts";
 import type { Client } from "./records.ts";
 
 /** The certificate of the request, and whether the proxy trusts who issued it. */
@@ -44,6 +46,7 @@ function decodeField(field: string): Uint8Array | undefined {
 
 /** Whether the certificate is the client's: by the name that it registered (§2.1), or by the key itself (§2.2). */
 export async function certificateMatches(
+  as: AuthorizationServer,
   client: Client,
   certificate: PresentedCertificate,
 ): Promise<boolean> {
@@ -52,7 +55,11 @@ export async function certificateMatches(
     const { type, value } = client.certificate;
     return type === "subject_dn" ? certificate.subject_dn === value : certificate.names[type].includes(value);
   }
-  for (const jwk of client.jwks?.keys ?? []) {
+  const keys = await findKeys(as, client).catch((error) => {
+    if (error instanceof PublicFetchError) return [];
+    throw error;
+  });
+  for (const jwk of keys) {
     if (await publicKeyOf(jwk) === certificate.publicKey) return true;
   }
   return false;

@@ -128,6 +128,33 @@ test("RFC 8705 section 2.2: a certificate with the registered key, whoever issue
   assert.is((await newToken({ ...client, jwks: other }, { "client-cert": SEQUENCE })).response.status, 401);
 });
 
+test("RFC 8705 section 2.2: the registered keys may be at an address; when they cannot be had nobody is let in", async () => {
+  let answer = () => new Response(JSON.stringify({ keys: [JWK] }));
+  const server = await newServer({
+    certificateProxy,
+    connect: () => Promise.resolve(answer()),
+    clients: [1, 2, 3].map((i) =>
+      toClient({
+        id: `m${i}`,
+        grant_types: ["client_credentials"],
+        token_endpoint_auth_method: "self_signed_tls_client_auth",
+        jwks_uri: `https://client.example/keys-${i}`,
+      }, 0)
+    ),
+  });
+  const ask = async (client_id: string, headers: Record<string, string>) => {
+    const body = new URLSearchParams({ grant_type: "client_credentials", client_id });
+    const request = new Request(ISSUER + "/oauth/token", { method: "POST", body, headers });
+    return (await server.service.fetch(request, { ip: PROXY })).status;
+  };
+  assert.is(await ask("m1", { "client-cert": SEQUENCE }), 200);
+  assert.is(await ask("m1", {}), 401);
+  answer = () => new Response(JSON.stringify({ keys: [{ ...JWK, x: JWK.y, y: JWK.x }] }));
+  assert.is(await ask("m2", { "client-cert": SEQUENCE }), 401);
+  answer = () => new Response("", { status: 500 });
+  assert.is(await ask("m3", { "client-cert": SEQUENCE }), 401);
+});
+
 for (
   const [name, headers, options] of [
     ["from another address than the proxy's", TRUSTED, { ip: "10.0.0.10" }],

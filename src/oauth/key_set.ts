@@ -5,7 +5,7 @@
  * @module
  */
 import { algorithmsOf, checkJwk, importPublicJwk, type PublicJwk } from "../crypto/jwk.ts";
-import { type Claims, JWS_ALGORITHMS, type JwsAlgorithm, readJws, verifyJws } from "../crypto/jws.ts";
+import { type Claims, JWS_ALGORITHMS, readJws, verifyJws } from "../crypto/jws.ts";
 import { secretDigest } from "../crypto/secret.ts";
 import { PublicFetchError } from "../http/public_fetch.ts";
 import type { AuthorizationServer } from "./authorization_server.ts";
@@ -43,25 +43,32 @@ export async function verifyBySource(
   const header = readJws(token)?.header;
   const alg = JWS_ALGORITHMS.find((each) => each === header?.alg);
   if (!header || !alg) return undefined;
-  for (const jwk of (await findKeys(as, source, header.kid, alg)).slice(0, MOST_TRIED)) {
+  // Only the id is looked up: a header that brings its own key or address is not listened to.
+  const { kid } = header;
+  const keys = await findKeys(
+    as,
+    source,
+    (key) =>
+      algorithmsOf(key).includes(alg) && (key.alg === undefined || key.alg === alg) && key.use !== "enc" &&
+      (kid === undefined || key.kid === kid),
+  );
+  for (const jwk of keys.slice(0, MOST_TRIED)) {
     const claims = await importPublicJwk(jwk, alg).then((key) => verifyJws(key, typ, token), () => undefined);
     if (claims) return { header, claims };
   }
   return undefined;
 }
 
-async function findKeys(
+/**
+ * The keys that fit. Fetched ones are gone by for a while, but looked for again when none of them fits.
+ * @throws {PublicFetchError} when the keys cannot be fetched
+ */
+export async function findKeys(
   as: AuthorizationServer,
   { jwks, jwks_uri }: KeySource,
-  kid: unknown,
-  alg: JwsAlgorithm,
+  fits: (key: PublicJwk) => boolean = () => true,
 ): Promise<readonly PublicJwk[]> {
-  // Only the id is looked up: a header that brings its own key or address is not listened to.
-  const fit = ({ keys }: { readonly keys: readonly PublicJwk[] }) =>
-    keys.filter((key) =>
-      algorithmsOf(key).includes(alg) && (key.alg === undefined || key.alg === alg) && key.use !== "enc" &&
-      (kid === undefined || key.kid === kid)
-    );
+  const fit = ({ keys }: { readonly keys: readonly PublicJwk[] }) => keys.filter(fits);
   if (jwks) return fit(jwks);
   if (jwks_uri === undefined) return [];
   const key = keySetKey(secretDigest(jwks_uri));

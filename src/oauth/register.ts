@@ -71,7 +71,8 @@ export async function updateRegistration(
   const entry = await findRegistration(as, request, id);
   const before = entry.value;
   const metadata = await readJson(request);
-  const { client_id, client_secret } = metadata as Record<string, unknown>;
+  // The client may be a stranger: `null` is JSON too.
+  const { client_id, client_secret } = Object(metadata) as Record<string, unknown>;
   if (client_id !== id) throw refusal("client_id must be the one that is registered");
   if (client_secret !== undefined && !isSecretOf(before, client_secret)) {
     throw refusal("client_secret must be the current one, or left out");

@@ -93,6 +93,16 @@ test("an update keeps the secret that it does not speak of, and gives one where 
   assert.equal([await works(client_secret), await works(first.client_secret)], [true, false]);
 });
 
+test("an update that is no object is refused, whatever JSON it is", async () => {
+  const server = await newServer();
+  const { body } = await register(server, WEB);
+  for (const metadata of ["null", "5", "[]", '"x"', "true"]) {
+    const path = `/oauth/register/${body.client_id}`;
+    const answer = await send(server, "PUT", path, metadata, body.registration_access_token);
+    assert.equal([answer.status, answer.body.error], [400, "invalid_client_metadata"], metadata);
+  }
+});
+
 test("of updates at one moment each is whole or told to try again", async () => {
   const server = await newServer();
   const { body: first } = await register(server, WEB);

@@ -5,8 +5,10 @@
  */
 import { bearerChallenge, TokenRefusal } from "../http/bearer.ts";
 import { jsonFields, respondJson, respondText } from "../http/response.ts";
+import { queryOf } from "../http/router.ts";
 import type { RequestContext } from "../http/service.ts";
 import type { AuthorizationServer } from "./authorization_server.ts";
+import { parseParameters } from "./parameters.ts";
 import { authenticateRequest } from "./protect.ts";
 import { findUser } from "./user.ts";
 
@@ -19,7 +21,9 @@ export async function userInfo(
   context: RequestContext,
 ): Promise<Response> {
   // RFC 6750 §2: one way of sending it; the query is none here (RFC 9700 §4.3.2).
-  if (request.headers.has("authorization") && request.url.includes("access_token=")) {
+  const twice = request.url.includes("access_token=") &&
+    parseParameters(queryOf(request.url)).has("access_token");
+  if (twice && request.headers.has("authorization")) {
     const text = "Send the access token in the Authorization field alone";
     return refuse(400, text, { error: "invalid_request", error_description: text });
   }

@@ -82,4 +82,11 @@ test("a token of a removed user is 401", async () => {
   );
 });
 
+test("a parameter whose name only ends like it is no second token", async () => {
+  const server = await newServer();
+  const { access_token } = await server.tokens({ scope: "profile" });
+  const headers = { authorization: `Bearer ${access_token}` };
+  assert.is((await server.send("/api/user?not_access_token=x", { headers })).status, 200);
+});
+
 test.run();
