@@ -46,7 +46,7 @@ export async function fuzzOAuth(count: number, seed: number): Promise<Findings> 
     const { pathname } = new URL(request.url);
     const response = await server.service.fetch(request, { ip: `192.0.2.${random.below(250)}` });
     const text = await response.text();
-    const key = `${request.method} ${pathname} ${response.status}`;
+    const key = `${request.method} ${pathname.replace(/client_.*/, "own")} ${response.status}`;
     answers.set(key, (answers.get(key) ?? 0) + 1);
     const problem = judge(request.method, pathname, response, text);
     if (problem) problems.push(`${problem}: ${response.status} ${text.slice(0, 300)} for ${shown}`);
@@ -62,7 +62,8 @@ export async function fuzzOAuth(count: number, seed: number): Promise<Findings> 
 }
 
 /** Makes values that are good at this moment. */
-async function plunder(server: TestServer, { values, cookies }: Loot): Promise<void> {
+async function plunder(server: TestServer, loot: Loot): Promise<void> {
+  const { values, cookies } = loot;
   const secret = { client_secret: "secret" };
   const cookie = await server.signIn();
   cookies.push(cookie);
@@ -89,6 +90,11 @@ async function plunder(server: TestServer, { values, cookies }: Loot): Promise<v
     pushed.request_uri,
     transaction,
   );
+  const registered = await (await server.send("/oauth/register", {
+    form: JSON.stringify({ redirect_uris: [APP_URI] }),
+    headers: { "content-type": "application/json" },
+  })).json();
+  loot.registration = { client_id: registered.client_id, token: registered.registration_access_token };
   values.splice(0, values.length - MOST_LOOT);
   cookies.splice(0, cookies.length - MOST_LOOT);
 }

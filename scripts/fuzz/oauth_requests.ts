@@ -11,8 +11,12 @@ import type { Random } from "./random.ts";
 export interface Loot {
   readonly values: string[];
   readonly cookies: string[];
+  /** A client that the stranger registered itself, and the token to manage it with. */
+  registration?: { readonly client_id: string; readonly token: string };
 }
 
+/** Stands for the registration of the stranger's own client. */
+const OWN = "/oauth/register/own";
 const PATHS: readonly (readonly [method: string, path: string])[] = [
   ["POST", "/oauth/token"],
   ["POST", "/oauth/token"],
@@ -27,6 +31,9 @@ const PATHS: readonly (readonly [method: string, path: string])[] = [
   ["POST", "/oauth/register"],
   ["GET", "/oauth/register/app"],
   ["PUT", "/oauth/register/app"],
+  ["GET", OWN],
+  ["PUT", OWN],
+  ["DELETE", OWN],
   ["DELETE", "/oauth/register/%00"],
   ["GET", "/device"],
   ["POST", "/device"],
@@ -154,9 +161,10 @@ function metadata(random: Random, loot: Loot): string {
       () => depth > 2 ? {} : { [random.pick(METADATA)]: value(depth + 1) },
       () => depth > 2 ? [] : [value(depth + 1)],
     ])();
+  const { client_id } = loot.registration ?? {};
   const document: Record<string, unknown> = random.oneIn(8)
     ? {}
-    : { redirect_uris: ["https://app.example/cb"] };
+    : { redirect_uris: ["https://app.example/cb"], client_id };
   for (let i = random.below(4); i > 0; i--) document[random.pick(METADATA)] = value(0);
   const text = JSON.stringify(random.oneIn(20) ? value(0) : document) ?? "";
   return random.oneIn(15) ? text.slice(0, random.below(text.length + 1)) : text;
@@ -164,11 +172,14 @@ function metadata(random: Random, loot: Loot): string {
 
 /** The next request. */
 export function nextRequest(random: Random, origin: string, loot: Loot): Request {
-  const [method, path] = random.pick(PATHS);
+  const [method, named] = random.pick(PATHS);
+  const own = named === OWN ? loot.registration : undefined;
+  const path = own ? `/oauth/register/${own.client_id}` : named;
   const fields = goodFields(random, path, loot);
   if (!random.oneIn(5)) { for (let i = 1 + random.below(4); i > 0; i--) spoil(random, fields, loot); }
   const query = new URLSearchParams(fields).toString();
   const headers = headersFor(random, loot);
+  if (own && !random.oneIn(10)) headers.authorization = `Bearer ${own.token}`;
   const verb = random.oneIn(30)
     ? random.pick(["GET", "POST", "PUT", "DELETE", "PATCH", "HEAD", "OPTIONS"])
     : method;

@@ -86,6 +86,7 @@ export const WORDS: readonly string[] = [
   '[{"type":"payment","amount":1}]',
   '[{"type":"__proto__"}]',
   "[".repeat(600),
+  `[{"type":"payment","a":${"[".repeat(2300)}${"]".repeat(2300)}}]`,
   '{"keys":[{"kty":"EC"}]}',
   "eyJhbGciOiJub25lIn0.e30.",
   "eyJhbGciOiJFUzI1NiJ9.eyJpc3MiOiJhcHAiLCJzdWIiOiJhcHAifQ.AAAA",
