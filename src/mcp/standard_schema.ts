@@ -5,6 +5,7 @@
  * @module
  */
 import { compileSchema, type JsonSchema } from "../json_schema/compile.ts";
+import type { FromJsonSchema } from "./schema_types.ts";
 import { toJsonSchema } from "./valibot_json_schema.ts";
 
 /** The part of Standard Schema version 1 that is used, with its JSON Schema extension where a library has it. */
@@ -16,6 +17,7 @@ export interface StandardSchema<Input = unknown, Output = Input> {
     readonly types?: { readonly input: Input; readonly output: Output } | undefined;
     readonly jsonSchema?: {
       readonly input: (options: { readonly target: string }) => Record<string, unknown>;
+      readonly output?: (options: { readonly target: string }) => Record<string, unknown>;
     };
   };
 }
@@ -26,9 +28,17 @@ type StandardResult<Output> =
     readonly issues: readonly { readonly message: string; readonly path?: readonly unknown[] | undefined }[];
   };
 
-/** What a handler is given for a schema: its output type, or any object for raw JSON Schema. */
+/** What a handler is given for an input schema: its output type, or what raw JSON Schema allows. */
 export type Parsed<Schema> = Schema extends StandardSchema<infer _, infer Output> ? Output
-  : Record<string, unknown>;
+  : unknown extends FromJsonSchema<Schema> ? Record<string, unknown>
+  : FromJsonSchema<Schema>;
+
+/** What a handler must return for an output schema: its input type, or what raw JSON Schema allows. */
+export type Unparsed<Schema> = Schema extends StandardSchema<infer Input, infer _> ? Input
+  : Returned<FromJsonSchema<Schema>>;
+
+// A handler may return lists and objects that it may not change itself.
+type Returned<Value> = unknown extends Value ? Value : { readonly [K in keyof Value]: Returned<Value[K]> };
 
 /** Schemas that are accepted. */
 export type AnySchema = StandardSchema | { readonly [keyword: string]: unknown };
@@ -41,62 +51,96 @@ export interface CompiledSchema {
 
 export type ParseResult = { readonly value: unknown } | { readonly problems: readonly string[] };
 
+/** Arguments of a tool, which are always an object, or its result, which may be any JSON. */
+export type SchemaUse = "input" | "output";
+
 /**
- * Compiles a schema once.
- * @throws {TypeError} when it has no JSON Schema to publish, or one that cannot be compiled
+ * Compiles a schema once. Of a Standard Schema for results, the JSON Schema is of what it makes of them.
+ * @throws {TypeError} when it has no JSON Schema to publish, or one that cannot be compiled, or one for arguments
+ *   that are no object
  */
-export function compileAnySchema(schema: AnySchema, name: string): CompiledSchema {
-  return isStandard(schema) ? compileStandard(schema, name) : compileRaw(schema, name);
+export function compileAnySchema(schema: AnySchema, name: string, use: SchemaUse = "input"): CompiledSchema {
+  return isStandard(schema) ? compileStandard(schema, name, use) : compileRaw(schema, name, use);
 }
 
 function isStandard(schema: AnySchema): schema is StandardSchema {
   return "~standard" in schema;
 }
 
-function compileRaw(jsonSchema: { readonly [keyword: string]: unknown }, name: string): CompiledSchema {
-  if (jsonSchema.type !== "object") {
-    throw new TypeError(`Cannot define "${name}": its schema must have "type": "object" at the root`);
+const SUBJECT: Readonly<Record<SchemaUse, string>> = { input: "the arguments", output: "the result" };
+
+function compileRaw(
+  jsonSchema: { readonly [keyword: string]: unknown },
+  name: string,
+  use: SchemaUse,
+): CompiledSchema {
+  if (use === "input" && jsonSchema.type !== "object") {
+    throw new TypeError(`Cannot define "${name}": its input schema must have "type": "object" at the root`);
   }
-  const check = compileSchema(jsonSchema);
+  const check = explain(name, use, () => compileSchema(jsonSchema));
   return {
     jsonSchema,
     parse(value) {
       const violations = check(value);
       return violations.length === 0
         ? { value }
-        : { problems: violations.map(({ path, message }) => `${path || "the arguments"}: ${message}`) };
+        : { problems: violations.map(({ path, message }) => `${path || SUBJECT[use]}: ${message}`) };
     },
   };
 }
 
-function compileStandard(schema: StandardSchema, name: string): CompiledSchema {
-  const { vendor, validate, jsonSchema: extension } = schema["~standard"];
-  const jsonSchema = extension
-    ? extension.input({ target: "draft-2020-12" })
-    : vendor === "valibot"
-    ? toJsonSchema(schema, name)
-    : undefined;
-  if (jsonSchema === undefined) {
-    throw new TypeError(
-      `Cannot define "${name}": ${vendor} gives no JSON Schema; pass a JSON Schema object instead`,
-    );
-  }
-  if (jsonSchema.type !== "object") {
-    throw new TypeError(`Cannot define "${name}": its schema must be of an object`);
-  }
+function compileStandard(schema: StandardSchema, name: string, use: SchemaUse): CompiledSchema {
+  const { validate } = schema["~standard"];
   const read = (result: StandardResult<unknown>): ParseResult =>
     result.issues === undefined ? { value: result.value } : {
       problems: result.issues.map(({ message, path = [] }) =>
-        `${toPointer(path) || "the arguments"}: ${message}`
+        `${toPointer(path) || SUBJECT[use]}: ${message}`
       ),
     };
   return {
-    jsonSchema,
+    jsonSchema: toPublish(schema, name, use),
     parse(value) {
       const result = validate(value);
       return result instanceof Promise ? result.then(read) : read(result);
     },
   };
+}
+
+/** The JSON Schema of a Standard Schema, by its own extension or by ours. */
+function toPublish(schema: StandardSchema, name: string, use: SchemaUse): JsonSchema {
+  const { vendor, jsonSchema: extension } = schema["~standard"];
+  if (extension === undefined && vendor !== "valibot") {
+    throw new TypeError(
+      `Cannot define "${name}": ${vendor} gives no JSON Schema; pass a JSON Schema object instead`,
+    );
+  }
+  const target = { target: "draft-2020-12" };
+  const published = extension
+    ? explain(name, use, () => use === "output" && extension.output?.(target) || extension.input(target))
+    : toJsonSchema(schema, name, use);
+  if (use === "output" || published.type === "object") return published;
+  if (!isOfObjects(published)) {
+    throw new TypeError(`Cannot define "${name}": its input schema must be of an object`);
+  }
+  // MCP wants the type at the root, also when each of its alternatives says it.
+  return { type: "object", ...published };
+}
+
+function isOfObjects(schema: unknown): boolean {
+  if (typeof schema !== "object" || schema === null) return false;
+  const { type, anyOf, oneOf, allOf } = schema as Record<string, unknown>;
+  return type === "object" || Array.isArray(allOf) && allOf.some(isOfObjects) ||
+    [anyOf, oneOf].some((list) => Array.isArray(list) && list.length > 0 && list.every(isOfObjects));
+}
+
+/** Says of a failure which definition it is about. */
+function explain<Result>(name: string, use: SchemaUse, run: () => Result): Result {
+  try {
+    return run();
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new TypeError(`Cannot define "${name}" with this ${use} schema: ${reason}`, { cause });
+  }
 }
 
 /** A path of Standard Schema, whose steps are keys or objects with a key, as a JSON Pointer. */

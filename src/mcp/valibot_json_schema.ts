@@ -27,18 +27,33 @@ interface ValibotNode {
 
 type Schema = Record<string, unknown>;
 
-/** @throws {TypeError} naming the part that JSON Schema cannot say */
-export function toJsonSchema(schema: unknown, name: string): Schema {
-  return convert(schema as ValibotNode, name);
+interface Place {
+  /** Of the definition, for messages. */
+  readonly name: string;
+  readonly use: "input" | "output";
 }
 
-function convert(node: ValibotNode, name: string): Schema {
-  const schema = convertType(node, name);
-  for (const action of node.pipe?.slice(1) ?? []) Object.assign(schema, convertAction(action, schema, name));
+/**
+ * The JSON Schema of what comes in, or of what valibot makes of it.
+ * @throws {TypeError} naming the part that JSON Schema cannot say
+ */
+export function toJsonSchema(schema: unknown, name: string, use: "input" | "output" = "input"): Schema {
+  return convert(schema as ValibotNode, { name, use });
+}
+
+function convert(node: ValibotNode, at: Place): Schema {
+  const schema = convertType(node, at);
+  for (const action of node.pipe?.slice(1) ?? []) {
+    if (at.use === "output" && /^(trim|to_)/.test(action.type)) forgetText(schema);
+    const more = convertAction(action, schema, at);
+    // One pattern is a keyword; more of them are schemas that must all fit.
+    if ("pattern" in more && "pattern" in schema) schema.allOf = [...(schema.allOf as Schema[] ?? []), more];
+    else Object.assign(schema, more);
+  }
   return schema;
 }
 
-function convertType(node: ValibotNode, name: string): Schema {
+function convertType(node: ValibotNode, at: Place): Schema {
   switch (node.type) {
     case "string":
     case "number":
@@ -55,62 +70,71 @@ function convertType(node: ValibotNode, name: string): Schema {
     case "enum":
       return { enum: node.options };
     case "array":
-      return { type: "array", items: convert(node.item!, name) };
+      return { type: "array", items: convert(node.item!, at) };
     case "tuple":
     case "strict_tuple":
     case "loose_tuple":
     case "tuple_with_rest":
-      return convertTuple(node, name);
+      return convertTuple(node, at);
     case "object":
     case "strict_object":
     case "loose_object":
     case "object_with_rest":
-      return convertObject(node, name);
+      return convertObject(node, at);
     case "record":
       return {
         type: "object",
-        propertyNames: convert(node.key!, name),
-        additionalProperties: convert(node.value!, name),
+        propertyNames: convert(node.key!, at),
+        additionalProperties: convert(node.value!, at),
       };
     case "optional":
-    case "exact_optional": {
-      const wrapped = convert(node.wrapped!, name);
-      return node.default === undefined || typeof node.default === "function"
-        ? wrapped
-        : { ...wrapped, default: node.default };
-    }
+    case "exact_optional":
+      return { ...convert(node.wrapped!, at), ...defaultOf(node) };
     case "nullable":
-      return { anyOf: [convert(node.wrapped!, name), { type: "null" }] };
+    case "nullish": {
+      const wrapped = convert(node.wrapped!, at);
+      // A default stands for null too, so that none comes out.
+      return at.use === "output" && node.default !== undefined && node.default !== null
+        ? { ...wrapped, ...defaultOf(node) }
+        : { anyOf: [wrapped, { type: "null" }], ...defaultOf(node) };
+    }
     case "union":
     case "variant":
-      return { anyOf: node.options!.map((option) => convert(option as ValibotNode, name)) };
+      return { anyOf: node.options!.map((option) => convert(option as ValibotNode, at)) };
     case "intersect":
-      return { allOf: node.options!.map((option) => convert(option as ValibotNode, name)) };
+      return { allOf: node.options!.map((option) => convert(option as ValibotNode, at)) };
     default:
-      throw unsayable(node, name);
+      throw unsayable(node, at);
   }
 }
 
-function convertObject(node: ValibotNode, name: string): Schema {
+/** Defaults that are made anew for each call cannot be told. */
+function defaultOf(node: ValibotNode): Schema {
+  return node.default === undefined || typeof node.default === "function" ? {} : { default: node.default };
+}
+
+function convertObject(node: ValibotNode, at: Place): Schema {
   const entries = Object.entries(node.entries!);
-  const required = entries.filter(([, entry]) => !/optional$|nullish$/.test(entry.type)).map(([key]) => key);
+  const required = entries.filter(([, entry]) =>
+    !/optional$|nullish$/.test(entry.type) || at.use === "output" && entry.default !== undefined
+  ).map(([key]) => key);
   return {
     type: "object",
-    properties: Object.fromEntries(entries.map(([key, entry]) => [key, convert(entry, name)])),
+    properties: Object.fromEntries(entries.map(([key, entry]) => [key, convert(entry, at)])),
     ...(required.length > 0 && { required }),
     ...(node.type === "strict_object" && { additionalProperties: false }),
-    ...(node.type === "object_with_rest" && { additionalProperties: convert(node.rest!, name) }),
+    ...(node.type === "object_with_rest" && { additionalProperties: convert(node.rest!, at) }),
   };
 }
 
-function convertTuple(node: ValibotNode, name: string): Schema {
-  const items = node.items!.map((item) => convert(item, name));
+function convertTuple(node: ValibotNode, at: Place): Schema {
+  const items = node.items!.map((item) => convert(item, at));
   return {
     type: "array",
     prefixItems: items,
     minItems: items.length,
     ...(node.type === "strict_tuple" && { maxItems: items.length }),
-    ...(node.type === "tuple_with_rest" && { items: convert(node.rest!, name) }),
+    ...(node.type === "tuple_with_rest" && { items: convert(node.rest!, at) }),
   };
 }
 
@@ -126,7 +150,7 @@ const FORMATS: Readonly<Record<string, string>> = {
   ipv6: "ipv6",
 };
 
-function convertAction(action: ValibotNode, schema: Schema, name: string): Schema {
+function convertAction(action: ValibotNode, schema: Schema, at: Place): Schema {
   const { type, requirement } = action;
   const isArray = schema.type === "array";
   if (type in FORMATS) return { format: FORMATS[type] };
@@ -158,13 +182,19 @@ function convertAction(action: ValibotNode, schema: Schema, name: string): Schem
       return isArray
         ? { minItems: requirement, maxItems: requirement }
         : { minLength: requirement, maxLength: requirement };
-    case "regex":
-      return { pattern: (requirement as RegExp).source };
+    case "regex": {
+      const { source, flags } = requirement as RegExp;
+      // JSON Schema reads patterns as with "u"; the others change what fits.
+      if (/[imsv]/.test(flags)) throw unsayable({ ...action, type: `regex with flag "${flags}"` }, at);
+      return { pattern: source };
+    }
     case "starts_with":
       return { pattern: "^" + escapePattern(requirement as string) };
     case "ends_with":
       return { pattern: escapePattern(requirement as string) + "$" };
     case "trim":
+    case "trim_start":
+    case "trim_end":
     case "to_lower_case":
     case "to_upper_case":
     case "brand":
@@ -173,15 +203,23 @@ function convertAction(action: ValibotNode, schema: Schema, name: string): Schem
       // These change or name what comes in; what may come in stays the same.
       return {};
     default:
-      throw unsayable(action, name);
+      throw unsayable(action, at);
   }
+}
+
+/** Text that is changed after it was checked need not fit any longer. */
+function forgetText(schema: Schema): void {
+  for (const keyword of Object.keys(schema)) {
+    if (keyword !== "title" && keyword !== "description") delete schema[keyword];
+  }
+  schema.type = "string";
 }
 
 function escapePattern(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&");
 }
 
-function unsayable({ type }: ValibotNode, name: string): TypeError {
+function unsayable({ type }: ValibotNode, { name }: Place): TypeError {
   return new TypeError(
     `Cannot define "${name}": JSON Schema cannot say valibot's "${type}"; pass a JSON Schema instead`,
   );

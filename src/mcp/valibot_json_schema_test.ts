@@ -55,6 +55,56 @@ test("pipes: bounds, formats, patterns, descriptions", () => {
   assert.equal(convert(v.pipe(v.string(), v.startsWith("a.b"))), { type: "string", pattern: "^a\\.b" });
 });
 
+test("pipes: two patterns must both fit", () => {
+  assert.equal(convert(v.pipe(v.string(), v.startsWith("a"), v.endsWith("z"), v.regex(/b/u))), {
+    type: "string",
+    pattern: "^a",
+    allOf: [{ pattern: "z$" }, { pattern: "b" }],
+  });
+});
+
+test("nullish: null or left out, with a default", () => {
+  assert.equal(convert(v.object({ a: v.nullish(v.string(), "x") })), {
+    type: "object",
+    properties: { a: { anyOf: [{ type: "string" }, { type: "null" }], default: "x" } },
+  });
+});
+
+test("output: what a default fills in is there, and is not null", () => {
+  const schema = v.object({
+    a: v.optional(v.number(), 1),
+    b: v.optional(v.number(), () => 1),
+    c: v.optional(v.number()),
+    d: v.nullish(v.string(), "x"),
+    e: v.nullable(v.string(), null),
+  });
+  assert.equal(toJsonSchema(schema, "test", "output"), {
+    type: "object",
+    properties: {
+      a: { type: "number", default: 1 },
+      b: { type: "number" },
+      c: { type: "number" },
+      d: { type: "string", default: "x" },
+      e: { anyOf: [{ type: "string" }, { type: "null" }], default: null },
+    },
+    required: ["a", "b", "d", "e"],
+  });
+  assert.equal(convert(schema).required, ["e"]);
+});
+
+test("output: text that is changed need not fit what was checked before", () => {
+  const schema = v.pipe(v.string(), v.description("d"), v.minLength(3), v.trim(), v.maxLength(9));
+  assert.equal(toJsonSchema(schema, "test", "output"), { type: "string", description: "d", maxLength: 9 });
+  assert.equal(convert(schema), { type: "string", description: "d", minLength: 3, maxLength: 9 });
+});
+
+test("a pattern with flags that JSON Schema does not have is refused", () => {
+  assert.throws(
+    () => convert(v.pipe(v.string(), v.regex(/a/i))),
+    /cannot say valibot's "regex with flag "i""/,
+  );
+});
+
 for (
   const schema of [
     v.date(),

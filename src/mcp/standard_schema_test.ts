@@ -1,0 +1,174 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import * as v from "valibot";
+import { z } from "zod";
+import {
+  type AnySchema,
+  compileAnySchema,
+  type Parsed,
+  type StandardSchema,
+  type Unparsed,
+} from "./standard_schema.ts";
+
+const test = suite("mcp/standard_schema");
+
+type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends (<T>() => T extends B ? 1 : 2) ? true : false;
+
+const RAW = { type: "object", properties: { a: { type: "string" } }, required: ["a"] } as const;
+
+/** A library of its own, as arktype is one: schemas are functions, and JSON Schema comes by the extension. */
+function foreign<Input, Output>(
+  jsonSchema: StandardSchema["~standard"]["jsonSchema"],
+  validate: StandardSchema<Input, Output>["~standard"]["validate"],
+): StandardSchema<Input, Output> {
+  const standard = { version: 1, vendor: "foreign", validate, ...(jsonSchema && { jsonSchema }) } as const;
+  return Object.assign(() => {}, { "~standard": standard });
+}
+
+test("Parsed<> is what comes out of a schema, or what raw JSON Schema allows", () => {
+  const _raw: Equal<Parsed<typeof RAW>, { a: string }> = true;
+  const _wide: Equal<Parsed<{ readonly [keyword: string]: unknown }>, Record<string, unknown>> = true;
+  const _typeIsText: Equal<Parsed<{ type: string }>, Record<string, unknown>> = true;
+  const valibot = v.object({ a: v.optional(v.number(), 1) });
+  const _valibot: Equal<Parsed<typeof valibot>, { a: number }> = true;
+  const zod = z.object({ a: z.number().default(1), b: z.string().optional() });
+  const _zod: Equal<Parsed<typeof zod>, { a: number; b?: string | undefined }> = true;
+  const own = foreign<{ a: string }, { a: number }>(undefined, () => ({ value: { a: 1 } }));
+  const _foreign: Equal<Parsed<typeof own>, { a: number }> = true;
+});
+
+test("Unparsed<> is what may go into a schema; what raw JSON Schema allows may be read-only", () => {
+  const _raw: Equal<Unparsed<typeof RAW>, { readonly a: string }> = true;
+  const _list: Equal<
+    Unparsed<{ type: "array"; items: { type: "array"; items: { type: "string" } } }>,
+    readonly (readonly string[])[]
+  > = true;
+  const _wide: Equal<Unparsed<{ readonly [keyword: string]: unknown }>, unknown> = true;
+  const valibot = v.object({ a: v.optional(v.number(), 1) });
+  const _valibot: Equal<Unparsed<typeof valibot>, { a?: number | undefined }> = true;
+  const zod = z.object({ a: z.number().default(1) });
+  const _zod: Equal<Unparsed<typeof zod>, { a?: number | undefined }> = true;
+  // @ts-expect-error: a must be a text
+  const _wrong: Unparsed<typeof RAW> = { a: 1 };
+});
+
+test("schemas of all these libraries are schemas", () => {
+  const all: AnySchema[] = [RAW, v.object({}), z.object({}), foreign(undefined, () => ({ value: {} }))];
+  assert.is(all.length, 4);
+});
+
+test("raw JSON Schema is published as it is, and validates", () => {
+  const { jsonSchema, parse } = compileAnySchema(RAW, "x");
+  assert.is(jsonSchema, RAW);
+  assert.equal(parse({ a: "1" }), { value: { a: "1" } });
+  assert.equal(parse({ a: 1 }), { problems: ["/a: must be string"] });
+  assert.equal(parse(1), { problems: ["the arguments: must be object"] });
+});
+
+for (const schema of [{}, { type: "array" }, { type: ["object", "null"] }, { properties: {} }]) {
+  test(`arguments are an object: ${JSON.stringify(schema)} is refused, but not for a result`, () => {
+    assert.throws(
+      () => compileAnySchema(schema, "x"),
+      /^Cannot define "x": its input schema must have "type": "object" at the root$/,
+    );
+    assert.is(compileAnySchema(schema, "x", "output").jsonSchema, schema);
+  });
+}
+
+test("a result may be any JSON", () => {
+  const list = { type: "array", items: { type: "number" } };
+  assert.equal(compileAnySchema(list, "x", "output").parse([1]), { value: [1] });
+  assert.equal(compileAnySchema(list, "x", "output").parse("1"), {
+    problems: ["the result: must be array"],
+  });
+  assert.equal(compileAnySchema(v.string(), "x", "output").jsonSchema, { type: "string" });
+  assert.equal(compileAnySchema(v.string(), "x", "output").parse("a"), { value: "a" });
+});
+
+test("what cannot be compiled says which definition it is of, and keeps the cause", () => {
+  assert.throws(
+    () => compileAnySchema({ type: "object", properties: { a: { type: "text" } } }, "x"),
+    (error: Error) =>
+      error instanceof TypeError && error.cause instanceof TypeError &&
+      /^Cannot define "x" with this input schema: .*#\/properties\/a\/type/.test(error.message),
+  );
+});
+
+test("valibot: of a default, arguments may leave it out and results have it", () => {
+  const schema = v.object({ a: v.optional(v.number(), 1) });
+  const properties = { a: { type: "number", default: 1 } };
+  assert.equal(compileAnySchema(schema, "x").jsonSchema, { type: "object", properties });
+  const { jsonSchema, parse } = compileAnySchema(schema, "x", "output");
+  assert.equal(jsonSchema, { type: "object", properties, required: ["a"] });
+  assert.equal(parse({}), { value: { a: 1 } });
+});
+
+test("zod: JSON Schema by its extension, of what goes in and of what comes out", async () => {
+  const schema = z.object({ a: z.number().default(1), b: z.array(z.string()).optional() });
+  const input = compileAnySchema(schema, "x");
+  assert.is((input.jsonSchema as Record<string, unknown>).required, undefined);
+  assert.equal(await input.parse({ b: ["y"] }), { value: { a: 1, b: ["y"] } });
+  const { problems } = await input.parse({ b: ["y", 1] }) as { problems: string[] };
+  assert.match(problems[0]!, /^\/b\/1: /);
+  const output = compileAnySchema(schema, "x", "output");
+  assert.equal((output.jsonSchema as Record<string, unknown>).required, ["a"]);
+  assert.is(JSON.parse(JSON.stringify(output.jsonSchema)).type, "object");
+});
+
+test("zod: a check that waits is waited for", async () => {
+  const { parse } = compileAnySchema(z.object({ a: z.string().refine(async (a) => a === "y") }), "x");
+  assert.equal(await parse({ a: "y" }), { value: { a: "y" } });
+  assert.ok("problems" in await parse({ a: "n" }));
+});
+
+test("what a library cannot say in JSON Schema is a TypeError that says so", () => {
+  assert.throws(
+    () => compileAnySchema(z.object({ a: z.date() }), "x"),
+    (error: Error) =>
+      error instanceof TypeError && /^Cannot define "x" with this input schema: Date/.test(error.message),
+  );
+  // What comes out of a function is not known, what goes in is.
+  const transformed = z.object({ a: z.string().transform(Number) });
+  assert.throws(() => compileAnySchema(transformed, "x", "output"), /^Cannot define "x" with/);
+  assert.equal(compileAnySchema(transformed, "x").parse({ a: "1" }), { value: { a: 1 } });
+});
+
+test("alternatives that are all objects get the type that MCP wants at the root", () => {
+  const first = z.object({ kind: z.literal("a"), a: z.string() });
+  const second = z.object({ kind: z.literal("b") });
+  const { jsonSchema } = compileAnySchema(z.discriminatedUnion("kind", [first, second]), "x");
+  assert.is((jsonSchema as Record<string, unknown>).type, "object");
+  const variant = v.variant("kind", [
+    v.object({ kind: v.literal("a") }),
+    v.intersect([v.object({ kind: v.literal("b") }), v.object({ b: v.string() })]),
+  ] as never);
+  assert.is((compileAnySchema(variant, "x").jsonSchema as Record<string, unknown>).type, "object");
+  assert.throws(
+    () => compileAnySchema(z.union([first, z.string()]), "x"),
+    /^Cannot define "x": its input schema must be of an object$/,
+  );
+});
+
+test("another library: paths of keys and of steps become pointers; results fall back on the input's schema", async () => {
+  const schema = foreign({ input: () => ({ type: "object" }) }, (value) =>
+    Promise.resolve(
+      value === 1
+        ? { value }
+        : { issues: [{ message: "no", path: ["a/b", { key: "c~d" }] }, { message: "nor" }] },
+    ));
+  assert.equal(await compileAnySchema(schema, "x").parse(1), { value: 1 });
+  assert.equal(await compileAnySchema(schema, "x").parse(2), {
+    problems: ["/a~1b/c~0d: no", "the arguments: nor"],
+  });
+  assert.equal(compileAnySchema(schema, "x", "output").jsonSchema, { type: "object" });
+});
+
+test("a library without JSON Schema is refused", () => {
+  const schema = foreign(undefined, (value) => ({ value }));
+  assert.throws(
+    () => compileAnySchema(schema, "x"),
+    /Cannot define "x": foreign gives no JSON Schema; pass a JSON Schema object instead/,
+  );
+});
+
+test.run();
