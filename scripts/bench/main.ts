@@ -5,6 +5,7 @@
  *   npm run bench -- --stores [--scale 1000000]
  *   npm run bench -- --costs
  *   npm run bench -- --peers [--scale 1000000]
+ *   npm run bench -- --mcp [--quick] [--only http]
  *
  * @module
  */
@@ -16,6 +17,7 @@ import { printCosts } from "./costs.ts";
 import { measure, printResults, type Subject } from "./harness.ts";
 import { inProcessSubjects } from "./in_process.ts";
 import { startHttpSubjects } from "./over_http.ts";
+import { measureMcpPeers } from "./mcp_peers.ts";
 import { measurePeers } from "./peers.ts";
 import { measureStores } from "./stores.ts";
 import { measureStoresOverHttp } from "./stores_over_http.ts";
@@ -30,6 +32,8 @@ const { values } = parseArgs({
     stores: { type: "boolean" },
     costs: { type: "boolean" },
     peers: { type: "boolean" },
+    mcp: { type: "boolean" },
+    quick: { type: "boolean", default: false },
   },
 });
 // Servers that are processes of their own wake up slowly: they get longer slices.
@@ -42,10 +46,20 @@ function choose(subjects: readonly Subject[]): Subject[] {
   if (only === undefined) return [...subjects];
   const chosen = subjects.filter(({ name }) => name.includes(only));
   return subjects.filter((subject) =>
-    chosen.includes(subject) || chosen.some(({ yardstick }) => yardstick === subject.name)
+    chosen.includes(subject) ||
+    chosen.some(({ yardstick }) => yardstick === subject.name)
   );
 }
 
+if (values.mcp) {
+  console.log(
+    `${process.version} on ${availableParallelism()} cores; servers take turns`,
+  );
+  const mcp = await measureMcpPeers(values.quick, values.only);
+  const report = { node: process.version, cores: availableParallelism(), mcp };
+  writeFileSync(values.json, JSON.stringify(report, null, 2) + "\n");
+  process.exit(0);
+}
 console.log(
   `${process.version} on ${availableParallelism()} cores; ${rounds} rounds of ${slice} ms a subject, interleaved`,
 );
@@ -55,7 +69,13 @@ if (values.costs) {
 }
 if (values.peers) {
   const peers = await measurePeers(rounds, slice, Number(values.scale));
-  const report = { node: process.version, cores: availableParallelism(), rounds, slice, peers };
+  const report = {
+    node: process.version,
+    cores: availableParallelism(),
+    rounds,
+    slice,
+    peers,
+  };
   writeFileSync(values.json, JSON.stringify(report, null, 2) + "\n");
   process.exit(0);
 }
@@ -64,11 +84,22 @@ if (values.stores) {
   const sizes = [1000, 100_000, 1_000_000].filter((size) => size <= largest);
   const stores = await measureStores(sizes, rounds, slice);
   const overHttp = await measureStoresOverHttp(rounds, slice);
-  const report = { node: process.version, cores: availableParallelism(), rounds, slice, stores, overHttp };
+  const report = {
+    node: process.version,
+    cores: availableParallelism(),
+    rounds,
+    slice,
+    stores,
+    overHttp,
+  };
   writeFileSync(values.json, JSON.stringify(report, null, 2) + "\n");
   process.exit(0);
 }
-const inProcess = await measure(choose(inProcessSubjects(Number(values.scale))), rounds, slice);
+const inProcess = await measure(
+  choose(inProcessSubjects(Number(values.scale))),
+  rounds,
+  slice,
+);
 printResults("In process", inProcess);
 
 const http = await startHttpSubjects();

@@ -1,0 +1,56 @@
+/**
+ * Tables of text: a name, then cells that are aligned.
+ *
+ * @module
+ */
+
+/** Prints a title and rows; a row may be shorter than the heads. */
+export function printTable(
+  title: string,
+  heads: readonly string[],
+  rows: readonly (readonly string[])[],
+): void {
+  const all = [["", ...heads], ...rows];
+  const widths = all.reduce<number[]>((widest, cells) => {
+    cells.forEach((cell, i) =>
+      widest[i] = Math.max(widest[i] ?? 0, cell.length)
+    );
+    return widest;
+  }, []);
+  console.log(`\n${title}`);
+  for (const cells of all) {
+    console.log(
+      cells.map((cell, i) =>
+        i === 0 ? cell.padEnd(widths[i]!) : cell.padStart(widths[i]! + 2)
+      ).join("")
+        .trimEnd(),
+    );
+  }
+}
+
+/** 12,345 or 12.3 or 0.12. */
+export function short(value: number): string {
+  const digits = value >= 100 ? 0 : value >= 10 ? 1 : 2;
+  return value.toLocaleString("en", {
+    minimumFractionDigits: digits,
+    maximumFractionDigits: digits,
+  });
+}
+
+export function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.floor(sorted.length / 2)] ?? 0;
+}
+
+/** The value below which this part of them is. */
+export function quantile(values: readonly number[], part: number): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.floor((sorted.length - 1) * part)] ?? 0;
+}
+
+/** Reasons, each told once. */
+export function printReasons(reasons: ReadonlyMap<string, string>): void {
+  if (reasons.size === 0) return;
+  console.log("\n  Not offered:");
+  for (const [what, why] of reasons) console.log(`  ${what}: ${why}`);
+}
