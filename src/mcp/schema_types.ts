@@ -102,7 +102,7 @@ type Flat<Type> = Type extends infer All ? { [K in keyof All]: All[K] } : never;
 
 type OfArray<Schema, Depth extends number> = Schema extends
   { readonly prefixItems: infer First extends readonly [unknown, ...unknown[]] } ? [
-    ...AtLeast<{ -readonly [I in keyof First]: FromJsonSchema<First[I], Depth> }, MinItems<Schema>>,
+    ...AtLeast<{ [I in keyof First]: FromJsonSchema<First[I], Depth> }, MinItems<Schema>>,
     ...(Schema extends { readonly maxItems: First["length"] } ? [] : RestItems<Schema, Depth>),
   ]
   : Schema extends { readonly items: infer Items } ? FromJsonSchema<Items, Depth>[]
