@@ -4,7 +4,8 @@
  * @module
  */
 import type { Observe } from "./events.ts";
-import type { Definition } from "./mcp/definition.ts";
+import type { McpOptions } from "./mcp_options.ts";
+import { checkWhole } from "./option_check.ts";
 import type {
   AuthorizationDetailType,
   AuthorizationServerOptions,
@@ -119,28 +120,6 @@ export interface SkillsOptions {
   readonly auth?: "required" | "off";
 }
 
-export interface McpOptions {
-  readonly tools?: readonly Definition[];
-  readonly resources?: readonly Definition[];
-  readonly prompts?: readonly Definition[];
-  /** What `initialize` says of the server. */
-  readonly name?: string;
-  readonly version?: string;
-  readonly instructions?: string;
-  /** Whether the skills come as tools, resources and a prompt. @default true */
-  readonly skills?: boolean;
-  /** `optional`: anonymous callers see and call what needs no scope. @default "optional" */
-  readonly auth?: "required" | "optional" | "off";
-  /** What a 401 tells clients to ask for to begin with; more is asked for when a tool needs it. @default all scopes */
-  readonly initialScope?: string;
-  /** Values of Host beside the issuer's (DNS rebinding); `*` allows all. @default none */
-  readonly allowedHosts?: readonly string[];
-  /** Values of Origin beside the issuer's; `*` allows all. @default none */
-  readonly allowedOrigins?: readonly string[];
-  /** Bytes of a message. @default 4194304 */
-  readonly bodyLimit?: number;
-}
-
 /** The scopes of an operator who named none. */
 export const SCOPES: Readonly<Record<string, ScopeDefinition>> = {
   profile: { description: "See your name and e-mail address" },
@@ -154,6 +133,23 @@ export const SCOPES: Readonly<Record<string, ScopeDefinition>> = {
     implies: ["profile", "write", "skills:write", "clients:register"],
   },
 };
+
+/** What each scope implies, directly or through others. */
+export function impliedScopes(
+  scopes: Readonly<Record<string, string | ScopeDefinition>>,
+): ReadonlyMap<string, ReadonlySet<string>> {
+  const direct = (name: string): readonly string[] => {
+    const definition = Object.hasOwn(scopes, name) ? scopes[name] : undefined;
+    return typeof definition === "object" ? definition.implies ?? [] : [];
+  };
+  return new Map(
+    Object.keys(scopes).map((name) => {
+      const all = new Set(direct(name));
+      for (const each of all) for (const other of direct(each)) all.add(other);
+      return [name, all];
+    }),
+  );
+}
 
 const DAY = 86_400;
 const LIFETIMES = [
@@ -252,14 +248,4 @@ export function completeOAuth(
   checkWhole("oauth.refreshRetryGrace", complete.refreshRetryGrace, 0);
   checkWhole("oauth.passwordIterations", complete.passwordIterations, 1000);
   return complete;
-}
-
-/** @throws {RangeError} when the value is no whole number or below `least` */
-export function checkWhole(name: string, value: number, least: number): number {
-  if (!Number.isSafeInteger(value) || value < least) {
-    throw new RangeError(
-      `Cannot create Trivet: "${name}" must be a whole number of at least ${least}, but is ${value}`,
-    );
-  }
-  return value;
 }

@@ -14,11 +14,19 @@ import { type ToolServer, toolServer } from "./mcp/service.ts";
 import { skillDefinitions } from "./mcp/skills.ts";
 import { resourceMetadataUrl } from "./oauth/protected_resource.ts";
 import { authorizationServer, type OAuthService } from "./oauth/service.ts";
-import { checkIssuer, checkStore, checkWhole, completeOAuth, type TrivetOptions } from "./options.ts";
+import { completeMcp } from "./mcp_options.ts";
+import { checkWhole } from "./option_check.ts";
+import {
+  checkIssuer,
+  checkStore,
+  completeOAuth,
+  impliedScopes,
+  SCOPES,
+  type TrivetOptions,
+} from "./options.ts";
 import { serverSecret } from "./server_secret.ts";
 import { API_KEY_PREFIX, verifyApiKey } from "./skills/api_key.ts";
 import { type SkillsService, skillsService } from "./skills/service.ts";
-import { VERSION } from "./version.ts";
 
 const UNKNOWN_KEY = new TokenRefusal(
   "invalid_token",
@@ -96,27 +104,18 @@ export function createTrivet(options: TrivetOptions): Trivet {
   });
 
   const mcpOptions = options.mcp === false ? undefined : options.mcp ?? {};
-  const mcp = mcpOptions && toolServer({
-    name: mcpOptions.name ?? "trivet",
-    version: mcpOptions.version ?? VERSION,
-    instructions: mcpOptions.instructions,
+  const skillTools = skills && mcpOptions?.skills !== false ? skillDefinitions(skills.catalog) : [];
+  const mcp = mcpOptions && toolServer(completeMcp(mcpOptions, skillTools, {
     base,
     issuer,
-    definitions: [
-      ...(skills && mcpOptions.skills !== false ? skillDefinitions(skills.catalog) : []),
-      ...(mcpOptions.tools ?? []),
-      ...(mcpOptions.resources ?? []),
-      ...(mcpOptions.prompts ?? []),
-    ],
+    store,
+    secret,
+    now,
     authenticate: authenticateFor(resources.mcp.resource),
-    auth: mcpOptions.auth ?? "optional",
-    initialScope: mcpOptions.initialScope,
-    allowedHosts: mcpOptions.allowedHosts ?? [],
-    allowedOrigins: mcpOptions.allowedOrigins ?? [],
-    bodyLimit: checkWhole("mcp.bodyLimit", mcpOptions.bodyLimit ?? 4 * 1024 * 1024, 1024),
+    implied: impliedScopes(options.oauth === false ? SCOPES : options.oauth?.scopes ?? SCOPES),
     observe,
     resourceMetadata: oauth && resourceMetadataUrl(resources.mcp.resource),
-  });
+  }));
 
   const mounted = new Map<string, Service>();
   for (const service of [mcp, oauth, skills]) {

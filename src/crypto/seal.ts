@@ -12,8 +12,20 @@ const NONCE = 12;
 
 /** The text, encrypted and authenticated, as base64url. */
 export async function seal(secret: Uint8Array, purpose: string, text: string): Promise<string> {
+  return sealWith(await deriveKey(secret, purpose), text);
+}
+
+/** The text that was sealed with this secret for this purpose; `undefined` for anything else. */
+export async function unseal(
+  secret: Uint8Array,
+  purpose: string,
+  sealed: string,
+): Promise<string | undefined> {
+  return unsealWith(await deriveKey(secret, purpose), sealed);
+}
+
+async function sealWith(key: CryptoKey, text: string): Promise<string> {
   const nonce = randomBytes(NONCE);
-  const key = await deriveKey(secret, purpose);
   const sealed = await crypto.subtle.encrypt(
     { name: "AES-GCM", iv: nonce },
     key,
@@ -25,15 +37,9 @@ export async function seal(secret: Uint8Array, purpose: string, text: string): P
   return encodeBase64url(bytes);
 }
 
-/** The text that was sealed with this secret for this purpose; `undefined` for anything else. */
-export async function unseal(
-  secret: Uint8Array,
-  purpose: string,
-  sealed: string,
-): Promise<string | undefined> {
+async function unsealWith(key: CryptoKey, sealed: string): Promise<string | undefined> {
   const bytes = decodeBase64url(sealed);
   if (bytes === undefined || bytes.length <= NONCE) return undefined;
-  const key = await deriveKey(secret, purpose);
   try {
     const iv = bytes.subarray(0, NONCE);
     const text = await crypto.subtle.decrypt({ name: "AES-GCM", iv }, key, bytes.subarray(NONCE));
@@ -48,4 +54,20 @@ function deriveKey(secret: Uint8Array, purpose: string): Promise<CryptoKey> {
     "encrypt",
     "decrypt",
   ]);
+}
+
+/** Seals and opens for one purpose, with a key that is derived once. */
+export interface Sealer {
+  seal(text: string): Promise<string>;
+  unseal(sealed: string): Promise<string | undefined>;
+}
+
+/** A {@linkcode Sealer} under a secret that is asked for when it is first needed. */
+export function createSealer(secret: () => Promise<Uint8Array>, purpose: string): Sealer {
+  let known: CryptoKey | undefined;
+  const key = async (): Promise<CryptoKey> => known ??= await deriveKey(await secret(), purpose);
+  return {
+    seal: async (text) => sealWith(await key(), text),
+    unseal: async (sealed) => unsealWith(await key(), sealed),
+  };
 }

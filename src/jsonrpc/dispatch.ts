@@ -7,6 +7,7 @@
 import { INTERNAL_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, RpcError } from "./error.ts";
 import {
   invalidRequest,
+  type Message,
   type Params,
   readMessage,
   type Request,
@@ -29,13 +30,21 @@ export interface Dispatcher<Context> {
 /** More messages than this in one batch are refused together: each could be work. */
 export const BATCH_LIMIT = 100;
 
-/** The answer to one message, or `undefined` for a notification or an answer of the caller's. */
+/** The answer to one JSON value: see {@linkcode dispatchMessage}. */
 export function dispatch<Context>(
   dispatcher: Dispatcher<Context>,
   value: unknown,
   context: Context,
 ): Promise<Response | undefined> | Response {
-  const message = readMessage(value);
+  return dispatchMessage(dispatcher, readMessage(value), context);
+}
+
+/** The answer to one message, or `undefined` for a notification or an answer of the caller's. */
+export function dispatchMessage<Context>(
+  dispatcher: Dispatcher<Context>,
+  message: Message,
+  context: Context,
+): Promise<Response | undefined> | Response {
   switch (message.kind) {
     case "request":
       return answer(dispatcher, message, context);
@@ -50,19 +59,21 @@ export function dispatch<Context>(
 
 /**
  * The answers to a batch, in the order of its requests; `undefined` when it asks for none, and one error for
- * a batch that is empty or too long. Members run at the same time.
+ * a batch that is empty or too long. Members run at the same time, each in a context of its own.
  */
 export async function dispatchBatch<Context>(
   dispatcher: Dispatcher<Context>,
-  batch: readonly unknown[],
-  context: Context,
+  batch: readonly Message[],
+  contextOf: (message: Message) => Context,
 ): Promise<readonly Response[] | Response | undefined> {
   if (batch.length === 0) return invalidRequest({ kind: "invalid", id: null, reason: "the batch is empty" });
   if (batch.length > BATCH_LIMIT) {
     const message = `Invalid Request: a batch may have at most ${BATCH_LIMIT} messages`;
     return { id: null, error: new RpcError(INVALID_REQUEST, message) };
   }
-  const answers = await Promise.all(batch.map((value) => dispatch(dispatcher, value, context)));
+  const answers = await Promise.all(
+    batch.map((message) => dispatchMessage(dispatcher, message, contextOf(message))),
+  );
   const responses = answers.filter((response) => response !== undefined);
   return responses.length > 0 ? responses : undefined;
 }

@@ -2,7 +2,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { BATCH_LIMIT, dispatch, dispatchBatch, type Dispatcher, type Method } from "./dispatch.ts";
 import { RpcError } from "./error.ts";
-import { parseJson, writeResponse, writeResponses, WrittenResult } from "./message.ts";
+import { parseJson, readMessage, writeResponse, writeResponses, WrittenResult } from "./message.ts";
 
 const test = suite("jsonrpc");
 
@@ -38,7 +38,7 @@ function newDispatcher(): { dispatcher: Dispatcher<undefined>; called: string[];
 async function send(text: string, { dispatcher } = newDispatcher()): Promise<unknown> {
   const value = parseJson(text);
   const answer = Array.isArray(value)
-    ? await dispatchBatch(dispatcher, value, undefined)
+    ? await dispatchBatch(dispatcher, value.map(readMessage), () => undefined)
     : await dispatch(dispatcher, value, undefined);
   if (answer === undefined) return undefined;
   const written = Array.isArray(answer)

@@ -8,6 +8,9 @@ import { INVALID_REQUEST, PARSE_ERROR, RpcError } from "./error.ts";
 /** Null stands only in answers to messages whose id could not be read. */
 export type Id = string | number | null;
 
+/** The id of an answer; `undefined` leaves it out, as MCP does since 2025-11-25 where there is none to repeat. */
+export type AnswerId = Id | undefined;
+
 /** Parameters by name or by position. */
 export type Params = Readonly<Record<string, unknown>> | readonly unknown[] | undefined;
 
@@ -24,10 +27,12 @@ export interface Notification {
   readonly params: Params;
 }
 
-/** An answer to a request of ours. */
+/** An answer to a request of ours: a result or an error object, as it came. */
 export interface Answer {
   readonly kind: "answer";
   readonly id: Id;
+  readonly result?: unknown;
+  readonly error?: unknown;
 }
 
 /** What is none of these; `id` is its id where that can be read. */
@@ -41,9 +46,9 @@ export type Message = Request | Notification | Answer | Invalid;
 
 /** An answer of ours. `json` is a result that is JSON text already. */
 export type Response =
-  | { readonly id: Id; readonly result: unknown }
-  | { readonly id: Id; readonly json: string }
-  | { readonly id: Id; readonly error: RpcError };
+  | { readonly id: AnswerId; readonly result: unknown }
+  | { readonly id: AnswerId; readonly json: string }
+  | { readonly id: AnswerId; readonly error: RpcError };
 
 /** A result that was written as JSON text before the request came. */
 export class WrittenResult {
@@ -70,14 +75,14 @@ export function readMessage(value: unknown): Message {
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     return { kind: "invalid", id: null, reason: "a message must be an object" };
   }
-  const { jsonrpc, id, method, params } = value as Record<string, unknown>;
+  const { jsonrpc, id, method, params, result, error } = value as Record<string, unknown>;
   const known = id === null || typeof id === "string" || typeof id === "number";
   const answerId = known ? id as Id : null;
   if (jsonrpc !== "2.0") return { kind: "invalid", id: answerId, reason: 'jsonrpc must be "2.0"' };
   if (method === undefined) {
     const isAnswer = known && ("result" in value) !== ("error" in value);
     return isAnswer
-      ? { kind: "answer", id: answerId }
+      ? { kind: "answer", id: answerId, result, error }
       : { kind: "invalid", id: answerId, reason: "method is missing" };
   }
   if (typeof method !== "string") return { kind: "invalid", id: answerId, reason: "method must be a string" };
@@ -96,7 +101,9 @@ export function invalidRequest({ id, reason }: Invalid): Response {
 
 /** The JSON text of an answer. */
 export function writeResponse(response: Response): string {
-  const head = `{"jsonrpc":"2.0","id":${writeId(response.id)},`;
+  const head = response.id === undefined
+    ? '{"jsonrpc":"2.0",'
+    : `{"jsonrpc":"2.0","id":${writeId(response.id)},`;
   if ("json" in response) return `${head}"result":${response.json}}`;
   if ("result" in response) return `${head}"result":${JSON.stringify(response.result) ?? "null"}}`;
   const { code, message, data } = response.error;

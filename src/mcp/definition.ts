@@ -4,79 +4,105 @@
  *
  * @module
  */
-import type { Principal } from "../http/bearer.ts";
-import type { AnySchema, Parsed } from "./standard_schema.ts";
-
-/** What a handler is told of the call beside its arguments. */
-export interface CallContext {
-  /** Who calls; `undefined` for an anonymous caller. */
-  readonly principal: Principal | undefined;
-}
-
-export type ContentItem =
-  | { readonly type: "text"; readonly text: string }
-  | { readonly type: "image" | "audio"; readonly data: string; readonly mimeType: string }
-  | { readonly type: "resource"; readonly resource: ResourceContents }
-  | {
-    readonly type: "resource_link";
-    readonly uri: string;
-    readonly name: string;
-    readonly mimeType?: string;
-  };
-
-export interface ToolResult {
-  readonly content: readonly ContentItem[];
-  readonly structuredContent?: unknown;
-  readonly isError?: boolean;
-}
-
-export type ResourceContents =
-  | { readonly uri: string; readonly mimeType?: string; readonly text: string }
-  | { readonly uri: string; readonly mimeType?: string; readonly blob: string };
-
-export interface PromptMessage {
-  readonly role: "user" | "assistant";
-  readonly content: ContentItem;
-}
+import type { Annotations, Icon, Meta, PromptMessage, PromptResult, ReadResult } from "./content.ts";
+import type { CallContext, TaskOptions } from "./context.ts";
+import type { AnySchema, Parsed, Unparsed } from "./standard_schema.ts";
 
 /** A failure whose message the model may read and act on. Other errors reach it only as "the tool failed". */
 export class ToolError extends Error {
   override readonly name = "ToolError";
 }
 
-export interface ToolDefinition {
+/** What every definition may have. */
+interface Described {
+  /** For people; `name` is for programs. */
+  readonly title?: string | undefined;
+  readonly icons?: readonly Icon[] | undefined;
+  /** What the caller's token must hold; callers without it neither see nor use it. */
+  readonly scopes?: readonly string[] | undefined;
+  readonly _meta?: Meta | undefined;
+}
+
+/** Hints to clients about what a tool does; nobody has to believe them. */
+export interface ToolAnnotations {
+  readonly title?: string;
+  readonly readOnlyHint?: boolean;
+  readonly destructiveHint?: boolean;
+  readonly idempotentHint?: boolean;
+  readonly openWorldHint?: boolean;
+}
+
+export interface ToolTask extends TaskOptions {
+  /** `optional` makes a task for callers that know them; `required` refuses modern callers that do not. */
+  readonly support: "optional" | "required";
+  /** `by_run`: the call becomes a task when `run` says so ({@linkcode CallContext.startTask}). @default "at_once" */
+  readonly start?: "at_once" | "by_run";
+  /** Runs the tool again, on another instance, when the one that ran it is gone. @default false: the task fails */
+  readonly restart?: boolean;
+}
+
+export interface ToolDefinition extends Described {
   readonly kind: "tool";
   readonly name: string;
-  readonly title?: string | undefined;
   readonly description: string;
+  /** Any Standard Schema, or JSON Schema 2020-12, of an object. @default no arguments */
   readonly input?: AnySchema | undefined;
   readonly output?: AnySchema | undefined;
-  /** What the caller's token must hold; callers without it neither see nor call the tool. */
-  readonly scopes?: readonly string[] | undefined;
-  readonly annotations?: Readonly<Record<string, unknown>> | undefined;
+  readonly annotations?: ToolAnnotations | undefined;
+  readonly task?: ToolTask | "optional" | "required" | undefined;
   run(input: unknown, context: CallContext): unknown;
 }
 
-export interface ResourceDefinition {
+/** Values that a variable may have, given what was typed so far and the variables before it. At most 100 are sent. */
+export type Complete = (
+  value: string,
+  context: { readonly arguments: Readonly<Record<string, string>> } & Pick<CallContext, "principal">,
+) => readonly string[] | Promise<readonly string[]>;
+
+/** What a client may keep of a resource (2026-07-28, server/utilities/caching). */
+interface Cached {
+  /** Milliseconds for which it may be taken as fresh. @default 0 */
+  readonly ttl?: number | undefined;
+  /** `public` when it is the same for all callers. @default "private" */
+  readonly cacheScope?: "public" | "private" | undefined;
+}
+
+export interface ResourceDefinition extends Described, Cached {
   readonly kind: "resource";
   readonly uri: string;
   readonly name: string;
-  readonly title?: string | undefined;
   readonly description?: string | undefined;
   readonly mimeType?: string | undefined;
+  /** Bytes. */
+  readonly size?: number | undefined;
+  readonly annotations?: Annotations | undefined;
   readonly read: (context: CallContext) => ReadResult | Promise<ReadResult>;
 }
 
-export interface ResourceTemplateDefinition {
+export interface ListedResource {
+  readonly uri: string;
+  readonly name: string;
+  readonly title?: string;
+  readonly description?: string;
+  readonly mimeType?: string;
+  readonly size?: number;
+  readonly annotations?: Annotations;
+  readonly icons?: readonly Icon[];
+  readonly _meta?: Meta;
+}
+
+export interface ResourceTemplateDefinition extends Described, Cached {
   readonly kind: "resource_template";
-  /** RFC 6570 with `{name}` (one segment) and `{+name}` (any path). */
+  /** RFC 6570: `{name}` is one segment, `{+name}` any path. */
   readonly uriTemplate: string;
   readonly name: string;
-  readonly title?: string | undefined;
   readonly description?: string | undefined;
   readonly mimeType?: string | undefined;
+  readonly annotations?: Annotations | undefined;
   /** Resources of this kind that a caller may find in the list. */
   readonly list?: ((context: CallContext) => Promise<readonly ListedResource[]>) | undefined;
+  /** By the variable's name. */
+  readonly complete?: Readonly<Record<string, Complete>> | undefined;
   /** `undefined` when there is no such resource. */
   readonly read: (
     variables: Readonly<Record<string, string>>,
@@ -84,48 +110,54 @@ export interface ResourceTemplateDefinition {
   ) => ReadResult | undefined | Promise<ReadResult | undefined>;
 }
 
-export interface ListedResource {
-  readonly uri: string;
+export interface PromptArgument {
   readonly name: string;
+  readonly title?: string;
   readonly description?: string;
-  readonly mimeType?: string;
+  readonly required?: boolean;
+  readonly complete?: Complete;
 }
 
-/** Text, bytes, or either with a media type of its own. */
-export type ReadResult = string | Uint8Array | {
-  readonly content: string | Uint8Array;
-  readonly mimeType: string;
-};
-
-export interface PromptDefinition {
+export interface PromptDefinition extends Described {
   readonly kind: "prompt";
   readonly name: string;
-  readonly title?: string | undefined;
   readonly description?: string | undefined;
-  readonly arguments?: readonly {
-    readonly name: string;
-    readonly description?: string;
-    readonly required?: boolean;
-  }[];
+  readonly arguments?: readonly PromptArgument[];
   readonly get: (
     values: Readonly<Record<string, string>>,
     context: CallContext,
-  ) => string | readonly PromptMessage[] | Promise<string | readonly PromptMessage[]>;
+  ) => PromptReply | Promise<PromptReply>;
 }
+
+/** Text for one user message, a list of messages, or the result in full. */
+export type PromptReply = string | readonly PromptMessage[] | PromptResult;
 
 export type Definition = ToolDefinition | ResourceDefinition | ResourceTemplateDefinition | PromptDefinition;
 
-/**
- * A tool. `run` gets the arguments as the schema gives them and returns text, a {@linkcode ToolResult}, or any
- * JSON value (which becomes text, and structured content when there is an `output` schema).
- */
-export function tool<const Input extends AnySchema>(
-  definition: Omit<ToolDefinition, "kind" | "run" | "input"> & {
+/** What {@linkcode tool} takes: `run` is given what `input` says and must give what `output` says. */
+export type ToolOf<Input extends AnySchema, Output extends AnySchema | undefined> =
+  & Omit<ToolDefinition, "kind" | "run" | "input" | "output">
+  & {
     readonly input?: Input;
-    readonly run: (input: Parsed<Input>, context: CallContext) => unknown;
-  },
-): ToolDefinition {
-  return { kind: "tool", ...definition };
+    readonly output?: Output;
+    readonly run: (
+      input: Parsed<Input>,
+      context: CallContext,
+    ) => Output extends AnySchema ? ResultOf<Output> | Promise<ResultOf<Output>> : unknown;
+  };
+
+type ResultOf<Output extends AnySchema> = Unparsed<Output> | FullResult;
+type FullResult = import("./content.ts").ToolResult;
+
+/**
+ * A tool. `run` gets the arguments as the schema gives them and returns text, a `ToolResult`, or any JSON value
+ * (which becomes text, and structured content when there is an `output` schema).
+ */
+export function tool<
+  const Input extends AnySchema = Record<never, never>,
+  const Output extends AnySchema | undefined = undefined,
+>(definition: ToolOf<Input, Output>): ToolDefinition {
+  return { kind: "tool", ...definition } as ToolDefinition;
 }
 
 /** A resource with a fixed URI. */

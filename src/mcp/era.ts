@@ -1,36 +1,54 @@
 /**
- * Which way a caller speaks, decided once: as a plain JSON-RPC client, or as an MCP client of one of the revisions
- * (https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle).
+ * The revisions of MCP, and how a caller speaks: as a plain JSON-RPC client, as a client of a revision with a handshake
+ * (`legacy`), or as one whose every request says all that there is to know (`modern`)
+ * (https://modelcontextprotocol.io/specification/draft/basic/versioning#terminology).
  *
  * @module
  */
 import { acceptNames } from "../http/media_type.ts";
 
+/** The revision without a handshake. Revisions are dates, so they compare as texts. */
+export const MODERN = "2026-07-28";
+
 /** Revisions with an `initialize` handshake, newest first. */
-export const REVISIONS: readonly string[] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
+export const LEGACY: readonly string[] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
+
+/** All that are served, newest first. */
+export const REVISIONS: readonly string[] = [MODERN, ...LEGACY];
 
 /** What a client speaks that does not say it (MCP 2025-06-18, transports). */
 const ASSUMED = "2025-03-26";
 
 export interface Era {
-  /** `plain`: HTTP statuses tell how the call went. `streamable`: the MCP transport's own. */
-  readonly profile: "plain" | "streamable";
+  /** `plain`: HTTP statuses tell how the call went. The others: as the revision's transport says. */
+  readonly profile: "plain" | "legacy" | "modern";
   readonly revision: string;
 }
 
-const PLAIN: Era = { profile: "plain", revision: ASSUMED };
-const STREAMABLE = new Map(
-  REVISIONS.map((revision) => [revision, { profile: "streamable", revision } as const]),
-);
+/** Whoever says nothing is told everything. */
+const PLAIN: Era = { profile: "plain", revision: LEGACY[0]! };
+export const MODERN_ERA: Era = { profile: "modern", revision: MODERN };
+const ERAS = new Map<string, Era>([
+  ...LEGACY.map((revision) => [revision, { profile: "legacy", revision } as const] as const),
+  [MODERN, MODERN_ERA],
+]);
 
-/** How this request is to be answered; `undefined` for a revision that is not served. */
-export function eraOf(request: Request): Era | undefined {
-  const version = request.headers.get("mcp-protocol-version");
-  if (version !== null) return STREAMABLE.get(version);
-  return acceptNames(request.headers.get("accept"), "text/event-stream") ? STREAMABLE.get(ASSUMED) : PLAIN;
+/** The era of a revision; `undefined` for one that is not served. */
+export function eraOfRevision(revision: string): Era | undefined {
+  return ERAS.get(revision);
 }
 
-/** The revision to speak with a client that asked for one: the same, or our newest. */
-export function negotiate(requested: unknown): string {
-  return typeof requested === "string" && STREAMABLE.has(requested) ? requested : REVISIONS[0]!;
+/**
+ * How a request without `_meta` of its own is to be answered, by its header fields; `undefined` for a revision that is
+ * not served.
+ */
+export function eraOfHeaders(headers: Headers): Era | undefined {
+  const version = headers.get("mcp-protocol-version");
+  if (version !== null) return ERAS.get(version);
+  return acceptNames(headers.get("accept"), "text/event-stream") ? ERAS.get(ASSUMED) : PLAIN;
+}
+
+/** The revision to speak with a client that asked for one in `initialize`: the same, or our newest with a handshake. */
+export function negotiate(requested: string): string {
+  return LEGACY.includes(requested) ? requested : LEGACY[0]!;
 }

@@ -4,20 +4,37 @@
  *
  * @module
  */
-import { INVALID_PARAMS, RpcError, SERVER_ERROR } from "../jsonrpc/error.ts";
+import { INVALID_PARAMS, INVALID_REQUEST, RpcError, SERVER_ERROR } from "../jsonrpc/error.ts";
 import type { StoreUnavailableError } from "../store/store.ts";
+import { MODERN, REVISIONS } from "./era.ts";
 
 /** Until revision 2025-11-25 (resources, error handling). */
-export const RESOURCE_NOT_FOUND = -32002;
+const RESOURCE_NOT_FOUND = -32002;
+/** 2026-07-28, basic, error codes. */
+export const HEADER_MISMATCH = -32020;
+export const MISSING_CLIENT_CAPABILITY = -32021;
+export const UNSUPPORTED_VERSION = -32022;
 
 /** An unknown tool, prompt or resource: a server error to plain callers, what MCP says to MCP clients. */
 export class UnknownNameError extends RpcError {
-  override readonly name = "UnknownNameError";
+  override readonly name: string = "UnknownNameError";
   readonly plain: RpcError;
 
   constructor(message: string, code: number = INVALID_PARAMS, data?: unknown) {
     super(code, message, data);
     this.plain = new RpcError(SERVER_ERROR, message, data);
+  }
+}
+
+/** No resource has this URI: -32602 since 2026-07-28 (SEP-2164), -32002 before. */
+export class ResourceNotFoundError extends UnknownNameError {
+  override readonly name = "ResourceNotFoundError";
+
+  constructor(uri: string, revision: string) {
+    const shown = uri.slice(0, 500);
+    super(`Resource not found: ${shown}`, revision >= MODERN ? INVALID_PARAMS : RESOURCE_NOT_FOUND, {
+      uri: shown,
+    });
   }
 }
 
@@ -41,5 +58,61 @@ export class ScopeError extends RpcError {
   constructor(scopes: readonly string[]) {
     super(SERVER_ERROR, `This call needs a token with the scopes: ${scopes.join(" ")}`);
     this.scopes = scopes;
+  }
+}
+
+/** A modern request whose `_meta` cannot stand: over HTTP a 400 (2026-07-28, basic, `_meta`). */
+export class MetaError extends RpcError {
+  override readonly name = "MetaError";
+
+  constructor(message: string) {
+    super(INVALID_PARAMS, `Invalid params: ${message}`);
+  }
+}
+
+/** Header fields that do not say what the body says (2026-07-28, streamable-http, server validation). */
+export class HeaderMismatchError extends RpcError {
+  override readonly name = "HeaderMismatchError";
+
+  constructor(message: string) {
+    super(HEADER_MISMATCH, `Header mismatch: ${message}`);
+  }
+}
+
+/** The caller cannot do what the call needs of it (2026-07-28, basic, `_meta`). */
+export class MissingCapabilityError extends RpcError {
+  override readonly name = "MissingCapabilityError";
+
+  /** @param required as in client capabilities: `{ sampling: {} }` */
+  constructor(required: Readonly<Record<string, unknown>>) {
+    const names = Object.keys(required.extensions as object ?? required).join(", ");
+    super(MISSING_CLIENT_CAPABILITY, `The client does not support what this call needs of it: ${names}`, {
+      requiredCapabilities: required,
+    });
+  }
+}
+
+/** A revision that is not served (2026-07-28, basic/versioning). */
+export function unsupportedVersion(requested: string): RpcError {
+  return new RpcError(
+    UNSUPPORTED_VERSION,
+    `Unsupported protocol version: choose one of ${REVISIONS.join(", ")}`,
+    { supported: REVISIONS, requested: requested.slice(0, 100) },
+  );
+}
+
+/** The modern HTTP status of an error; results and the errors of methods are 200. */
+export function modernStatus(error: RpcError): number {
+  switch (error.code) {
+    case -32601:
+      return 404;
+    case -32700:
+    case INVALID_REQUEST:
+    case HEADER_MISMATCH:
+    case MISSING_CLIENT_CAPABILITY:
+    case UNSUPPORTED_VERSION:
+      return 400;
+    default:
+      return error instanceof MetaError ? 400 : 200;
   }
 }

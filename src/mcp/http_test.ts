@@ -120,11 +120,15 @@ test("streamable: batches are served in 2025-03-26, named or assumed, and in no 
 });
 
 test("an MCP-Protocol-Version that is not served is 400, naming those that are", async () => {
-  for (const version of ["2026-07-28", "1999-01-01", "", "2025-11-25, 2025-06-18"]) {
+  for (const version of ["2099-01-01", "1999-01-01", "", "2025-11-25, 2025-06-18"]) {
     const { status, body } = await newServer().post(request("ping"), { "mcp-protocol-version": version });
     assert.is(status, 400);
-    assert.is(body.error.code, -32600);
-    assert.match(body.error.message, "2025-11-25");
+    assert.is(body.id, 1);
+    assert.is(body.error.code, -32022);
+    assert.equal(body.error.data, {
+      supported: ["2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"],
+      requested: version,
+    });
   }
 });
 
@@ -146,16 +150,19 @@ test("another Host or Origin is 403 before anything is read", async () => {
   }
 });
 
-test("GET, DELETE and PUT are 405 with Allow; OPTIONS tells it", async () => {
+test("GET and DELETE without a session, and PUT, are 405 with Allow; OPTIONS tells it", async () => {
   const { server } = newServer();
   for (const method of ["GET", "DELETE", "PUT"]) {
     const response = await server.fetch(new Request("http://127.0.0.1/mcp", { method }));
     assert.is(response.status, 405);
-    assert.is(response.headers.get("allow"), "POST, OPTIONS");
+    assert.is(
+      response.headers.get("allow"),
+      method === "PUT" ? "POST, GET, DELETE, OPTIONS" : "POST, OPTIONS",
+    );
   }
   const options = await server.fetch(new Request("http://127.0.0.1/mcp", { method: "OPTIONS" }));
   assert.is(options.status, 204);
-  assert.is(options.headers.get("allow"), "POST, OPTIONS");
+  assert.is(options.headers.get("allow"), "POST, GET, DELETE, OPTIONS");
 });
 
 test("a browser's preflight is answered without a token", async () => {
@@ -224,7 +231,11 @@ test("a tool with scopes is seen by who holds them; others are told which they n
   assert.is(anonymous.headers.get("www-authenticate"), 'Bearer scope="read write"');
   const reader = await post(call("secret"), { authorization: "Bearer reader" });
   assert.is(reader.status, 403);
-  assert.is(reader.headers.get("www-authenticate"), 'Bearer error="insufficient_scope", scope="read write"');
+  assert.is(
+    reader.headers.get("www-authenticate"),
+    'Bearer error="insufficient_scope", scope="read write", ' +
+      'error_description="This call needs a token with the scopes: read write"',
+  );
   assert.is(reader.body.id, 1);
   const writer = await post(call("secret"), { authorization: "Bearer writer" });
   assert.equal(writer.body.result.content, [{ type: "text", text: "writer" }]);

@@ -1,56 +1,85 @@
 /**
  * `initialize`, `notifications/initialized` and `ping`
- * (https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle). No session is kept: every request can be
- * answered by itself, before a handshake too.
+ * (https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle), and `server/discover`
+ * (https://modelcontextprotocol.io/specification/draft/server/discover). Nothing waits for the handshake: what comes before
+ * it is answered too.
  *
  * @module
  */
 import { INVALID_PARAMS, RpcError } from "../jsonrpc/error.ts";
+import { WrittenResult } from "../jsonrpc/message.ts";
 import type { Method } from "../jsonrpc/dispatch.ts";
-import type { CallContext } from "./definition.ts";
-import { negotiate } from "./era.ts";
-import { requireObject } from "./params.ts";
+import type { Call } from "./call.ts";
+import { MODERN, negotiate, REVISIONS } from "./era.ts";
+import { optionalObject, requireObject } from "./params.ts";
 import type { Registry } from "./registry.ts";
+import { implementation, serverCapabilities, type ServerInfo } from "./server_info.ts";
+import type { Sessions } from "./session.ts";
 
-export interface ServerInfo {
-  readonly name: string;
-  readonly version: string;
+export interface LifecycleOptions {
+  readonly info: ServerInfo;
   readonly instructions: string | undefined;
+  readonly registry: Registry;
+  readonly hasSkills: boolean;
+  readonly sessions: Sessions;
+  /** Milliseconds for which a modern client may keep what it discovered. */
+  readonly ttl: number;
+  readonly modernHead: string;
 }
 
 /** The methods of the handshake. */
-export function lifecycleMethods(
-  { name, version, instructions }: ServerInfo,
-  registry: Registry,
-): [string, Method<CallContext>][] {
-  const { tools, resources, templates, prompts } = registry;
-  const constant = {
-    capabilities: {
-      ...(tools.size > 0 && { tools: {} }),
-      ...(resources.size + templates.length > 0 && { resources: {} }),
-      ...(prompts.size > 0 && { prompts: {} }),
-    },
-    serverInfo: { name, version },
-    ...(instructions !== undefined && { instructions }),
-  };
+export function handshakeMethods(
+  { info, instructions, registry, hasSkills, sessions }: LifecycleOptions,
+): [string, Method<Call>][] {
   return [
-    ["initialize", (params) => {
-      const { protocolVersion, capabilities, clientInfo } = requireObject(params);
-      if (typeof protocolVersion !== "string") {
+    ["initialize", async (params, call) => {
+      const object = requireObject(params);
+      if (typeof object.protocolVersion !== "string") {
         throw new RpcError(
           INVALID_PARAMS,
           "Invalid params: protocolVersion must be a string such as 2025-11-25",
         );
       }
-      for (const [member, value] of Object.entries({ capabilities, clientInfo })) {
-        if (value !== undefined && (typeof value !== "object" || value === null || Array.isArray(value))) {
-          throw new RpcError(INVALID_PARAMS, `Invalid params: ${member} must be an object`);
-        }
+      const capabilities = optionalObject(object, "capabilities");
+      const clientInfo = readClientInfo(optionalObject(object, "clientInfo"));
+      const revision = negotiate(object.protocolVersion);
+      if (call.offersSession) {
+        call.startedSession = await sessions.start({ revision, capabilities, clientInfo }, call.principal);
       }
-      return { protocolVersion: negotiate(protocolVersion), ...constant };
+      call.onHandshake?.({ revision, capabilities, clientInfo });
+      return {
+        protocolVersion: revision,
+        capabilities: serverCapabilities(registry, revision, hasSkills),
+        serverInfo: implementation(info, revision),
+        ...(instructions !== undefined && { instructions }),
+      };
     }],
     ["notifications/initialized", () => ({})],
-    ["notifications/cancelled", () => ({})],
     ["ping", () => ({})],
   ];
+}
+
+/** `server/discover`, written once. */
+export function discoverMethods(
+  { instructions, registry, hasSkills, ttl, modernHead }: LifecycleOptions,
+): [string, Method<Call>][] {
+  const members = JSON.stringify({
+    supportedVersions: REVISIONS,
+    capabilities: serverCapabilities(registry, MODERN, hasSkills),
+    instructions,
+    ttlMs: ttl,
+    cacheScope: "public",
+  });
+  const written = new WrittenResult(`${modernHead},${members.slice(1)}`);
+  return [["server/discover", () => written]];
+}
+
+/** Name and version, shortened: they travel with a session. */
+export function readClientInfo(
+  { name, version }: Readonly<Record<string, unknown>>,
+): { readonly name?: string; readonly version?: string } {
+  return {
+    ...(typeof name === "string" && { name: name.slice(0, 100) }),
+    ...(typeof version === "string" && { version: version.slice(0, 50) }),
+  };
 }

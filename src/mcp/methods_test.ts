@@ -21,7 +21,12 @@ for (
     const { body } = await newServer().post(request("initialize", params));
     assert.equal(body.result, {
       protocolVersion: answered,
-      capabilities: { tools: {}, resources: {}, prompts: {} },
+      capabilities: {
+        tools: { listChanged: true },
+        resources: { subscribe: true, listChanged: true },
+        prompts: { listChanged: true },
+        logging: {},
+      },
       serverInfo: { name: "test", version: "1.2.3" },
       instructions: "Be brief.",
     });
@@ -31,7 +36,7 @@ for (
 test("initialize: only what is offered is a capability", async () => {
   const { post } = newServer({ definitions: DEFINITIONS.slice(0, 1), instructions: undefined });
   const { result } = (await post(request("initialize", { protocolVersion: "2025-11-25" }))).body;
-  assert.equal(result.capabilities, { tools: {} });
+  assert.equal(result.capabilities, { tools: { listChanged: true }, logging: {} });
   assert.not.ok("instructions" in result);
   assert.is((await post(request("resources/list"))).body.error.code, -32601);
   assert.is((await post(request("prompts/list"))).body.error.code, -32601);

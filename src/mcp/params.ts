@@ -34,10 +34,3 @@ export function optionalObject(
   }
   return value as Readonly<Record<string, unknown>>;
 }
-
-/** Every list is one page, so there is no cursor of ours. @throws {RpcError} -32602 for any */
-export function refuseCursor(params: Params): void {
-  if (requireObject(params).cursor !== undefined) {
-    throw new RpcError(INVALID_PARAMS, "Invalid params: this cursor was not issued here");
-  }
-}

@@ -5,43 +5,84 @@
  */
 import type { Method } from "../jsonrpc/dispatch.ts";
 import { INVALID_PARAMS, RpcError } from "../jsonrpc/error.ts";
-import { WrittenResult } from "../jsonrpc/message.ts";
-import type { CallContext } from "./definition.ts";
-import { UnknownNameError } from "./error.ts";
-import { optionalObject, refuseCursor, requireObject, requireString } from "./params.ts";
+import { type AskAgain, comesAgain } from "./ask_again.ts";
+import type { Call } from "./call.ts";
+import type { PromptMessage, PromptResult } from "./content.ts";
+import type { PromptDefinition } from "./definition.ts";
+import { MODERN } from "./era.ts";
+import { ScopeError, UnknownNameError } from "./error.ts";
+import type { ListPages } from "./list_pages.ts";
+import { optionalObject, requireObject, requireString } from "./params.ts";
 import type { Registry } from "./registry.ts";
+import { contentFor } from "./revision_shape.ts";
+
+export interface PromptOptions {
+  readonly registry: Registry;
+  readonly list: ListPages;
+  readonly askAgain: AskAgain;
+}
 
 /** The methods of the prompts capability. */
-export function promptMethods({ prompts, promptsList }: Registry): [string, Method<CallContext>][] {
+export function promptMethods(
+  { registry: { prompts }, list, askAgain }: PromptOptions,
+): [string, Method<Call>][] {
   if (prompts.size === 0) return [];
-  const written = new WrittenResult(promptsList);
 
-  const get: Method<CallContext> = async (params, context) => {
+  const get: Method<Call> = async (params, call) => {
     const object = requireObject(params);
     const name = requireString(object, "name");
     const prompt = prompts.get(name);
     if (!prompt) throw new UnknownNameError(`Unknown prompt: ${name.slice(0, 200)}`);
-    const given = optionalObject(object, "arguments");
-    const values: Record<string, string> = {};
-    for (const argument of prompt.arguments ?? []) {
-      const value = Object.hasOwn(given, argument.name) ? given[argument.name] : undefined;
-      if (value === undefined && argument.required) {
-        throw new RpcError(INVALID_PARAMS, `Invalid params: the argument ${argument.name} is missing`);
-      }
-      if (value !== undefined && typeof value !== "string") {
-        throw new RpcError(INVALID_PARAMS, `Invalid params: the argument ${argument.name} must be a string`);
-      }
-      if (value !== undefined) values[argument.name] = value;
+    if (!prompt.scopes.every((scope) => call.host.holds(call.principal, scope))) {
+      throw new ScopeError(prompt.scopes);
     }
-    const result = await prompt.get(values, context);
-    const messages = typeof result === "string"
-      ? [{ role: "user", content: { type: "text", text: result } }]
-      : result;
-    return { ...(prompt.description !== undefined && { description: prompt.description }), messages };
+    const { definition } = prompt;
+    const values = readValues(definition, optionalObject(object, "arguments"));
+    const modern = call.revision >= MODERN;
+    if (modern && comesAgain(object)) await askAgain.open(call, object);
+    const run = async () => toResult(definition, await definition.get(values, call), call.revision);
+    return modern ? await askAgain(call, object, run) : await run();
   };
 
-  return [["prompts/list", (params) => {
-    refuseCursor(params);
-    return written;
-  }], ["prompts/get", get]];
+  return [["prompts/list", (params, call) => list(requireObject(params).cursor, call)], ["prompts/get", get]];
+}
+
+/** @throws {RpcError} -32602 for one that is missing, or no string */
+function readValues(
+  { arguments: known = [] }: PromptDefinition,
+  given: Readonly<Record<string, unknown>>,
+): Record<string, string> {
+  const values: Record<string, string> = {};
+  for (const { name, required } of known) {
+    const value = Object.hasOwn(given, name) ? given[name] : undefined;
+    if (value === undefined && required) {
+      throw new RpcError(INVALID_PARAMS, `Invalid params: the argument ${name} is missing`);
+    }
+    if (value !== undefined && typeof value !== "string") {
+      throw new RpcError(INVALID_PARAMS, `Invalid params: the argument ${name} must be a string`);
+    }
+    if (value !== undefined) values[name] = value;
+  }
+  return values;
+}
+
+function toResult(
+  { description }: PromptDefinition,
+  reply: string | readonly PromptMessage[] | PromptResult,
+  revision: string,
+): Record<string, unknown> {
+  const full: PromptResult = typeof reply === "string"
+    ? { messages: [{ role: "user", content: { type: "text", text: reply } }] }
+    : isList(reply)
+    ? { messages: reply }
+    : reply;
+  return {
+    ...(description !== undefined && { description }),
+    ...full,
+    messages: full.messages.map(({ role, content }) => ({ role, content: contentFor(revision, content) })),
+  };
+}
+
+function isList(reply: readonly PromptMessage[] | PromptResult): reply is readonly PromptMessage[] {
+  return Array.isArray(reply);
 }

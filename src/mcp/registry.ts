@@ -1,50 +1,58 @@
 /**
- * Definitions compiled once at start: schemas, list entries as JSON text, tables by name. A call then looks up and
- * runs; nothing is converted again.
+ * Definitions compiled once: schemas, lists as JSON text, tables by name. A call then looks up and runs; nothing is
+ * converted again.
  *
  * @module
  */
+import type { CallContext } from "./context.ts";
 import type {
-  CallContext,
   Definition,
   PromptDefinition,
   ResourceDefinition,
   ResourceTemplateDefinition,
   ToolDefinition,
+  ToolTask,
 } from "./definition.ts";
+import { type HeaderParameter, headerParameters } from "./header_parameters.ts";
+import type { ListEntry } from "./list_pages.ts";
+import { membersFor, toolMembersFor } from "./revision_shape.ts";
 import { compileAnySchema, type CompiledSchema } from "./standard_schema.ts";
-import { compileUriTemplate } from "./uri_template.ts";
+import { compileUriTemplate, variableNames } from "./uri_template.ts";
 
-export interface CompiledTool {
-  readonly name: string;
-  readonly scopes: readonly string[];
+export interface CompiledTool extends ListEntry {
   readonly input: CompiledSchema | undefined;
   readonly output: CompiledSchema | undefined;
+  readonly task: ToolTask | undefined;
+  /** Arguments that come in header fields as well. */
+  readonly headerParameters: readonly HeaderParameter[];
   run(input: unknown, context: CallContext): unknown;
-  /** Its entry in `tools/list`, as JSON text. */
-  readonly entry: string;
 }
 
-export interface CompiledTemplate {
+export interface CompiledResource extends ListEntry {
+  readonly definition: ResourceDefinition;
+}
+
+export interface CompiledTemplate extends ListEntry {
   readonly definition: ResourceTemplateDefinition;
   readonly match: (uri: string) => Record<string, string> | undefined;
-  readonly entry: string;
+}
+
+export interface CompiledPrompt extends ListEntry {
+  readonly definition: PromptDefinition;
 }
 
 export interface Registry {
   readonly tools: ReadonlyMap<string, CompiledTool>;
-  /** `tools/list` for callers who hold no scope, and for those who hold all that any tool asks. */
-  readonly toolsForAnonymous: string;
-  readonly toolsForAll: string;
-  readonly resources: ReadonlyMap<string, ResourceDefinition>;
-  readonly resourceEntries: readonly string[];
+  readonly resources: ReadonlyMap<string, CompiledResource>;
   readonly templates: readonly CompiledTemplate[];
-  readonly prompts: ReadonlyMap<string, PromptDefinition>;
-  readonly promptsList: string;
+  readonly prompts: ReadonlyMap<string, CompiledPrompt>;
+  /** Whether anything can be completed. */
+  readonly completes: boolean;
+  readonly hasTasks: boolean;
 }
 
 /** A schema for tools that take no arguments. */
-const NO_INPUT = '{"type":"object","properties":{}}';
+const NO_INPUT = { type: "object", properties: {} };
 
 /**
  * Compiles what a server offers.
@@ -52,76 +60,102 @@ const NO_INPUT = '{"type":"object","properties":{}}';
  */
 export function compileRegistry(definitions: readonly Definition[]): Registry {
   const tools = new Map<string, CompiledTool>();
-  const resources = new Map<string, ResourceDefinition>();
-  const templates: CompiledTemplate[] = [];
-  const prompts = new Map<string, PromptDefinition>();
+  const resources = new Map<string, CompiledResource>();
+  const templates = new Map<string, CompiledTemplate>();
+  const prompts = new Map<string, CompiledPrompt>();
   for (const definition of definitions) {
     switch (definition.kind) {
       case "tool":
         add(tools, checkName(definition.name), compileTool(definition));
         break;
       case "resource":
-        if (!URL.canParse(definition.uri)) {
-          throw new TypeError(`Cannot define resource "${definition.uri}": it must be a URI`);
-        }
-        add(resources, definition.uri, definition);
+        add(resources, definition.uri, compileResource(definition));
         break;
-      case "resource_template": {
-        const match = compileUriTemplate(definition.uriTemplate);
-        const { uriTemplate, name, title, description, mimeType } = definition;
-        templates.push({
-          definition,
-          match,
-          entry: JSON.stringify({ uriTemplate, name, title, description, mimeType }),
-        });
+      case "resource_template":
+        add(templates, definition.uriTemplate, compileTemplate(definition));
         break;
-      }
       case "prompt":
-        add(prompts, checkName(definition.name), definition);
+        add(prompts, checkName(definition.name), compilePrompt(definition));
         break;
     }
   }
-  const entries = (list: readonly CompiledTool[]) =>
-    `{"tools":[${list.map((each) => each.entry).join(",")}]}`;
-  const all = [...tools.values()];
   return {
     tools,
-    toolsForAnonymous: entries(all.filter((each) => each.scopes.length === 0)),
-    toolsForAll: entries(all),
     resources,
-    resourceEntries: [...resources.values()].map(({ uri, name, title, description, mimeType }) =>
-      JSON.stringify({ uri, name, title, description, mimeType })
-    ),
-    templates,
+    templates: [...templates.values()],
     prompts,
-    promptsList: JSON.stringify({
-      prompts: [...prompts.values()].map(({ name, title, description, arguments: args }) => ({
-        name,
-        title,
-        description,
-        arguments: args,
-      })),
-    }),
+    completes: [...templates.values()].some(({ definition }) => definition.complete) ||
+      [...prompts.values()].some(({ definition }) => definition.arguments?.some((each) => each.complete)),
+    hasTasks: [...tools.values()].some((tool) => tool.task),
   };
 }
 
-function compileTool(
-  { name, title, description, input, output, scopes = [], annotations, run }: ToolDefinition,
-): CompiledTool {
+function compileTool(definition: ToolDefinition): CompiledTool {
+  const { name, title, description, input, output, scopes = [], annotations, icons, _meta } = definition;
   const compiledInput = input && compileAnySchema(input, name);
-  const compiledOutput = output && compileAnySchema(output, name);
-  const head = JSON.stringify({ name, title, description }).slice(0, -1);
-  const inputSchema = compiledInput ? JSON.stringify(compiledInput.jsonSchema) : NO_INPUT;
-  const more = (compiledOutput ? `,"outputSchema":${JSON.stringify(compiledOutput.jsonSchema)}` : "") +
-    (annotations ? `,"annotations":${JSON.stringify(annotations)}` : "");
+  const compiledOutput = output && compileAnySchema(output, name, "output");
+  const members = {
+    name,
+    title,
+    description,
+    inputSchema: compiledInput?.jsonSchema ?? NO_INPUT,
+    outputSchema: compiledOutput?.jsonSchema,
+    annotations,
+    icons,
+    _meta,
+  };
+  const task = typeof definition.task === "string" ? { support: definition.task } : definition.task;
   return {
     name,
     scopes,
     input: compiledInput,
     output: compiledOutput,
-    run,
-    entry: `${head},"inputSchema":${inputSchema}${more}}`,
+    task,
+    headerParameters: compiledInput ? headerParameters(compiledInput.jsonSchema, name) : [],
+    run: (given, context) => definition.run(given, context),
+    describe: (revision) => toolMembersFor(revision, members),
   };
+}
+
+function compileResource(definition: ResourceDefinition): CompiledResource {
+  const { uri, name, title, description, mimeType, size, annotations, icons, _meta, scopes = [] } =
+    definition;
+  if (!URL.canParse(uri)) throw new TypeError(`Cannot define resource "${uri}": it must be a URI`);
+  const members = { uri, name, title, description, mimeType, size, annotations, icons, _meta };
+  return { name: uri, scopes, definition, describe: (revision) => membersFor(revision, members) };
+}
+
+function compileTemplate(definition: ResourceTemplateDefinition): CompiledTemplate {
+  const { uriTemplate, name, title, description, mimeType, annotations, icons, _meta, scopes = [] } =
+    definition;
+  const match = compileUriTemplate(uriTemplate);
+  const variables = variableNames(uriTemplate);
+  const stray = Object.keys(definition.complete ?? {}).find((each) => !variables.includes(each));
+  if (stray !== undefined) {
+    throw new TypeError(`Cannot define "${uriTemplate}": it completes "${stray}", but has no such variable`);
+  }
+  const members = { uriTemplate, name, title, description, mimeType, annotations, icons, _meta };
+  return {
+    name: uriTemplate,
+    scopes,
+    definition,
+    match,
+    describe: (revision) => membersFor(revision, members),
+  };
+}
+
+function compilePrompt(definition: PromptDefinition): CompiledPrompt {
+  const { name, title, description, icons, _meta, scopes = [] } = definition;
+  const describe = (revision: string): Record<string, unknown> =>
+    membersFor(revision, {
+      name,
+      title,
+      description,
+      arguments: definition.arguments?.map(({ complete: _, ...argument }) => membersFor(revision, argument)),
+      icons,
+      _meta,
+    });
+  return { name, scopes, definition, describe };
 }
 
 // MCP 2025-11-25, tools: 1 to 128 of these characters.

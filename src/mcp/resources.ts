@@ -5,63 +5,109 @@
  * @module
  */
 import type { Method } from "../jsonrpc/dispatch.ts";
-import { WrittenResult } from "../jsonrpc/message.ts";
-import type { CallContext, ReadResult, ResourceContents } from "./definition.ts";
-import { RESOURCE_NOT_FOUND, UnknownNameError } from "./error.ts";
-import { refuseCursor, requireObject, requireString } from "./params.ts";
+import { type AskAgain, comesAgain } from "./ask_again.ts";
+import type { Call } from "./call.ts";
+import { type ReadResult, toContents } from "./content.ts";
+import type { ListedResource } from "./definition.ts";
+import { MODERN } from "./era.ts";
+import { ResourceNotFoundError, ScopeError } from "./error.ts";
+import { type ListEntry, type ListOptions, type ListPages, writePage } from "./list_pages.ts";
+import { requireObject, requireString } from "./params.ts";
 import type { Registry } from "./registry.ts";
+import { membersFor } from "./revision_shape.ts";
+
+export interface ResourceOptions {
+  readonly registry: Registry;
+  /** The list of resources with fixed URIs. */
+  readonly list: ListPages;
+  readonly listOptions: Omit<ListOptions, "entries" | "member">;
+  readonly templatesList: ListPages;
+  readonly askAgain: AskAgain;
+}
 
 /** The methods of the resources capability. */
-export function resourceMethods(
-  { resources, resourceEntries, templates }: Registry,
-): [string, Method<CallContext>][] {
+export function resourceMethods(options: ResourceOptions): [string, Method<Call>][] {
+  const { registry: { resources, templates }, askAgain } = options;
   if (resources.size + templates.length === 0) return [];
-  const templatesList = new WrittenResult(
-    `{"resourceTemplates":[${templates.map((each) => each.entry).join(",")}]}`,
-  );
+  const found = templates.filter(({ definition }) => definition.list);
+  const fixed = [...resources.values()];
 
-  const list: Method<CallContext> = async (params, context) => {
-    refuseCursor(params);
-    const listed = await Promise.all(templates.map(({ definition }) => definition.list?.(context) ?? []));
-    const entries = [...resourceEntries, ...listed.flat().map((each) => JSON.stringify(each))];
-    return new WrittenResult(`{"resources":[${entries.join(",")}]}`);
+  const list: Method<Call> = async (params, call) => {
+    const { cursor } = requireObject(params);
+    if (found.length === 0) return await options.list(cursor, call);
+    const asked = found.filter((template) => may(call, template.scopes));
+    const listed = await Promise.all(asked.map(({ definition }) => definition.list!(call)));
+    const entries = [
+      ...fixed.filter((entry) => may(call, entry.scopes)),
+      ...listed.flat().map(toEntry),
+    ];
+    // What is found anew may differ for each caller, and at any moment.
+    const pages = { ...options.listOptions, member: "resources", ttl: 0 };
+    return await writePage(pages, entries, "private", cursor, call.revision);
   };
 
-  const read: Method<CallContext> = async (params, context) => {
-    const uri = requireString(requireObject(params), "uri");
-    const resource = resources.get(uri);
-    if (resource) return { contents: [toContents(uri, resource.mimeType, await resource.read(context))] };
-    for (const { definition, match } of templates) {
-      const variables = match(uri);
-      const found = variables && await definition.read(variables, context);
-      if (found !== undefined) return { contents: [toContents(uri, definition.mimeType, found)] };
-    }
-    const message = `Resource not found: ${uri.slice(0, 500)}`;
-    throw new UnknownNameError(message, RESOURCE_NOT_FOUND, { uri: uri.slice(0, 500) });
+  const read: Method<Call> = async (params, call) => {
+    const object = requireObject(params);
+    const uri = requireString(object, "uri");
+    const modern = call.revision >= MODERN;
+    if (modern && comesAgain(object)) await askAgain.open(call, object);
+    const run = () => readResource(options.registry, uri, call);
+    return modern ? await askAgain(call, object, run) : await run();
   };
 
-  return [["resources/list", list], ["resources/read", read], ["resources/templates/list", (params) => {
-    refuseCursor(params);
-    return templatesList;
-  }]];
+  return [
+    ["resources/list", list],
+    ["resources/read", read],
+    ["resources/templates/list", (params, call) => options.templatesList(requireObject(params).cursor, call)],
+  ];
 }
 
-/** Contents of a resource: text as it is, bytes as base64. */
-export function toContents(uri: string, declared: string | undefined, result: ReadResult): ResourceContents {
-  const { content, mimeType } = typeof result === "string" || result instanceof Uint8Array
-    ? { content: result, mimeType: declared }
-    : result;
-  const head = { uri, ...(mimeType !== undefined && { mimeType }) };
-  return typeof content === "string" ? { ...head, text: content } : { ...head, blob: encodeBase64(content) };
-}
-
-const CHUNK = 0x6000;
-
-/** base64 with padding, as MCP has its bytes; in pieces, because a call takes only so many arguments. */
-function encodeBase64(bytes: Uint8Array): string {
-  let text = "";
-  for (let at = 0; at < bytes.length; at += CHUNK) {
-    text += btoa(String.fromCharCode(...bytes.subarray(at, at + CHUNK)));
+/** @throws {ResourceNotFoundError} @throws {ScopeError} */
+async function readResource(
+  { resources, templates }: Registry,
+  uri: string,
+  call: Call,
+): Promise<Record<string, unknown>> {
+  const resource = resources.get(uri);
+  if (resource) {
+    requireAll(call, resource.scopes);
+    const { definition } = resource;
+    return finish(uri, definition, await definition.read(call), call);
   }
-  return text;
+  for (const { definition, match, scopes } of templates) {
+    const variables = match(uri);
+    if (!variables) continue;
+    requireAll(call, scopes);
+    const result = await definition.read(variables, call);
+    if (result !== undefined) return finish(uri, definition, result, call);
+  }
+  throw new ResourceNotFoundError(uri, call.revision);
+}
+
+function finish(
+  uri: string,
+  { mimeType, ttl = 0, cacheScope = "private" }: {
+    readonly mimeType?: string | undefined;
+    readonly ttl?: number | undefined;
+    readonly cacheScope?: "public" | "private" | undefined;
+  },
+  result: ReadResult,
+  { revision }: Call,
+): Record<string, unknown> {
+  const contents = typeof result === "object" && "contents" in result
+    ? result.contents
+    : [toContents(uri, mimeType, result)];
+  return revision >= MODERN ? { contents, ttlMs: ttl, cacheScope } : { contents };
+}
+
+function toEntry(resource: ListedResource): ListEntry {
+  return { name: resource.uri, scopes: [], describe: (revision) => membersFor(revision, { ...resource }) };
+}
+
+function may(call: Call, scopes: readonly string[]): boolean {
+  return scopes.every((scope) => call.host.holds(call.principal, scope));
+}
+
+function requireAll(call: Call, scopes: readonly string[]): void {
+  if (!may(call, scopes)) throw new ScopeError(scopes);
 }

@@ -1,5 +1,6 @@
 /**
- * The tool server as a service: one table of methods, reached over HTTP and over stdio.
+ * The tool server as a service: one table of methods per era, reached over HTTP and over stdio. Definitions may be
+ * replaced while it runs; everything else is fixed at start.
  *
  * @module
  */
@@ -9,31 +10,62 @@ import { createHostGuard } from "../http/origin.ts";
 import { respondText } from "../http/response.ts";
 import { pathOf } from "../http/router.ts";
 import type { Service } from "../http/service.ts";
-import type { Dispatcher } from "../jsonrpc/dispatch.ts";
-import { StoreUnavailableError } from "../store/store.ts";
-import type { CallContext, Definition } from "./definition.ts";
+import type { Dispatcher, Method } from "../jsonrpc/dispatch.ts";
+import type { RpcError } from "../jsonrpc/error.ts";
+import { type Store, StoreUnavailableError } from "../store/store.ts";
+import { createAskAgain } from "./ask_again.ts";
+import type { Call, CallHost } from "./call.ts";
+import { Cancellations } from "./cancellation.ts";
+import { Changes } from "./changes.ts";
+import { completionMethods } from "./completion.ts";
 import { UnavailableError } from "./error.ts";
-import { createHttpHandler } from "./http.ts";
-import { lifecycleMethods } from "./lifecycle.ts";
+import { type Definitions, flatten, group, type Middleware } from "./group.ts";
+import { createHttpHandlers } from "./http.ts";
+import type { HttpOptions } from "./http_options.ts";
+import { RequestStates } from "./inputs.ts";
+import { discoverMethods, handshakeMethods } from "./lifecycle.ts";
+import { type ListEntry, listPages } from "./list_pages.ts";
+import { loggingMethods } from "./logging.ts";
+import { createModernWriter } from "./modern.ts";
 import { promptMethods } from "./prompts.ts";
-import { compileRegistry } from "./registry.ts";
+import { compileRegistry, type Registry } from "./registry.ts";
 import { resourceMethods } from "./resources.ts";
+import type { ServerInfo } from "./server_info.ts";
+import { Sessions } from "./session.ts";
 import { serveStdio } from "./stdio.ts";
-import { toolMethods } from "./tools.ts";
+import { subscriptionMethods } from "./subscriptions.ts";
+import { TaskStore } from "./task_store.ts";
+import { Tasks } from "./tasks.ts";
+import { runTool, toolMethods } from "./tools.ts";
+import { Wakeups } from "./wakeups.ts";
 
 /** The complete options of the tool server; `options.ts` says what each is for. */
-export interface ToolServerOptions {
-  readonly name: string;
-  readonly version: string;
+export interface ToolServerOptions extends ServerInfo {
   readonly instructions: string | undefined;
   readonly base: string;
   readonly issuer: string;
-  readonly definitions: readonly Definition[];
+  readonly store: Store;
+  /** The key under which session ids, cursors and states are sealed. */
+  readonly secret: () => Promise<Uint8Array>;
+  readonly now: () => number;
+  readonly definitions: Definitions;
+  readonly middleware: readonly Middleware[];
   readonly authenticate: Authenticate;
   readonly auth: "required" | "optional" | "off";
+  /** What a scope implies, itself aside. */
+  readonly implied: ReadonlyMap<string, ReadonlySet<string>>;
   readonly allowedHosts: readonly string[];
   readonly allowedOrigins: readonly string[];
+  /** Bytes. */
   readonly bodyLimit: number;
+  /** Entries of a list. */
+  readonly pageSize: number;
+  /** Milliseconds. */
+  readonly sessionLifetime: number;
+  readonly keepAlive: number;
+  readonly listLifetime: number;
+  /** Whether the transport of 2024-11-05 is served, at `/mcp/sse`. */
+  readonly sse: boolean;
   readonly resourceMetadata: string | undefined;
   /** What a 401 says to ask for to begin with. */
   readonly initialScope?: string | undefined;
@@ -47,36 +79,184 @@ export interface ToolServer extends Service {
     output: WritableStream<Uint8Array>,
     principal?: Principal,
   ): Promise<void>;
+  /**
+   * Offers these definitions from now on, in place of all before, and tells clients which lists changed. Calls under way
+   * end as they began.
+   * @throws {TypeError} for one that cannot stand; then nothing is replaced
+   */
+  replace(definitions: Definitions): Promise<void>;
+  /** Tells those who subscribed to a resource, on any instance, that it changed. */
+  resourceUpdated(uri: string): Promise<void>;
+  /** Tells clients, on any instance, that a list is not what it was. */
+  listChanged(list: "tools" | "resources" | "prompts"): Promise<void>;
+  /** Ends open streams in good order: for a process that stops. */
+  close(): void;
 }
+
+/** Milliseconds that the events of a stream are kept for a client that comes back. */
+const EVENT_LIFETIME = 10 * 60_000;
 
 /** The tool server. @throws {TypeError} for a definition that cannot stand */
 export function toolServer(options: ToolServerOptions): ToolServer {
-  const { observe, base } = options;
-  const registry = compileRegistry(options.definitions);
-  const dispatcher: Dispatcher<CallContext> = {
-    methods: new Map([
-      ...toolMethods(registry, observe),
-      ...lifecycleMethods(options, registry),
-      ...resourceMethods(registry),
-      ...promptMethods(registry),
-    ]),
-    onFault(error, method) {
-      if (error instanceof StoreUnavailableError) {
-        observe({ type: "store_unavailable", where: "mcp", error });
-        return new UnavailableError(error);
-      }
-      observe({ type: "fault", where: method.slice(0, 100), error });
-      return undefined;
-    },
+  const { observe, base, store, now, secret } = options;
+  const writer = createModernWriter(options);
+  const host: CallHost = { holds: (principal, scope) => holds(principal, scope, options.implied) };
+  const wakeups = new Wakeups(store);
+  const sessions = new Sessions({ store, secret, now, lifetime: options.sessionLifetime });
+  const changes = new Changes(store, wakeups, now);
+  const cancellations = new Cancellations(store, wakeups, now);
+  const askAgain = createAskAgain(new RequestStates(secret, now));
+  const taskStore = new TaskStore(store, wakeups, now);
+  const tasks = new Tasks({
+    store: taskStore,
+    host,
+    askAgain,
+    runTool: (tool, input, call) => runTool(tool, input, call, observe),
+    findTool: (name) => registry.tools.get(name),
+    observe,
+    now,
+  });
+
+  let registry: Registry;
+  const onFault = (error: unknown, method: string): RpcError | undefined => {
+    if (error instanceof StoreUnavailableError) {
+      observe({ type: "store_unavailable", where: "mcp", error });
+      return new UnavailableError(error);
+    }
+    observe({ type: "fault", where: method.slice(0, 100), error });
+    return undefined;
   };
-  const handle = createHttpHandler({ ...options, dispatcher, isAllowed: createHostGuard(options) });
+  const legacy = { methods: new Map<string, Method<Call>>(), onFault };
+  const modern = { methods: new Map<string, Method<Call>>(), onFault };
+
+  function install(definitions: Definitions): void {
+    const { middleware } = options;
+    const compiled = compileRegistry(
+      middleware.length > 0 ? group({ middleware }, definitions) : flatten(definitions),
+    );
+    const pages = { pageSize: options.pageSize, secret, ttl: options.listLifetime, modernHead: writer.head };
+    const listOf = (member: string, entries: Iterable<ListEntry>) =>
+      listPages({ ...pages, member, entries: [...entries] });
+    const lifecycle = {
+      info: options,
+      instructions: options.instructions,
+      registry: compiled,
+      hasSkills: false,
+      sessions,
+      ttl: options.listLifetime,
+      modernHead: writer.head,
+    };
+    const both = [
+      ...toolMethods({
+        registry: compiled,
+        list: listOf("tools", compiled.tools.values()),
+        askAgain,
+        tasks,
+        observe,
+      }),
+      ...resourceMethods({
+        registry: compiled,
+        list: listOf("resources", compiled.resources.values()),
+        listOptions: pages,
+        templatesList: listOf("resourceTemplates", compiled.templates),
+        askAgain,
+      }),
+      ...promptMethods({ registry: compiled, list: listOf("prompts", compiled.prompts.values()), askAgain }),
+      ...completionMethods(compiled),
+      ...cancellations.methods(),
+    ];
+    registry = compiled;
+    // The tables are replaced as they stand: dispatchers hold on to them.
+    (legacy as { methods: Map<string, Method<Call>> }).methods = new Map([
+      ...both,
+      ...handshakeMethods(lifecycle),
+      ...loggingMethods(sessions),
+      ...subscriptionMethods(compiled, sessions),
+    ]);
+    (modern as { methods: Map<string, Method<Call>> }).methods = new Map([
+      ...both,
+      ...discoverMethods(lifecycle),
+      ...(compiled.hasTasks ? tasks.methods() : []),
+    ]);
+  }
+  install(options.definitions);
+
+  const log = { store, wakeups, now, lifetime: EVENT_LIFETIME };
+  const { keepAlive } = options;
+  const open = new Set<() => void>();
+  const listen = { registry: () => registry, changes, tasks, taskStore };
+  const httpOptions: HttpOptions = {
+    ...options,
+    writer,
+    onFault,
+    host,
+    legacy: legacy as Dispatcher<Call>,
+    modern: modern as Dispatcher<Call>,
+    isAllowed: createHostGuard(options),
+    sessions,
+    cancellations,
+    outlet: { log, questions: { store, wakeups, now }, keepAlive },
+    listen,
+    streams: { store, wakeups, sessions, changes, log, keepAlive, open },
+  };
   const path = base + "/mcp";
+  const { endpoint, stream, messages } = createHttpHandlers(httpOptions, `${path}/messages`);
+  const handlers = new Map([
+    [path, endpoint],
+    ...(options.sse ? [[`${path}/sse`, stream], [`${path}/messages`, messages]] as const : []),
+  ]);
+
   return {
     mounts: ["mcp"],
-    fetch: (request, context = {}) =>
-      pathOf(request.url) === path
+    fetch(request, context = {}) {
+      const handle = handlers.get(pathOf(request.url));
+      return handle
         ? handle(request, context)
-        : Promise.resolve(respondText(404, `Nothing is here. The tool server is at ${path}`)),
-    serveStdio: (input, output, principal) => serveStdio(dispatcher, input, output, { principal }),
+        : Promise.resolve(respondText(404, `Nothing is here. The tool server is at ${path}`));
+    },
+    serveStdio: (input, output, principal) =>
+      serveStdio(
+        { host, legacy, modern, writer, sessions, changes, wakeups, listen },
+        input,
+        output,
+        principal,
+      ),
+    async replace(definitions) {
+      const before = registry;
+      install(definitions);
+      for (const kind of changedLists(before, registry)) await changes.tell({ kind });
+    },
+    resourceUpdated: (uri) => changes.tell({ kind: "resource", uri }),
+    listChanged: (kind) => changes.tell({ kind }),
+    close() {
+      for (const end of [...open]) end();
+    },
   };
+}
+
+/** `admin` stands for everything. */
+function holds(
+  principal: Principal | undefined,
+  scope: string,
+  implied: ReadonlyMap<string, ReadonlySet<string>>,
+): boolean {
+  if (!principal) return false;
+  const { scopes } = principal;
+  if (scopes.has(scope) || scopes.has("admin")) return true;
+  for (const each of scopes) if (implied.get(each)?.has(scope)) return true;
+  return false;
+}
+
+/** Which lists differ in anything that a client sees. */
+function changedLists(before: Registry, after: Registry): ("tools" | "resources" | "prompts")[] {
+  const text = (entries: Iterable<ListEntry>): string =>
+    JSON.stringify(Array.from(entries, (entry) => [entry.scopes, entry.describe("9999-12-31")]));
+  const resources = (
+    { resources, templates }: Registry,
+  ): ListEntry[] => [...resources.values(), ...templates];
+  return [
+    ...(text(before.tools.values()) !== text(after.tools.values()) ? ["tools" as const] : []),
+    ...(text(resources(before)) !== text(resources(after)) ? ["resources" as const] : []),
+    ...(text(before.prompts.values()) !== text(after.prompts.values()) ? ["prompts" as const] : []),
+  ];
 }

@@ -5,8 +5,8 @@
  * @module
  */
 import type { Principal } from "../http/bearer.ts";
+import { toContents } from "./content.ts";
 import { type Definition, prompt, resourceTemplate, tool, ToolError } from "./definition.ts";
-import { toContents } from "./resources.ts";
 
 /** Where skills come from. Declared here, given by whoever composes the services. */
 export interface SkillSource {

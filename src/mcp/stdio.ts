@@ -1,93 +1,216 @@
 /**
- * The stdio transport (https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#stdio): one JSON
- * message a line, nothing else on the output.
+ * The stdio transport (https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#stdio, and of 2026-07-28
+ * https://modelcontextprotocol.io/specification/draft/basic/transports/stdio): one JSON message a line, nothing else on the
+ * output. Both eras may speak over one process; a handshake makes the connection a session.
  *
  * @module
  */
-import { dispatch, dispatchBatch, type Dispatcher } from "../jsonrpc/dispatch.ts";
-import { INVALID_REQUEST, RpcError } from "../jsonrpc/error.ts";
-import { parseJson, type Response, writeResponse, writeResponses } from "../jsonrpc/message.ts";
-import type { CallContext } from "./definition.ts";
+import { randomId } from "../crypto/secret.ts";
+import type { Principal } from "../http/bearer.ts";
+import { dispatchBatch, type Dispatcher, dispatchMessage } from "../jsonrpc/dispatch.ts";
+import { INTERNAL_ERROR, INVALID_REQUEST, RpcError } from "../jsonrpc/error.ts";
+import {
+  type Answer,
+  type Id,
+  type Message,
+  parseJson,
+  readMessage,
+  type Response,
+  writeResponse,
+  writeResponses,
+} from "../jsonrpc/message.ts";
+import { Call, type CallHost, type Outlet } from "./call.ts";
+import type { Changes } from "./changes.ts";
+import { eraOfRevision, LEGACY, MODERN, MODERN_ERA } from "./era.ts";
+import { readLines, writeLines } from "./lines.ts";
+import { type Listening, type ListenOptions, notificationOf, startListening } from "./listen.ts";
+import { DEFAULT_LEVEL } from "./log_level.ts";
+import { claimedRevision, metaOf, type ModernWriter, readMeta } from "./modern.ts";
+import { refusal } from "./question.ts";
+import { type Session, type Sessions, settingsTopic } from "./session.ts";
+import type { Wakeups } from "./wakeups.ts";
 
-/** Characters of one message. */
-const LONGEST_LINE = 4 * 1024 * 1024;
+export interface StdioOptions {
+  readonly host: CallHost;
+  readonly legacy: Dispatcher<Call>;
+  readonly modern: Dispatcher<Call>;
+  readonly writer: ModernWriter;
+  readonly sessions: Sessions;
+  readonly changes: Changes;
+  readonly wakeups: Wakeups;
+  readonly listen: ListenOptions;
+}
+
+/** A question to the client that waits. */
+interface Waiting {
+  readonly method: string;
+  readonly resolve: (result: unknown) => void;
+  readonly reject: (error: unknown) => void;
+}
 
 /**
  * Answers messages until the input ends and every call is answered. Calls run at the same time; answers come as
  * they are ready.
  */
 export async function serveStdio(
-  dispatcher: Dispatcher<CallContext>,
+  options: StdioOptions,
   input: ReadableStream<Uint8Array>,
   output: WritableStream<Uint8Array>,
-  context: CallContext,
+  principal: Principal | undefined,
 ): Promise<void> {
-  const writer = output.getWriter();
-  const encoder = new TextEncoder();
-  const write = async (text: string): Promise<void> => {
-    await writer.ready;
-    await writer.write(encoder.encode(text + "\n"));
+  const { write, finish } = writeLines(output);
+  const { host, sessions, writer } = options;
+  const calls = new Map<Id, Call>();
+  const listens = new Map<Id, Listening>();
+  const waiting = new Map<string, Waiting>();
+  const stops: (() => void)[] = [];
+  let session: Session | undefined;
+  let subscribed: ReadonlySet<string> = new Set();
+
+  const send = (method: string, params?: Record<string, unknown>): Promise<void> =>
+    write(JSON.stringify({ jsonrpc: "2.0", method, ...(params && { params }) }));
+
+  const outlet: Outlet = { notify: send };
+  const askingOutlet: Outlet = {
+    notify: send,
+    ask: (method, params, signal) =>
+      new Promise((resolve, reject) => {
+        const id = randomId("");
+        waiting.set(id, { method, resolve, reject });
+        signal.addEventListener("abort", () => waiting.delete(id) && reject(signal.reason), { once: true });
+        write(JSON.stringify({ jsonrpc: "2.0", id, method, ...(params !== undefined && { params }) }));
+      }),
   };
+
+  function newCall(revision: string): Call {
+    const call = new Call(host, principal, eraOfRevision(revision) ?? MODERN_ERA);
+    call.outlet = outlet;
+    call.onCancelled = (id) => {
+      calls.get(id)?.cancel("The client cancelled the call");
+      listens.get(id)?.stop();
+      listens.delete(id);
+    };
+    if (revision >= MODERN) return call;
+    call.outlet = askingOutlet;
+    call.onHandshake = begin;
+    call.logLevel = () => DEFAULT_LEVEL;
+    if (session) {
+      const own = session;
+      call.session = own;
+      call.capabilities = own.capabilities;
+      call.clientInfo = own.clientInfo;
+      call.logLevel = async () => (await sessions.settings(own)).level ?? DEFAULT_LEVEL;
+    }
+    return call;
+  }
+
+  function begin(handshake: Pick<Session, "revision" | "capabilities" | "clientInfo">): void {
+    const own = session = sessions.local(handshake, principal);
+    for (const stop of stops.splice(0)) stop();
+    stops.push(
+      options.changes.listen(({ change }) => {
+        if (change.kind !== "resource" || subscribed.has(change.uri)) send(...notificationOf(change));
+      }),
+      options.wakeups.listen(settingsTopic(own), async () => {
+        subscribed = new Set((await sessions.settings(own)).subscriptions);
+      }),
+    );
+  }
+
+  async function answer(message: Message): Promise<string | undefined> {
+    if (message.kind === "answer") return void takeAnswer(message);
+    const claim = claimedRevision("params" in message ? metaOf(message.params) : undefined);
+    const looksAround = claim === undefined && "method" in message && message.method === "server/discover";
+    const revision = looksAround || claim !== undefined && !LEGACY.includes(claim as string)
+      ? MODERN
+      : claim !== undefined
+      ? claim as string
+      : session?.revision ?? LEGACY[0]!;
+    const call = newCall(revision);
+    const modern = revision === MODERN;
+    const dispatcher = modern ? options.modern : options.legacy;
+    const toText = modern ? writer.write : writeResponse;
+    if (message.kind !== "request") {
+      const response = await dispatchMessage(dispatcher, message, call);
+      return response && toText(response);
+    }
+    const { id, method } = message;
+    call.id = id;
+    try {
+      if (claim !== undefined) readMeta(call, message, undefined);
+      else call.meta = metaOf(message.params) ?? call.meta;
+      if (modern && method === "subscriptions/listen") return await listen(call, message);
+    } catch (error) {
+      if (!(error instanceof RpcError)) throw error;
+      return toText({ id: id ?? undefined, error });
+    }
+    calls.set(id, call);
+    const response = await dispatchMessage(dispatcher, message, call) as Response;
+    calls.delete(id);
+    call.end();
+    return call.isCancelled ? undefined : toText(response);
+  }
+
+  async function listen(call: Call, { id, params }: Message & { kind: "request" }): Promise<undefined> {
+    listens.get(id)?.stop();
+    listens.set(id, await startListening(options.listen, call, params, write));
+  }
+
+  function takeAnswer({ id, result, error }: Answer): void {
+    const asked = waiting.get(id as string);
+    if (!asked) return;
+    waiting.delete(id as string);
+    if (error === undefined) asked.resolve(result);
+    else asked.reject(refusal(asked.method, error));
+  }
+
+  async function answerLine(line: string | undefined): Promise<string | undefined> {
+    if (line === undefined) {
+      return writeResponse({ id: null, error: new RpcError(INVALID_REQUEST, TOO_LONG) });
+    }
+    let value: unknown;
+    try {
+      value = parseJson(line);
+    } catch (error) {
+      return writeResponse({ id: null, error: error as RpcError });
+    }
+    if (!Array.isArray(value)) return await answer(readMessage(value));
+    if (session && session.revision !== "2025-03-26") {
+      const reason = `Invalid Request: revision ${session.revision} has no batches`;
+      return writeResponse({ id: null, error: new RpcError(INVALID_REQUEST, reason) });
+    }
+    const messages = value.map(readMessage);
+    for (const message of messages) if (message.kind === "answer") takeAnswer(message);
+    const revision = session?.revision ?? LEGACY[0]!;
+    const responses = await dispatchBatch(options.legacy, messages, (message) => {
+      const call = newCall(revision);
+      if (message.kind === "request") {
+        call.id = message.id;
+        call.meta = metaOf(message.params) ?? call.meta;
+      }
+      return call;
+    });
+    return responses &&
+      (Array.isArray(responses) ? writeResponses(responses) : writeResponse(responses as Response));
+  }
+
   const underWay = new Set<Promise<void>>();
   for await (const line of readLines(input)) {
-    const work = (line === undefined ? tooLong() : answer(dispatcher, line, context)).then(async (text) => {
-      if (text !== undefined) await write(text);
-    });
+    const work = answerLine(line).then((text) => text === undefined ? undefined : write(text));
     underWay.add(work);
     work.finally(() => underWay.delete(work)).catch(() => {});
   }
+  // Nobody answers any more; what needs no answer is still finished.
+  for (const { method, reject } of waiting.values()) {
+    reject(new RpcError(INTERNAL_ERROR, `The client left before it answered ${method}`));
+  }
   await Promise.all(underWay);
-  await writer.ready;
-  writer.releaseLock();
+  for (const stop of stops) stop();
+  for (const { farewell, stop } of listens.values()) {
+    stop();
+    await write(farewell);
+  }
+  await finish();
 }
 
-async function answer(
-  dispatcher: Dispatcher<CallContext>,
-  line: string,
-  context: CallContext,
-): Promise<string | undefined> {
-  let value: unknown;
-  try {
-    value = parseJson(line);
-  } catch (error) {
-    return writeResponse({ id: null, error: error as RpcError });
-  }
-  if (!Array.isArray(value)) {
-    const response = await dispatch(dispatcher, value, context);
-    return response && writeResponse(response);
-  }
-  const responses = await dispatchBatch(dispatcher, value, context);
-  return responses &&
-    (Array.isArray(responses) ? writeResponses(responses) : writeResponse(responses as Response));
-}
-
-async function tooLong(): Promise<string> {
-  const message = `Invalid Request: a message may have at most ${LONGEST_LINE} characters`;
-  return writeResponse({ id: null, error: new RpcError(INVALID_REQUEST, message) });
-}
-
-/** Lines that are not blank; `undefined` stands for one that was too long and was passed over. */
-async function* readLines(input: ReadableStream<Uint8Array>): AsyncGenerator<string | undefined> {
-  const decoder = new TextDecoder();
-  const reader = input.getReader();
-  let rest = "";
-  let skipping = false;
-  for (;;) {
-    const { done, value } = await reader.read();
-    const parts = (done ? decoder.decode() : decoder.decode(value, { stream: true })).split("\n");
-    for (const [i, part] of parts.entries()) {
-      rest += part;
-      const ended = i < parts.length - 1 || done;
-      if (rest.length > LONGEST_LINE) {
-        if (!skipping) yield undefined;
-        skipping = true;
-        rest = "";
-      }
-      if (!ended) continue;
-      if (!skipping && rest.trim() !== "") yield rest;
-      rest = "";
-      skipping = false;
-    }
-    if (done) return;
-  }
-}
+const TOO_LONG = "Invalid Request: a message may have at most 4194304 characters";

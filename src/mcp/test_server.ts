@@ -7,6 +7,7 @@
 import * as v from "valibot";
 import type { TrivetEvent } from "../events.ts";
 import { type Principal, TokenRefusal } from "../http/bearer.ts";
+import { memoryStore } from "../store/memory.ts";
 import { type Definition, prompt, resource, resourceTemplate, tool, ToolError } from "./definition.ts";
 import { type ToolServer, toolServer, type ToolServerOptions } from "./service.ts";
 
@@ -23,7 +24,9 @@ export const DEFINITIONS: readonly Definition[] = [
     description: "Greets",
     input: { type: "object", properties: { name: { type: "string", maxLength: 10 } }, required: ["name"] },
     output: { type: "object", properties: { greeting: { type: "string" } }, required: ["greeting"] },
-    run: ({ name }) => name === "nobody" ? { wrong: true } : { greeting: `Hello, ${name}` },
+    // The compiler would not let it give what does not fit.
+    run: ({ name }) =>
+      (name === "nobody" ? { wrong: true } : { greeting: `Hello, ${name}` }) as { greeting: string },
   }),
   tool({ name: "no_input", description: "Takes nothing", run: () => "done" }),
   tool({
@@ -123,6 +126,16 @@ export function newServer(options: Partial<ToolServerOptions> = {}): TestServer 
     allowedHosts: [],
     allowedOrigins: [],
     bodyLimit: 10_000,
+    store: memoryStore(),
+    secret: () => Promise.resolve(new Uint8Array(32).fill(7)),
+    now: Date.now,
+    middleware: [],
+    implied: new Map(),
+    pageSize: 1000,
+    sessionLifetime: 3_600_000,
+    keepAlive: 15_000,
+    listLifetime: 60_000,
+    sse: false,
     resourceMetadata: undefined,
     observe: (event) => events.push(event),
     ...options,

@@ -4,85 +4,102 @@
  * @module
  */
 import type { Observe } from "../events.ts";
-import type { Principal } from "../http/bearer.ts";
 import type { Method } from "../jsonrpc/dispatch.ts";
-import { WrittenResult } from "../jsonrpc/message.ts";
+import { RpcError } from "../jsonrpc/error.ts";
 import { StoreUnavailableError } from "../store/store.ts";
-import { type CallContext, ToolError, type ToolResult } from "./definition.ts";
-import { ScopeError, UnknownNameError } from "./error.ts";
-import { optionalObject, refuseCursor, requireObject, requireString } from "./params.ts";
+import type { Call } from "./call.ts";
+import { requiredCapabilities } from "./client_feature.ts";
+import type { ToolResult } from "./content.ts";
+import { ToolError } from "./definition.ts";
+import { MODERN } from "./era.ts";
+import { MissingCapabilityError, ScopeError, UnknownNameError } from "./error.ts";
+import { checkHeaderParameters } from "./header_parameters.ts";
+import { Suspension } from "./inputs.ts";
+import type { ListPages } from "./list_pages.ts";
+import { optionalObject, requireObject, requireString } from "./params.ts";
 import type { CompiledTool, Registry } from "./registry.ts";
+import { resultFor } from "./revision_shape.ts";
+import { type AskAgain, comesAgain } from "./ask_again.ts";
 import type { ParseResult } from "./standard_schema.ts";
+import type { Tasks } from "./tasks.ts";
+
+export interface ToolOptions {
+  readonly registry: Registry;
+  readonly list: ListPages;
+  readonly askAgain: AskAgain;
+  readonly tasks: Tasks;
+  readonly observe: Observe;
+}
 
 /** The methods of the tools capability. */
-export function toolMethods(registry: Registry, observe: Observe): [string, Method<CallContext>][] {
-  const { tools } = registry;
-  const forAnonymous = new WrittenResult(registry.toolsForAnonymous);
-  const forAll = new WrittenResult(registry.toolsForAll);
-  const asked = new Set([...tools.values()].flatMap((tool) => tool.scopes));
+export function toolMethods(options: ToolOptions): [string, Method<Call>][] {
+  const { registry: { tools }, list, observe } = options;
 
-  const list: Method<CallContext> = (params, { principal }) => {
-    refuseCursor(params);
-    if (!principal) return forAnonymous;
-    if ([...asked].every((scope) => holds(principal, scope))) return forAll;
-    const visible = [...tools.values()].filter((tool) =>
-      tool.scopes.every((scope) => holds(principal, scope))
-    );
-    return new WrittenResult(`{"tools":[${visible.map((tool) => tool.entry).join(",")}]}`);
-  };
-
-  const call: Method<CallContext> = (params, context) => {
+  const call: Method<Call> = (params, call) => {
     const object = requireObject(params);
     const name = requireString(object, "name");
     const tool = tools.get(name);
     if (!tool) throw new UnknownNameError(`Unknown tool: ${name.slice(0, 200)}`);
-    if (tool.scopes.length > 0 && !tool.scopes.every((scope) => holds(context.principal, scope))) {
+    if (tool.scopes.length > 0 && !tool.scopes.every((scope) => call.host.holds(call.principal, scope))) {
       throw new ScopeError(tool.scopes);
     }
-    const input = optionalObject(object, "arguments");
-    return tool.input ? parseAndRun(tool, input, context, observe) : run(tool, input, context, observe);
+    const given = optionalObject(object, "arguments");
+    if (call.headers && tool.headerParameters.length > 0) {
+      checkHeaderParameters(tool.headerParameters, call.headers, given);
+    }
+    const modern = call.revision >= MODERN;
+    if (modern && tool.task?.support === "required" && !call.can("tasks")) {
+      throw new MissingCapabilityError(requiredCapabilities("tasks"));
+    }
+    const next = (parsed: ParseResult): unknown => {
+      // MCP 2025-11-25, tools: what the model can mend is a result that it sees, not a protocol error.
+      if ("problems" in parsed) return failure(`The arguments do not fit: ${parsed.problems.join("; ")}`);
+      if (!modern) return runTool(tool, parsed.value, call, observe);
+      return tool.task && call.can("tasks")
+        ? options.tasks.run(tool, given, parsed.value, call, object)
+        : options.askAgain(call, object, () => runTool(tool, parsed.value, call, observe));
+    };
+    const parse = (): unknown => {
+      if (!tool.input) return next({ value: given });
+      const parsed = tool.input.parse(given);
+      return parsed instanceof Promise ? parsed.then(next) : next(parsed);
+    };
+    return modern && comesAgain(object) ? options.askAgain.open(call, object).then(parse) : parse();
   };
 
-  return tools.size > 0 ? [["tools/list", list], ["tools/call", call]] : [];
+  return tools.size > 0
+    ? [["tools/list", (params, call) => list(requireObject(params).cursor, call)], ["tools/call", call]]
+    : [];
 }
 
-/** `admin` stands for everything; `skills:write` for reading too. */
-function holds(principal: Principal | undefined, scope: string): boolean {
-  if (!principal) return false;
-  const { scopes } = principal;
-  return scopes.has(scope) || scopes.has("admin") || scope === "skills:read" && scopes.has("skills:write");
-}
-
-function parseAndRun(
+/**
+ * Runs a tool. What it throws becomes a result that the model sees, except what is no matter of the tool's.
+ * @throws {RpcError} that the tool threw, {@linkcode Suspension}, {@linkcode StoreUnavailableError}
+ */
+export async function runTool(
   tool: CompiledTool,
   input: unknown,
-  context: CallContext,
-  observe: Observe,
-): unknown {
-  const next = (parsed: ParseResult): unknown => {
-    // MCP 2025-11-25, tools: what the model can mend is a result that it sees, not a protocol error.
-    if ("problems" in parsed) return failure(`The arguments do not fit: ${parsed.problems.join("; ")}`);
-    return run(tool, parsed.value, context, observe);
-  };
-  const parsed = tool.input!.parse(input);
-  return parsed instanceof Promise ? parsed.then(next) : next(parsed);
-}
-
-async function run(
-  tool: CompiledTool,
-  input: unknown,
-  context: CallContext,
+  call: Call,
   observe: Observe,
 ): Promise<ToolResult> {
-  const principal = context.principal?.subject ?? context.principal?.client;
+  const principal = call.principal?.subject ?? call.principal?.client;
   try {
-    const result = await toResult(tool, await tool.run(input, context));
-    observe({ type: "tool_called", name: tool.name, principal, failed: result.isError === true });
-    return result;
+    const result = await toResult(tool, await tool.run(input, call));
+    if (!call.inputs?.pending.size) {
+      observe({ type: "tool_called", name: tool.name, principal, failed: result.isError === true });
+    }
+    return resultFor(call.revision, result);
   } catch (error) {
+    if (call.inputs?.pending.size || error instanceof Suspension) throw new Suspension();
     observe({ type: "tool_called", name: tool.name, principal, failed: true });
     if (error instanceof ToolError) return failure(error.message);
     if (error instanceof StoreUnavailableError) throw error;
+    if (error instanceof RpcError) {
+      // A client with a handshake knows no such code: its model is told.
+      if (error instanceof MissingCapabilityError && call.revision < MODERN) return failure(error.message);
+      throw error;
+    }
+    if (call.isCancelled) return failure("The call was cancelled");
     observe({ type: "fault", where: `tool ${tool.name}`, error });
     return failure("The tool failed. The failure was reported to the server's operator.");
   }

@@ -4,14 +4,15 @@
  *
  * @module
  */
+import { readCursor, writeCursor } from "../crypto/cursor.ts";
 import { parseForm } from "../http/form.ts";
 import type { Store } from "../store/store.ts";
-import { readCursor, writeCursor } from "./cursor.ts";
 import type { Directory } from "./directory.ts";
 import { SkillError } from "./error.ts";
 import { type Skill, skillKey } from "./records.ts";
 import { writeLocalSkill, writePage, writeSkill } from "./shape_ga.ts";
 
+const PREFIX = "page_";
 const SOURCES = new Set(["custom", "local", "anthropic"]);
 
 /**
@@ -29,7 +30,7 @@ export async function listSkills(
   const { limit, page, source } = readQuery(query);
   const purpose = `skills:${workspace}:${source ?? ""}`;
   const key = await cursorKey();
-  const [kind, after] = page === undefined ? [] : readCursor(key, purpose, page);
+  const [kind, after] = page === undefined ? [] : readPage(key, purpose, page);
   const data: string[] = [];
   let last: string[] | undefined;
 
@@ -37,7 +38,7 @@ export async function listSkills(
   if (kind !== "custom" && (source === undefined || source === "local")) {
     for (const skill of await directory.skills()) {
       if (after !== undefined && skill.name <= after) continue;
-      if (data.length === limit) return writePage(data, writeCursor(key, purpose, last!));
+      if (data.length === limit) return writePage(data, PREFIX + writeCursor(key, purpose, last!));
       data.push(writeLocalSkill(skill));
       last = ["local", skill.name];
     }
@@ -46,12 +47,22 @@ export async function listSkills(
     const from = kind === "custom" ? skillKey(workspace, after!) : undefined;
     const options = { after: from, limit: limit - data.length + 1, reverse: true };
     for (const { value } of await store.list<Skill>(["skill", workspace], options)) {
-      if (data.length === limit) return writePage(data, writeCursor(key, purpose, last!));
+      if (data.length === limit) return writePage(data, PREFIX + writeCursor(key, purpose, last!));
       data.push(writeSkill(value));
       last = ["custom", value.id];
     }
   }
   return writePage(data, null);
+}
+
+/** Where the page before ended. @throws {SkillError} for a cursor that was not made for this list */
+function readPage(key: Uint8Array, purpose: string, page: string): string[] {
+  const position = page.startsWith(PREFIX) ? readCursor(key, purpose, page.slice(PREFIX.length)) : undefined;
+  if (position) return position;
+  throw new SkillError(
+    "invalid_request_error",
+    "page must be the next_page of a list with the same filters",
+  );
 }
 
 function readQuery(query: string): { limit: number; page: string | undefined; source: string | undefined } {

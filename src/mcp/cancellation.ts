@@ -1,0 +1,55 @@
+/**
+ * `notifications/cancelled` of sessions (https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/cancellation):
+ * it may come to another instance than the one that runs the call, so it goes through the store.
+ *
+ * @module
+ */
+import type { Method } from "../jsonrpc/dispatch.ts";
+import type { Id } from "../jsonrpc/message.ts";
+import type { Key, Store } from "../store/store.ts";
+import type { Call } from "./call.ts";
+import { requireObject } from "./params.ts";
+import type { Session } from "./session.ts";
+import { type Wakeups, wakingKey } from "./wakeups.ts";
+
+/** Milliseconds for which a cancellation waits for a call that has not yet listened. */
+const LIFETIME = 60_000;
+
+export class Cancellations {
+  readonly #store: Store;
+  readonly #wakeups: Wakeups;
+  readonly #now: () => number;
+
+  constructor(store: Store, wakeups: Wakeups, now: () => number) {
+    this.#store = store;
+    this.#wakeups = wakeups;
+    this.#now = now;
+  }
+
+  /** Hears that a call is cancelled; gives the function that ends it. */
+  listen(session: Session, id: Id, cancelled: () => void): () => void {
+    const key = keyOf(session, id);
+    const look = async (): Promise<void> => {
+      if (await this.#store.get(key).catch(() => undefined)) cancelled();
+    };
+    const stop = this.#wakeups.listen(key.slice(1), look);
+    look();
+    return stop;
+  }
+
+  /** `notifications/cancelled`. Nobody hears whether there was such a call. */
+  methods(): [string, Method<Call>][] {
+    return [["notifications/cancelled", async (params, { session, onCancelled }) => {
+      const { requestId } = requireObject(params);
+      if (typeof requestId !== "string" && typeof requestId !== "number") return;
+      onCancelled?.(requestId);
+      if (!session || String(requestId).length > 200) return;
+      const key = keyOf(session, requestId);
+      await this.#store.commit({ set: [{ key, value: true, expires: this.#now() + LIFETIME }] });
+    }]];
+  }
+}
+
+function keyOf({ id }: Session, request: Id): Key {
+  return wakingKey("cancel", id, JSON.stringify(request));
+}

@@ -1,0 +1,49 @@
+/**
+ * `subscriptions/listen` over HTTP: the response to the POST is the stream
+ * (https://modelcontextprotocol.io/specification/draft/basic/patterns/subscriptions).
+ *
+ * @module
+ */
+import { EventStream } from "../http/event_stream.ts";
+import { RpcError } from "../jsonrpc/error.ts";
+import type { Request as RpcRequest } from "../jsonrpc/message.ts";
+import type { Call } from "./call.ts";
+import { MODERN_ERA } from "./era.ts";
+import type { Answers } from "./http_answer.ts";
+import { type HttpOptions, isCurrent } from "./http_options.ts";
+import { startListening } from "./listen.ts";
+
+/** The stream, or the answer to a filter that is none. */
+export async function openListenStream(
+  { outlet, streams, listen, now }: HttpOptions,
+  answers: Answers,
+  message: RpcRequest,
+  call: Call,
+): Promise<Response> {
+  const stream = new EventStream({
+    keepAlive: outlet.keepAlive,
+    onGone: () => end(),
+    onQuiet: () => isCurrent(call.principal, now) || end(),
+  });
+  let stop = (): void => {};
+  let leave = end;
+  function end(): void {
+    streams.open.delete(leave);
+    stop();
+    stream.close();
+  }
+  try {
+    const listening = await startListening(listen, call, message.params, (json) => stream.send(json));
+    stop = listening.stop;
+    leave = () => {
+      stream.send(listening.farewell);
+      end();
+    };
+  } catch (error) {
+    stream.close();
+    if (!(error instanceof RpcError)) throw error;
+    return answers.write({ id: message.id ?? undefined, error }, MODERN_ERA, call.principal);
+  }
+  streams.open.add(leave);
+  return stream.response(answers.fields(MODERN_ERA));
+}

@@ -1,0 +1,67 @@
+/**
+ * What the endpoints over HTTP share: options, and who is let in.
+ *
+ * @module
+ */
+import { type Authenticate, type Principal, TokenRefusal } from "../http/bearer.ts";
+import type { RequestContext } from "../http/service.ts";
+import type { Dispatcher } from "../jsonrpc/dispatch.ts";
+import type { Call, CallHost } from "./call.ts";
+import type { Cancellations } from "./cancellation.ts";
+import type { AnswerOptions, Answers } from "./http_answer.ts";
+import type { OutletOptions } from "./http_outlet.ts";
+import type { ListenOptions } from "./listen.ts";
+import type { Sessions } from "./session.ts";
+import type { SessionStreamOptions } from "./session_stream.ts";
+
+export interface HttpOptions extends AnswerOptions {
+  readonly host: CallHost;
+  readonly legacy: Dispatcher<Call>;
+  readonly modern: Dispatcher<Call>;
+  readonly isAllowed: (request: Request) => boolean;
+  readonly authenticate: Authenticate;
+  readonly auth: "required" | "optional" | "off";
+  /** Bytes. */
+  readonly bodyLimit: number;
+  readonly sessions: Sessions;
+  readonly cancellations: Cancellations;
+  readonly now: () => number;
+  readonly outlet: OutletOptions;
+  readonly listen: ListenOptions;
+  readonly streams: SessionStreamOptions;
+}
+
+export type Handler = (request: Request, context: RequestContext) => Promise<Response>;
+
+/** Who calls; a response for who may not. */
+export type Admit = (
+  request: Request,
+  context: RequestContext,
+) => Promise<Principal | undefined | Response>;
+
+/** The door (RFC 6750 §3): no token where none is needed, a good one, or a challenge. */
+export function createAdmit({ auth, authenticate }: HttpOptions, answers: Answers): Admit {
+  return async (request, { ip }) => {
+    if (auth === "off") return undefined;
+    const caller = await authenticate(request, { ip });
+    if (caller instanceof TokenRefusal) return answers.refuseToken(caller);
+    if (caller !== "none") return caller;
+    return auth === "required" ? answers.challenge() : undefined;
+  };
+}
+
+/** Not by `instanceof`: a runtime may have a `Response` of its own. */
+export function isRefusal(admitted: Principal | undefined | Response): admitted is Response {
+  return admitted !== undefined && "headers" in admitted;
+}
+
+/** Whether the client reads streams; `unsaid` is what holds for one that says nothing. */
+export function acceptsStream(headers: Headers, unsaid: boolean): boolean {
+  const accept = headers.get("accept");
+  return accept === null ? unsaid : /(?:^|,)\s*(?:text\/(?:event-stream|\*)|\*\/\*)/i.test(accept);
+}
+
+/** A token that ended ends what was opened with it. */
+export function isCurrent(principal: Principal | undefined, now: () => number): boolean {
+  return principal?.expires === undefined || principal.expires > now();
+}

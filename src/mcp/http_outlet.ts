@@ -1,0 +1,125 @@
+/**
+ * The way back to a client that waits for the response to its POST: one JSON text, or, as soon as something must be said
+ * before the answer, a stream (https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#sending-messages-to-the-server).
+ * The streams of a session are kept, so that a client that lost one can have the rest.
+ *
+ * @module
+ */
+import { EventStream } from "../http/event_stream.ts";
+import type { Fields } from "../http/response.ts";
+import type { Call, Outlet } from "./call.ts";
+import { type EventLogOptions, LogWriter } from "./event_log.ts";
+import { askClient, type QuestionOptions } from "./question.ts";
+
+export interface OutletOptions {
+  readonly log: EventLogOptions;
+  readonly questions: QuestionOptions;
+  /** Milliseconds between comments on a quiet stream. */
+  readonly keepAlive: number | undefined;
+}
+
+/** Milliseconds after which a call that said nothing gets a stream, for its comments keep the connection. */
+const SILENCE = 15_000;
+
+/** Notifications that may wait for a reader who does not read; more are dropped. */
+const PATIENCE = 1000;
+
+export class HttpOutlet implements Outlet {
+  readonly response: Promise<Response>;
+  readonly #options: OutletOptions;
+  readonly #call: Call;
+  readonly #fields: Fields;
+  #resolve!: (response: Response) => void;
+  #stream: EventStream | undefined;
+  #log: LogWriter | undefined;
+  #isOver = false;
+  #waiting = 0;
+  #timer: ReturnType<typeof setTimeout>;
+  readonly ask: Outlet["ask"];
+
+  /** @param fields what the response says beside its media type */
+  constructor(options: OutletOptions, call: Call, fields: Fields) {
+    this.#options = options;
+    this.#call = call;
+    this.#fields = fields;
+    this.response = new Promise((resolve) => this.#resolve = resolve);
+    this.#timer = setTimeout(() => this.#open(), options.keepAlive ?? SILENCE);
+    const { session } = call;
+    if (session) {
+      this.ask = (method, params, signal) => {
+        this.#open();
+        return askClient(options.questions, session, method, params, (json) => this.#send(json), signal);
+      };
+    }
+  }
+
+  async notify(method: string, params: Record<string, unknown>): Promise<void> {
+    const stream = this.#open();
+    if (!stream || this.#waiting >= PATIENCE) return;
+    this.#send(JSON.stringify({ jsonrpc: "2.0", method, params }));
+    this.#waiting++;
+    await stream.room();
+    this.#waiting--;
+  }
+
+  async disconnect(retry: number): Promise<void> {
+    const stream = this.#open();
+    if (!stream || !this.#log) return;
+    // Whoever comes back finds all that was said until now.
+    await this.#log.written();
+    stream.retry(retry);
+    stream.close();
+  }
+
+  /** The answer, last of all: an event of the stream, or, when none was opened, the whole response. */
+  finish(write: () => string, make: () => Response): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    clearTimeout(this.#timer);
+    if (!this.#stream) return this.#resolve(make());
+    const json = write();
+    const id = this.#log?.end(json);
+    this.#stream.send(json, { id });
+    this.#stream.close();
+  }
+
+  /** Ends without an answer: the call was cancelled. */
+  abandon(): void {
+    if (this.#isOver) return;
+    const stream = this.#open();
+    this.#isOver = true;
+    clearTimeout(this.#timer);
+    this.#log?.end();
+    stream?.close();
+  }
+
+  #open(): EventStream | undefined {
+    if (this.#isOver) return undefined;
+    if (this.#stream) return this.#stream;
+    const { session, revision, id = null } = this.#call;
+    clearTimeout(this.#timer);
+    const stream = new EventStream({
+      keepAlive: this.#options.keepAlive,
+      onGone: () => {
+        // Up to 2025-11-25 a lost connection is no cancellation, where the client can come back.
+        if (!this.#log) this.#call.cancel("The caller is gone");
+      },
+    });
+    this.#stream = stream;
+    if (session && id !== null) {
+      this.#log = new LogWriter(this.#options.log, session.id, JSON.stringify(id));
+      // Older clients take an event without data for a broken message.
+      if (revision >= "2025-11-25") stream.send("", { id: this.#log.firstId });
+    }
+    this.#resolve(stream.response(this.#fields));
+    // From now on the call hears of its cancellation.
+    void this.#call.signal;
+    return stream;
+  }
+
+  #send(json: string): void {
+    if (this.#isOver || this.#call.isCancelled) return;
+    const id = this.#log?.append(json);
+    this.#stream?.send(json, { id });
+  }
+}

@@ -1,0 +1,183 @@
+/**
+ * HTTP+SSE, the transport of 2024-11-05 (https://modelcontextprotocol.io/specification/2024-11-05/basic/transports#http-with-sse),
+ * for clients that know no other: messages are posted to an address that the stream names, and everything comes back on
+ * the stream, whichever instance has it. By option, at paths of its own.
+ *
+ * @module
+ */
+import { randomId } from "../crypto/secret.ts";
+import { BodyError, readText } from "../http/body.ts";
+import { EventStream } from "../http/event_stream.ts";
+import { respond } from "../http/response.ts";
+import type { RequestContext } from "../http/service.ts";
+import { dispatchMessage } from "../jsonrpc/dispatch.ts";
+import { INVALID_REQUEST, PARSE_ERROR, RpcError } from "../jsonrpc/error.ts";
+import { parseJson, readMessage, type Response as RpcResponse, writeResponse } from "../jsonrpc/message.ts";
+import { Call, type Outlet } from "./call.ts";
+import { eraOfRevision } from "./era.ts";
+import type { Answers } from "./http_answer.ts";
+import { type Admit, type HttpOptions, isRefusal } from "./http_options.ts";
+import { DEFAULT_LEVEL } from "./log_level.ts";
+import { metaOf } from "./modern.ts";
+import { answerQuestion, askClient } from "./question.ts";
+import { notificationOf } from "./listen.ts";
+import { type Session, settingsTopic } from "./session.ts";
+import { wakingKey } from "./wakeups.ts";
+
+/** Milliseconds that a message waits for its stream. */
+const LIFETIME = 5 * 60_000;
+const OLDEST = "2024-11-05";
+/** Messages taken off the queue at once. */
+const PAGE = 100;
+
+/** Handlers for the stream and for posted messages. `postPath` is where messages go. */
+export function createSseHandlers(
+  options: HttpOptions,
+  answers: Answers,
+  admit: Admit,
+  postPath: string,
+): {
+  open(request: Request, runtime: RequestContext): Promise<Response>;
+  post(request: Request, runtime: RequestContext): Promise<Response>;
+} {
+  const { host, legacy, sessions, streams, outlet: { questions } } = options;
+  const { store, wakeups, changes } = streams;
+
+  async function open(request: Request, runtime: RequestContext): Promise<Response> {
+    const principal = await admit(request, runtime);
+    if (isRefusal(principal)) return principal;
+    const sealed = await sessions.start({ revision: OLDEST, capabilities: {}, clientInfo: {} }, principal);
+    const session = (await sessions.open(sealed, principal))!;
+    const stops: (() => void)[] = [];
+    const end = (): void => {
+      for (const stop of stops.splice(0)) stop();
+      streams.open.delete(end);
+      stream.close();
+      sessions.end(session).catch(() => {});
+    };
+    const stream = new EventStream({
+      keepAlive: options.outlet.keepAlive,
+      onGone: end,
+      onQuiet: () => take(),
+    });
+    streams.open.add(end);
+    let subscribed = new Set<string>();
+
+    // One reader at a time, so that messages keep their order.
+    let taking: Promise<void> = Promise.resolve();
+    const take = (): void => {
+      taking = taking.then(async () => {
+        for (;;) {
+          const page = await store.list<string>(queueKey(session), { limit: PAGE });
+          if (page.length === 0) return;
+          await store.commit({ remove: page.map(({ key }) => key) });
+          for (const { value } of page) stream.send(value, { event: "message" });
+          await stream.room();
+        }
+      }).catch(() => {});
+    };
+    stops.push(
+      wakeups.listen(["event", session.id, "sse"], take),
+      changes.listen(({ change }) => {
+        if (change.kind === "resource" && !subscribed.has(change.uri)) return;
+        const [method, params] = notificationOf(change);
+        stream.send(JSON.stringify({ jsonrpc: "2.0", method, ...(params && { params }) }), {
+          event: "message",
+        });
+      }),
+      wakeups.listen(settingsTopic(session), async () => {
+        subscribed = new Set((await sessions.settings(session)).subscriptions);
+      }),
+    );
+    stream.send(`${postPath}?session=${sealed}`, { event: "endpoint" });
+    return stream.response();
+  }
+
+  async function post(request: Request, runtime: RequestContext): Promise<Response> {
+    const principal = await admit(request, runtime);
+    if (isRefusal(principal)) return principal;
+    const sealed = new URL(request.url).searchParams.get("session") ?? "";
+    const opened = await sessions.open(sealed, principal);
+    const era = eraOfRevision(OLDEST)!;
+    if (!opened) return answers.noSession(era);
+    let value: unknown;
+    try {
+      value = parseJson(await readText(request, options.bodyLimit));
+    } catch (error) {
+      if (error instanceof RpcError) return answers.refuse(400, error.code, error.message, era);
+      if (!(error instanceof BodyError)) throw error;
+      const code = error.status === 413 ? INVALID_REQUEST : PARSE_ERROR;
+      return answers.refuse(error.status, code, error.message, era);
+    }
+    const message = readMessage(value);
+    if (message.kind === "invalid") {
+      return answers.refuse(400, INVALID_REQUEST, `Invalid Request: ${message.reason}`, era);
+    }
+    const { handshake, level = DEFAULT_LEVEL } = await sessions.settings(opened);
+    const session: Session = { ...opened, ...handshake };
+    if (message.kind === "answer") {
+      return await answerQuestion(questions, session, message) ? accepted() : answers.refuse(
+        400,
+        INVALID_REQUEST,
+        "Invalid Request: no request of this id waits for an answer",
+        era,
+      );
+    }
+    const say = (json: string): Promise<boolean> => enqueue(session, json);
+    const outlet: Outlet = {
+      notify: async (method, params) => void await say(JSON.stringify({ jsonrpc: "2.0", method, params })),
+      ask: (method, params, signal) =>
+        askClient(questions, session, method, params, (json) => void say(json), signal),
+    };
+    const call = new Call(host, principal, eraOfRevision(session.revision) ?? era);
+    Object.assign(call, {
+      runtime,
+      session,
+      outlet,
+      capabilities: session.capabilities,
+      clientInfo: session.clientInfo,
+      logLevel: () => level,
+    });
+    let settled: Promise<unknown> = Promise.resolve();
+    call.onHandshake = (given) => {
+      const known = sessions.local(given, principal);
+      const handshake = {
+        revision: known.revision,
+        capabilities: known.capabilities,
+        clientInfo: known.clientInfo,
+      };
+      settled = sessions.change(opened, (settings) => ({ ...settings, handshake }));
+    };
+    if (message.kind === "request") {
+      call.id = message.id;
+      call.meta = metaOf(message.params) ?? call.meta;
+      call.watchCaller = (gone) => {
+        call.onOver = options.cancellations.listen(session, message.id, gone);
+      };
+    }
+    const work = (async () => {
+      const response = await dispatchMessage(legacy, message, call) as RpcResponse | undefined;
+      call.end();
+      await settled;
+      if (response && !call.isCancelled) await say(writeResponse(response));
+    })();
+    call.waitUntil(work);
+    return accepted();
+  }
+
+  function enqueue(session: Session, json: string): Promise<boolean> {
+    const key = [...queueKey(session), options.now(), order++, randomId("")];
+    return store.commit({ set: [{ key, value: json, expires: options.now() + LIFETIME }] });
+  }
+  let order = 0;
+
+  return { open, post };
+}
+
+function queueKey({ id }: Session): readonly (string | number)[] {
+  return wakingKey("event", id, "sse");
+}
+
+function accepted(): Response {
+  return respond(202, "Accepted", [["content-type", "text/plain; charset=utf-8"]]);
+}

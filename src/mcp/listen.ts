@@ -1,0 +1,153 @@
+/**
+ * `subscriptions/listen`: one stream of the changes that a client asked for
+ * (https://modelcontextprotocol.io/specification/draft/basic/patterns/subscriptions).
+ *
+ * @module
+ */
+import { INVALID_PARAMS, RpcError } from "../jsonrpc/error.ts";
+import type { Params } from "../jsonrpc/message.ts";
+import type { Call } from "./call.ts";
+import type { Change, Changes } from "./changes.ts";
+import { requiredCapabilities } from "./client_feature.ts";
+import { MissingCapabilityError } from "./error.ts";
+import { optionalObject, requireObject } from "./params.ts";
+import type { Registry } from "./registry.ts";
+import type { TaskStore } from "./task_store.ts";
+import { toTask } from "./task_store.ts";
+import type { Tasks } from "./tasks.ts";
+
+export interface ListenOptions {
+  /** What is offered now. */
+  readonly registry: () => Registry;
+  readonly changes: Changes;
+  readonly tasks: Tasks;
+  readonly taskStore: TaskStore;
+}
+
+/** Resources or tasks that one stream may name. */
+const MOST = 1000;
+
+interface Filter {
+  readonly toolsListChanged?: true;
+  readonly promptsListChanged?: true;
+  readonly resourcesListChanged?: true;
+  readonly resourceSubscriptions?: readonly string[];
+  readonly taskIds?: readonly string[];
+}
+
+const LISTS = {
+  tools: "toolsListChanged",
+  prompts: "promptsListChanged",
+  resources: "resourcesListChanged",
+} as const;
+
+/** What a stream needs to say when it ends by the server's wish, and how to end it otherwise. */
+export interface Listening {
+  /** JSON text of the result that ends the stream in good order. */
+  readonly farewell: string;
+  stop(): void;
+}
+
+/**
+ * Begins: sends the acknowledgment, then what was asked for, until it is stopped.
+ * @throws {RpcError} -32602 for a filter that is none, -32021 for tasks without their extension
+ */
+export async function startListening(
+  { registry, changes, tasks, taskStore }: ListenOptions,
+  call: Call,
+  params: Params,
+  send: (json: string) => void,
+): Promise<Listening> {
+  const asked = readFilter(optionalObject(requireObject(params), "notifications"));
+  if (asked.taskIds && !call.can("tasks")) throw new MissingCapabilityError(requiredCapabilities("tasks"));
+  const honoured = honour(asked, registry());
+  const _meta = { "io.modelcontextprotocol/subscriptionId": call.id };
+  const notify = (method: string, members: Record<string, unknown> = {}): void =>
+    send(JSON.stringify({ jsonrpc: "2.0", method, params: { ...members, _meta } }));
+
+  // Changes may come while tasks are looked up: nothing may go out before the acknowledgment.
+  let early: (() => void)[] | undefined = [];
+  const tell = (say: () => void): void => void (early ? early.push(say) : say());
+  const uris = new Set(honoured.resourceSubscriptions);
+  const stops = [changes.listen(({ change }) => {
+    const { kind } = change;
+    if (kind === "resource" ? uris.has(change.uri) : honoured[LISTS[kind]]) {
+      tell(() => notify(...notificationOf(change)));
+    }
+  })];
+  const taskIds: string[] = [];
+  try {
+    for (const id of asked.taskIds ?? []) {
+      if (!await tasks.look(id, call)) continue;
+      taskIds.push(id);
+      let told = "";
+      const changed = async (): Promise<void> => {
+        const record = await taskStore.get(id).catch(() => undefined);
+        const text = JSON.stringify(record && toTask(record));
+        if (!record || text === told) return;
+        told = text;
+        tell(() => notify("notifications/tasks", toTask(record)));
+      };
+      stops.push(taskStore.listen(id, changed));
+    }
+  } catch (error) {
+    for (const stop of stops) stop();
+    throw error;
+  }
+  notify("notifications/subscriptions/acknowledged", {
+    notifications: { ...honoured, ...(asked.taskIds && { taskIds }) },
+  });
+  for (const say of early) say();
+  early = undefined;
+  return {
+    farewell: JSON.stringify({ jsonrpc: "2.0", id: call.id, result: { resultType: "complete", _meta } }),
+    stop: () => {
+      for (const stop of stops) stop();
+    },
+  };
+}
+
+/** The notification of a change, the same in every revision. */
+export function notificationOf(change: Change): [method: string, params?: Record<string, unknown>] {
+  return change.kind === "resource"
+    ? ["notifications/resources/updated", { uri: change.uri }]
+    : [`notifications/${change.kind}/list_changed`];
+}
+
+/** @throws {RpcError} -32602 */
+function readFilter(given: Readonly<Record<string, unknown>>): Filter {
+  const filter: Record<string, unknown> = {};
+  for (const name of Object.values(LISTS)) {
+    const value = given[name];
+    if (value !== undefined && typeof value !== "boolean") throw bad(`${name} must be true or false`);
+    if (value) filter[name] = true;
+  }
+  for (const name of ["resourceSubscriptions", "taskIds"]) {
+    const value = given[name];
+    if (value === undefined) continue;
+    if (!Array.isArray(value) || value.length > MOST || !value.every((each) => typeof each === "string")) {
+      throw bad(`${name} must be a list of at most ${MOST} strings`);
+    }
+    filter[name] = value;
+  }
+  return filter;
+}
+
+function bad(reason: string): RpcError {
+  return new RpcError(INVALID_PARAMS, `Invalid params: notifications.${reason}`);
+}
+
+/** The part that the server offers anything of. */
+function honour(
+  { taskIds: _, ...asked }: Filter,
+  { tools, prompts, resources, templates }: Registry,
+): Filter {
+  const { toolsListChanged, promptsListChanged, resourcesListChanged, resourceSubscriptions } = asked;
+  const hasResources = resources.size + templates.length > 0;
+  return {
+    ...(toolsListChanged && tools.size > 0 && { toolsListChanged }),
+    ...(promptsListChanged && prompts.size > 0 && { promptsListChanged }),
+    ...(resourcesListChanged && hasResources && { resourcesListChanged }),
+    ...(resourceSubscriptions && hasResources && { resourceSubscriptions }),
+  };
+}

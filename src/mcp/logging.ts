@@ -1,0 +1,21 @@
+/**
+ * `logging/setLevel`: which log messages a session hears
+ * (https://modelcontextprotocol.io/specification/2025-11-25/server/utilities/logging). Deprecated in 2026-07-28, where each
+ * request says by itself what it wants to hear.
+ *
+ * @module
+ */
+import type { Method } from "../jsonrpc/dispatch.ts";
+import type { Call } from "./call.ts";
+import { readLevel } from "./log_level.ts";
+import { requireObject, requireString } from "./params.ts";
+import type { Sessions } from "./session.ts";
+
+/** `logging/setLevel` of the revisions with a handshake. Without a session there is nothing to set it for. */
+export function loggingMethods(sessions: Sessions): [string, Method<Call>][] {
+  return [["logging/setLevel", async (params, call) => {
+    const level = readLevel(requireString(requireObject(params), "level"));
+    if (call.session) await sessions.change(call.session, (settings) => ({ ...settings, level }));
+    return {};
+  }]];
+}

@@ -1,0 +1,70 @@
+/**
+ * What each revision knows: members of definitions, and kinds of content. An older client gets what it understands, in
+ * words where it must.
+ *
+ * @module
+ */
+import type { ContentItem, ToolResult } from "./content.ts";
+import { MODERN } from "./era.ts";
+
+/** When members of tools, resources and prompts came (changelogs of the revisions). */
+const SINCE: Readonly<Record<string, string>> = {
+  title: "2025-06-18",
+  outputSchema: "2025-06-18",
+  _meta: "2025-06-18",
+  icons: "2025-11-25",
+};
+
+/** The members that a revision knows, without those that are `undefined`. */
+export function membersFor(revision: string, members: Record<string, unknown>): Record<string, unknown> {
+  const known: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(members)) {
+    if (value !== undefined && !(revision < (SINCE[name] ?? ""))) known[name] = value;
+  }
+  return known;
+}
+
+/** Tool annotations came with 2025-03-26; those of resources were there before. */
+export function toolMembersFor(revision: string, members: Record<string, unknown>): Record<string, unknown> {
+  const known = membersFor(revision, members);
+  if (revision < "2025-03-26") delete known.annotations;
+  // Any JSON came with 2026-07-28 (SEP-2106); before, structured content is an object.
+  if (revision < MODERN && !isObjectSchema(known.outputSchema)) delete known.outputSchema;
+  return known;
+}
+
+/** A tool's result as the revision has it. Nothing is copied where nothing differs. */
+export function resultFor(revision: string, result: ToolResult): ToolResult {
+  if (revision >= MODERN) return result;
+  let { content } = result;
+  if (revision < "2025-06-18" && !content.every((item) => knows(revision, item))) {
+    content = content.map((item) => knows(revision, item) ? item : inWords(item));
+  }
+  const { structuredContent: structured } = result;
+  const keeps = structured === undefined ||
+    revision >= "2025-06-18" && typeof structured === "object" && structured !== null &&
+      !Array.isArray(structured);
+  if (keeps && content === result.content) return result;
+  const { structuredContent: _, ...rest } = result;
+  return { ...rest, content, ...(keeps && structured !== undefined && { structuredContent: structured }) };
+}
+
+/** Content of a prompt's message, as the revision has it. */
+export function contentFor(revision: string, item: ContentItem): ContentItem {
+  return knows(revision, item) ? item : inWords(item);
+}
+
+function knows(revision: string, { type }: ContentItem): boolean {
+  return type === "audio" ? revision >= "2025-03-26" : type !== "resource_link" || revision >= "2025-06-18";
+}
+
+function inWords(item: ContentItem): ContentItem {
+  const text = item.type === "resource_link"
+    ? `${item.title ?? item.name}: ${item.uri}`
+    : "(A sound, which this version of the protocol cannot carry)";
+  return { type: "text", text };
+}
+
+function isObjectSchema(schema: unknown): boolean {
+  return typeof schema === "object" && schema !== null && (schema as { type?: unknown }).type === "object";
+}

@@ -1,0 +1,174 @@
+/**
+ * Sessions of the revisions with a handshake (https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#session-management).
+ * A session id holds what the handshake told, sealed: any instance can read it, nobody can make one, and nothing is
+ * stored for it until it is ended or sets something.
+ *
+ * @module
+ */
+import { createSealer } from "../crypto/seal.ts";
+import { randomId } from "../crypto/secret.ts";
+import type { Principal } from "../http/bearer.ts";
+import { CACHED, compareAndSet, type Entry, type Key, putIfAbsent, type Store } from "../store/store.ts";
+import type { LogLevel } from "./context.ts";
+import { wakingKey } from "./wakeups.ts";
+
+export interface Session {
+  /** Names the session's records in the store. */
+  readonly id: string;
+  readonly revision: string;
+  readonly capabilities: Readonly<Record<string, unknown>>;
+  readonly clientInfo: { readonly name?: string; readonly version?: string };
+  /** Who made it, as {@linkcode principalKey} says. */
+  readonly principal: string;
+  /** Milliseconds since the epoch. */
+  readonly expires: number;
+}
+
+/** What a session sets by requests of its own. */
+export interface SessionSettings {
+  readonly level?: LogLevel;
+  /** URIs of resources. */
+  readonly subscriptions?: readonly string[];
+  /** What `initialize` told, where the id is older than that (2024-11-05). */
+  readonly handshake?: Pick<Session, "revision" | "capabilities" | "clientInfo">;
+}
+
+export interface SessionOptions {
+  readonly store: Store;
+  readonly secret: () => Promise<Uint8Array>;
+  readonly now: () => number;
+  /** Milliseconds. */
+  readonly lifetime: number;
+}
+
+/** Opened ids that are remembered, to spare opening them again. */
+const REMEMBERED = 1000;
+
+/** One text per caller: what sealed things are bound to. Empty for an anonymous one. */
+export function principalKey(principal: Principal | undefined): string {
+  if (!principal) return "";
+  const { workspace, client = "", subject = "" } = principal;
+  return JSON.stringify([workspace, client, subject]);
+}
+
+export class Sessions {
+  readonly #options: SessionOptions;
+  readonly #sealer: {
+    seal(text: string): Promise<string>;
+    unseal(sealed: string): Promise<string | undefined>;
+  };
+  #opened = new Map<string, Session>();
+
+  constructor(options: SessionOptions) {
+    this.#options = options;
+    this.#sealer = createSealer(options.secret, "mcp_session");
+  }
+
+  /** A new session, and its id for the client. */
+  async start(
+    handshake: Pick<Session, "revision" | "capabilities" | "clientInfo">,
+    principal: Principal | undefined,
+  ): Promise<string> {
+    const session = this.local(handshake, principal);
+    const sealed = await this.#sealer.seal(JSON.stringify(session));
+    this.#remember(sealed, session);
+    return sealed;
+  }
+
+  /** A session that only its connection knows. */
+  local(
+    { revision, capabilities, clientInfo }: Pick<Session, "revision" | "capabilities" | "clientInfo">,
+    principal: Principal | undefined,
+  ): Session {
+    const { now, lifetime } = this.#options;
+    return {
+      id: randomId(""),
+      revision,
+      capabilities: knownCapabilities(capabilities),
+      clientInfo,
+      principal: principalKey(principal),
+      expires: now() + lifetime,
+    };
+  }
+
+  /**
+   * The session of an id; `undefined` when it was not made here, has ended, or is somebody else's. One that was begun
+   * without a token may go on with one (the client was asked for it meanwhile).
+   */
+  async open(sealed: string, principal: Principal | undefined): Promise<Session | undefined> {
+    let session = this.#opened.get(sealed);
+    if (!session) {
+      const text = sealed.length > 8000 ? undefined : await this.#sealer.unseal(sealed);
+      if (text === undefined) return undefined;
+      session = JSON.parse(text) as Session;
+      this.#remember(sealed, session);
+    }
+    if (session.expires <= this.#options.now()) return undefined;
+    if (session.principal !== "" && session.principal !== principalKey(principal)) return undefined;
+    return await this.#options.store.get(endedKey(session), CACHED) ? undefined : session;
+  }
+
+  /** Ends it everywhere: its id is refused from now on. */
+  async end(session: Session): Promise<void> {
+    await this.#options.store.commit({
+      set: [{ key: endedKey(session), value: true, expires: session.expires }],
+      remove: [settingsKey(session)],
+    });
+    this.#opened.clear();
+  }
+
+  /** What the session set so far. */
+  async settings(session: Session): Promise<SessionSettings> {
+    return (await this.#options.store.get<SessionSettings>(settingsKey(session)))?.value ?? {};
+  }
+
+  /** Sets something, whatever other requests of the session set at the same time. */
+  async change(session: Session, change: (settings: SessionSettings) => SessionSettings): Promise<void> {
+    const { store } = this.#options;
+    const key = settingsKey(session);
+    for (;;) {
+      const entry: Entry<SessionSettings> | undefined = await store.get(key);
+      const value = change(entry?.value ?? {});
+      const done = entry
+        ? await compareAndSet(store, key, entry.version, value, session.expires)
+        : await putIfAbsent(store, key, value, session.expires);
+      if (done) return;
+    }
+  }
+
+  #remember(sealed: string, session: Session): void {
+    if (this.#opened.size >= REMEMBERED) this.#opened.clear();
+    this.#opened.set(sealed, session);
+  }
+}
+
+function endedKey({ id }: Session): Key {
+  return ["mcp_session_end", id];
+}
+
+/** What its streams listen to. */
+export function settingsTopic({ id }: Session): readonly string[] {
+  return ["session", id];
+}
+
+function settingsKey(session: Session): Key {
+  return wakingKey(...settingsTopic(session));
+}
+
+/** Only what is looked at later: the id travels in a header field with every request. */
+function knownCapabilities(given: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const known: Record<string, unknown> = {};
+  for (const [name, parts] of Object.entries(KNOWN)) {
+    const value = given[name];
+    if (typeof value !== "object" || value === null) continue;
+    const having = parts.filter((part) => typeof (value as Record<string, unknown>)[part] === "object");
+    known[name] = Object.fromEntries(having.map((part) => [part, {}]));
+  }
+  return known;
+}
+
+const KNOWN: Readonly<Record<string, readonly string[]>> = {
+  elicitation: ["form", "url"],
+  sampling: ["tools", "context"],
+  roots: [],
+};

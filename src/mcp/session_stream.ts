@@ -1,0 +1,116 @@
+/**
+ * `GET /mcp` of a session: the stream for what belongs to no request, and the rest of a stream that was lost
+ * (https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#listening-for-messages-from-the-server).
+ *
+ * @module
+ */
+import { randomId } from "../crypto/secret.ts";
+import { EventStream } from "../http/event_stream.ts";
+import type { Fields } from "../http/response.ts";
+import { INTERNAL_ERROR, RpcError } from "../jsonrpc/error.ts";
+import { writeResponse } from "../jsonrpc/message.ts";
+import type { Store } from "../store/store.ts";
+import { type Changes, isPlace, type PlacedChange } from "./changes.ts";
+import { type EventLogOptions, follow, readEventId } from "./event_log.ts";
+import { notificationOf } from "./listen.ts";
+import { type Session, type Sessions, settingsTopic } from "./session.ts";
+import { type Wakeups, wakingKey } from "./wakeups.ts";
+
+export interface SessionStreamOptions {
+  readonly store: Store;
+  readonly wakeups: Wakeups;
+  readonly sessions: Sessions;
+  readonly changes: Changes;
+  readonly log: EventLogOptions;
+  readonly keepAlive: number | undefined;
+  /** Open streams, for a server that closes. */
+  readonly open: Set<() => void>;
+}
+
+/** What a client hears whose call will never end. */
+const LOST = "The instance that ran this call is gone. Send the request again";
+
+/** The stream of a session, from a place that the client saw on. A newer one ends this. */
+export async function openSessionStream(
+  options: SessionStreamOptions,
+  session: Session,
+  lastEventId: string | null,
+  isCurrent: () => boolean,
+  fields: Fields,
+): Promise<Response> {
+  const { store, wakeups, sessions, changes, keepAlive, open } = options;
+  const owner = randomId("");
+  const ownerKey = wakingKey("stream", session.id);
+  const stops: (() => void)[] = [];
+  const end = (): void => {
+    for (const stop of stops.splice(0)) stop();
+    open.delete(end);
+    stream.close();
+  };
+  const look = async (): Promise<void> => {
+    const entry = await store.get(ownerKey).catch(() => undefined);
+    if (!isCurrent() || entry && entry.value !== owner) end();
+  };
+  const stream = new EventStream({ keepAlive, onGone: end, onQuiet: look });
+  open.add(end);
+
+  let subscribed = new Set<string>();
+  const load = async (): Promise<void> => {
+    const { subscriptions } = await sessions.settings(session).catch(() => ({
+      subscriptions: [...subscribed],
+    }));
+    subscribed = new Set(subscriptions);
+  };
+  // Registered before anything is read, and told after what was missed.
+  let early: PlacedChange[] | undefined = [];
+  const tell = ({ change, place }: PlacedChange): void => {
+    if (change.kind === "resource" && !subscribed.has(change.uri)) return;
+    const [method, params] = notificationOf(change);
+    stream.send(JSON.stringify({ jsonrpc: "2.0", method, ...(params && { params }) }), { id: place });
+  };
+  stops.push(
+    changes.listen((change) => early ? void early.push(change) : tell(change)),
+    wakeups.listen(settingsTopic(session), load),
+  );
+  await store.commit({ set: [{ key: ownerKey, value: owner, expires: session.expires }] });
+  stops.push(wakeups.listen(["stream", session.id], look));
+  await load();
+  const missed = lastEventId !== null && isPlace(lastEventId) ? await changes.since(lastEventId) : [];
+  if (session.revision >= "2025-11-25") stream.send("", { id: changes.place() });
+  const seen = new Set(missed.map(({ place }) => place));
+  for (const change of missed) tell(change);
+  for (const change of early) if (!seen.has(change.place)) tell(change);
+  early = undefined;
+  return stream.response(fields);
+}
+
+/** The rest of the stream of a request; `undefined` when the session has no such event. */
+export async function resumeStream(
+  { log, keepAlive, open }: SessionStreamOptions,
+  session: Session,
+  lastEventId: string,
+  fields: Fields,
+): Promise<Response | undefined> {
+  const position = readEventId(lastEventId);
+  if (!position) return undefined;
+  const gone = new AbortController();
+  const lost = (request: string): string =>
+    writeResponse({ id: JSON.parse(request), error: new RpcError(INTERNAL_ERROR, LOST) });
+  const events = await follow(log, session.id, position, gone.signal, lost);
+  if (!events) return undefined;
+  const end = (): void => gone.abort();
+  open.add(end);
+  const stream = new EventStream({ keepAlive, onGone: end });
+  const pump = async (): Promise<void> => {
+    for await (const { id, json } of events) {
+      stream.send(json, { id });
+      await stream.room();
+    }
+  };
+  // What fails here ends the stream; the client comes back again.
+  pump().catch(() => {}).finally(() => {
+    open.delete(end);
+    stream.close();
+  });
+  return stream.response(fields);
+}

@@ -1,0 +1,87 @@
+/**
+ * What a user may give of the tool server, and every default.
+ *
+ * @module
+ */
+import type { Icon } from "./mcp/content.ts";
+import type { Definitions, Middleware } from "./mcp/group.ts";
+import type { ToolServerOptions } from "./mcp/service.ts";
+import { checkWhole } from "./option_check.ts";
+import { VERSION } from "./version.ts";
+
+export interface McpOptions {
+  /** Tools, resources, templates and prompts, and groups of them, in any order. */
+  readonly definitions?: Definitions;
+  readonly tools?: Definitions;
+  readonly resources?: Definitions;
+  readonly prompts?: Definitions;
+  /** Runs around every tool, resource and prompt; the first is the outermost. */
+  readonly middleware?: readonly Middleware[];
+  /** What the server says of itself. */
+  readonly name?: string;
+  readonly version?: string;
+  readonly title?: string;
+  readonly description?: string;
+  readonly websiteUrl?: string;
+  readonly icons?: readonly Icon[];
+  /** What the model should know of the server. */
+  readonly instructions?: string;
+  /** Whether the skills come as tools, resources and a prompt, and as the skills extension. @default true */
+  readonly skills?: boolean;
+  /** `optional`: anonymous callers see and call what needs no scope. @default "optional" */
+  readonly auth?: "required" | "optional" | "off";
+  /** What a 401 tells clients to ask for to begin with; more is asked for when a tool needs it. @default all scopes */
+  readonly initialScope?: string;
+  /** Values of Host beside the issuer's (DNS rebinding); `*` allows all. @default none */
+  readonly allowedHosts?: readonly string[];
+  /** Values of Origin beside the issuer's; `*` allows all. @default none */
+  readonly allowedOrigins?: readonly string[];
+  /** Bytes of a message. @default 4194304 */
+  readonly bodyLimit?: number;
+  /** Entries of a list before it has a next page. @default 1000 */
+  readonly pageSize?: number;
+  /** Seconds that a session of a revision with a handshake lasts. @default 604800 */
+  readonly sessionLifetime?: number;
+  /** Seconds of quiet after which a stream carries a comment. @default 15 */
+  readonly keepAlive?: number;
+  /** Seconds for which clients of 2026-07-28 may take a list as fresh. @default 60 */
+  readonly listLifetime?: number;
+  /** Serves HTTP+SSE, the transport of 2024-11-05, at `/mcp/sse`. @default false */
+  readonly sse?: boolean;
+}
+
+/** What whoever composes the services knows, and the user does not give. */
+type Given = Pick<
+  ToolServerOptions,
+  "base" | "issuer" | "store" | "secret" | "now" | "authenticate" | "implied" | "observe" | "resourceMetadata"
+>;
+
+/**
+ * The tool server's options, complete. `own` are definitions that come before the user's.
+ * @throws {RangeError} for a number that cannot stand
+ */
+export function completeMcp(mcp: McpOptions, own: Definitions, given: Given): ToolServerOptions {
+  const { definitions = [], tools = [], resources = [], prompts = [] } = mcp;
+  return {
+    ...given,
+    name: mcp.name ?? "trivet",
+    version: mcp.version ?? VERSION,
+    title: mcp.title,
+    description: mcp.description,
+    websiteUrl: mcp.websiteUrl,
+    icons: mcp.icons,
+    instructions: mcp.instructions,
+    definitions: [own, definitions, tools, resources, prompts],
+    middleware: mcp.middleware ?? [],
+    auth: mcp.auth ?? "optional",
+    initialScope: mcp.initialScope,
+    allowedHosts: mcp.allowedHosts ?? [],
+    allowedOrigins: mcp.allowedOrigins ?? [],
+    bodyLimit: checkWhole("mcp.bodyLimit", mcp.bodyLimit ?? 4 * 1024 * 1024, 1024),
+    pageSize: checkWhole("mcp.pageSize", mcp.pageSize ?? 1000, 1),
+    sessionLifetime: 1000 * checkWhole("mcp.sessionLifetime", mcp.sessionLifetime ?? 604_800, 1),
+    keepAlive: 1000 * checkWhole("mcp.keepAlive", mcp.keepAlive ?? 15, 1),
+    listLifetime: 1000 * checkWhole("mcp.listLifetime", mcp.listLifetime ?? 60, 0),
+    sse: mcp.sse ?? false,
+  };
+}
