@@ -46,15 +46,12 @@ function choose(subjects: readonly Subject[]): Subject[] {
   if (only === undefined) return [...subjects];
   const chosen = subjects.filter(({ name }) => name.includes(only));
   return subjects.filter((subject) =>
-    chosen.includes(subject) ||
-    chosen.some(({ yardstick }) => yardstick === subject.name)
+    chosen.includes(subject) || chosen.some(({ yardstick }) => yardstick === subject.name)
   );
 }
 
 if (values.mcp) {
-  console.log(
-    `${process.version} on ${availableParallelism()} cores; servers take turns`,
-  );
+  console.log(`${process.version} on ${availableParallelism()} cores; servers take turns`);
   const mcp = await measureMcpPeers(values.quick, values.only);
   const report = { node: process.version, cores: availableParallelism(), mcp };
   writeFileSync(values.json, JSON.stringify(report, null, 2) + "\n");
@@ -69,13 +66,7 @@ if (values.costs) {
 }
 if (values.peers) {
   const peers = await measurePeers(rounds, slice, Number(values.scale));
-  const report = {
-    node: process.version,
-    cores: availableParallelism(),
-    rounds,
-    slice,
-    peers,
-  };
+  const report = { node: process.version, cores: availableParallelism(), rounds, slice, peers };
   writeFileSync(values.json, JSON.stringify(report, null, 2) + "\n");
   process.exit(0);
 }
@@ -84,22 +75,11 @@ if (values.stores) {
   const sizes = [1000, 100_000, 1_000_000].filter((size) => size <= largest);
   const stores = await measureStores(sizes, rounds, slice);
   const overHttp = await measureStoresOverHttp(rounds, slice);
-  const report = {
-    node: process.version,
-    cores: availableParallelism(),
-    rounds,
-    slice,
-    stores,
-    overHttp,
-  };
+  const report = { node: process.version, cores: availableParallelism(), rounds, slice, stores, overHttp };
   writeFileSync(values.json, JSON.stringify(report, null, 2) + "\n");
   process.exit(0);
 }
-const inProcess = await measure(
-  choose(inProcessSubjects(Number(values.scale))),
-  rounds,
-  slice,
-);
+const inProcess = await measure(choose(inProcessSubjects(Number(values.scale))), rounds, slice);
 printResults("In process", inProcess);
 
 const http = await startHttpSubjects();

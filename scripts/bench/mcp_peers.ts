@@ -39,11 +39,7 @@
  *
  * @module
  */
-import {
-  type CallResult,
-  measureCalls,
-  printCallSummary,
-} from "./mcp_peers/in_process.ts";
+import { type CallResult, measureCalls, printCallSummary } from "./mcp_peers/in_process.ts";
 import { measureMemory, type MemoryResult } from "./mcp_peers/memory.ts";
 import { type HttpResult, measureHttp } from "./mcp_peers/over_http.ts";
 import { measureStdio, type StdioResult } from "./mcp_peers/over_stdio.ts";
@@ -97,8 +93,7 @@ export async function measureMcpPeers(
   only = "",
 ): Promise<McpComparison> {
   const extent = isQuick ? QUICK : FULL;
-  const { sizes, rounds, slice, networkRounds, networkSlice, starts, many } =
-    extent;
+  const { sizes, rounds, slice, networkRounds, networkSlice, starts, many } = extent;
   const has = (part: string) => part.includes(only);
   const took = async <T>(
     part: string,

@@ -35,10 +35,7 @@ export function buildTrivet(): Build {
   for (const part of PARTS) symlinkSync(join(ROOT, part), join(folder, part));
   const { status, stderr } = spawnSync(process.execPath, [
     join(ROOT, "scripts/build.ts"),
-  ], {
-    cwd: folder,
-    encoding: "utf8",
-  });
+  ], { cwd: folder, encoding: "utf8" });
   if (status !== 0) {
     remove();
     throw new Error(`Cannot build Trivet: ${stderr.trim().split("\n").at(-1)}`);

@@ -6,13 +6,7 @@
  */
 import type { Slice } from "./child.ts";
 import type { Handler, Handlers, Server } from "./subject.ts";
-import {
-  NotOffered,
-  OPERATIONS,
-  prepare,
-  type Prepared,
-  type Send,
-} from "./wire.ts";
+import { NotOffered, OPERATIONS, prepare, type Prepared, type Send } from "./wire.ts";
 
 const ORIGIN = "http://127.0.0.1:8787";
 /** Times of a slice that are kept. */
@@ -46,15 +40,10 @@ export function callingHandlers(
     if (!isFloor) {
       return await prepare(send, operation, tools, { accept, newest });
     }
-    const body =
-      `{"jsonrpc":"2.0","id":0,"method":"${operation.method}","params":{}}`;
+    const body = `{"jsonrpc":"2.0","id":0,"method":"${operation.method}","params":{}}`;
     return {
       async call() {
-        await send({
-          method: "POST",
-          headers: { "content-type": "application/json" },
-          body,
-        });
+        await send({ method: "POST", headers: { "content-type": "application/json" }, body });
       },
       tidy: async () => {},
     };
@@ -80,9 +69,7 @@ export function callingHandlers(
       const step = Math.ceil(times.length / SAMPLES);
       return { perSecond, times: times.filter((_, i) => i % step === 0) };
     } catch (error) {
-      return {
-        refused: error instanceof NotOffered ? error.message : String(error),
-      };
+      return { refused: error instanceof NotOffered ? error.message : String(error) };
     }
   };
 }

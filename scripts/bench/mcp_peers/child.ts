@@ -55,9 +55,7 @@ async function memory(): Promise<Memory> {
 }
 
 // Only who calls needs what calls: it would take a part of the time to start.
-const slice = mode === "calls"
-  ? (await import("./called.ts")).callingHandlers(subject)
-  : undefined;
+const slice = mode === "calls" ? (await import("./called.ts")).callingHandlers(subject) : undefined;
 process.on(
   "message",
   async (question: Question) => process.send!(await answer(question)),
@@ -70,13 +68,10 @@ else if (mode === "stdio") {
   await subject.serveStdio(tools);
 } else {
   const variant = mode as Variant;
-  const isOffered =
-    (await subject.handlers(1, "http://127.0.0.1"))[variant] !== undefined;
+  const isOffered = (await subject.handlers(1, "http://127.0.0.1"))[variant] !== undefined;
   process.send!(
     isOffered
-      ? await subject.listen(async (origin) =>
-        (await subject.handlers(tools, origin))[variant]!
-      )
+      ? await subject.listen(async (origin) => (await subject.handlers(tools, origin))[variant]!)
       : -1,
   );
 }

@@ -14,10 +14,7 @@ import { add, jsonSchemaTools } from "./tools.ts";
 import { LEGACY, MODERN } from "./wire.ts";
 
 const RESULT = { content: [{ type: "text", text: "42" }] };
-const STREAM = {
-  "content-type": "text/event-stream",
-  "cache-control": "no-cache",
-};
+const STREAM = { "content-type": "text/event-stream", "cache-control": "no-cache" };
 
 export function server(option?: string): Server {
   return {
@@ -39,10 +36,7 @@ export function server(option?: string): Server {
           const { id } = JSON.parse(Buffer.concat(chunks).toString());
           const text = JSON.stringify({ jsonrpc: "2.0", id, result: RESULT });
           const length = Buffer.byteLength(text);
-          response.writeHead(200, {
-            "content-type": "application/json",
-            "content-length": length,
-          }).end(text);
+          response.writeHead(200, { "content-type": "application/json", "content-length": length }).end(text);
         });
       });
       return new Promise((resolve) =>
@@ -80,8 +74,7 @@ function bareSwitch(count: number): Handler {
   const capabilities = { tools: {} };
   return async (request) => {
     const { id, method, params } = JSON.parse(await request.text() || "{}");
-    const respond = (result: unknown) =>
-      Response.json({ jsonrpc: "2.0", id, result });
+    const respond = (result: unknown) => Response.json({ jsonrpc: "2.0", id, result });
     switch (method) {
       case "initialize":
         return Response.json({
@@ -90,11 +83,7 @@ function bareSwitch(count: number): Handler {
           result: { protocolVersion: LEGACY, capabilities, serverInfo },
         }, { headers: { "mcp-session-id": "a-session" } });
       case "server/discover":
-        return respond({
-          supportedVersions: [MODERN],
-          capabilities,
-          resultType: "complete",
-        });
+        return respond({ supportedVersions: [MODERN], capabilities, resultType: "complete" });
       case "tools/list":
         return respond({ tools, resultType: "complete" });
       case "tools/call":

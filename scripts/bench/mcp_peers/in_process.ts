@@ -72,14 +72,7 @@ async function measureOne(
     for (const server of servers) {
       if (refused.has(server)) continue;
       const { accept, newest, isFloor = false } = server.subject;
-      const sliced = await server.slice({
-        operation,
-        tools,
-        accept,
-        newest,
-        isFloor,
-        milliseconds,
-      });
+      const sliced = await server.slice({ operation, tools, accept, newest, isFloor, milliseconds });
       if ("refused" in sliced) refused.set(server, sliced.refused);
       else if (round >= 0) {
         rates.set(server, [...rates.get(server) ?? [], sliced.perSecond]);
@@ -89,11 +82,7 @@ async function measureOne(
   }
   const floor = rates.get(servers.find(({ subject }) => subject === FLOOR)!)!;
   return servers.map((server) => {
-    const told = {
-      operation: OPERATIONS[operation]!.name,
-      tools,
-      subject: server.subject.name,
-    };
+    const told = { operation: OPERATIONS[operation]!.name, tools, subject: server.subject.name };
     if (refused.has(server)) return { ...told, refused: refused.get(server)! };
     const own = rates.get(server)!;
     return {
@@ -116,9 +105,7 @@ function printOperation(
     ...results.filter((result) => result.subject === subject).flatMap((
       { perSecond, ratio },
     ) =>
-      perSecond === undefined
-        ? ["not offered", ""]
-        : [short(perSecond), ratio!.toFixed(ratio! < 0.1 ? 3 : 2)]
+      perSecond === undefined ? ["not offered", ""] : [short(perSecond), ratio!.toFixed(ratio! < 0.1 ? 3 : 2)]
     ),
   ]);
   const heads = sizes.flatMap((size) => [
@@ -138,22 +125,16 @@ export function printCallSummary(
       result.subject === subject && result.operation === operation &&
       result.tools === tools
     )?.perSecond;
-  const peers = SUBJECTS.filter((subject) =>
-    subject !== FLOOR && subject !== TRIVET
-  );
+  const peers = SUBJECTS.filter((subject) => subject !== FLOOR && subject !== TRIVET);
   printTable(
     `In process, ${tools} tools: calls that Trivet answers while another answers one`,
-    peers.map(({ name }) =>
-      name.replace("JSON Schema", "JSON").replace("asked for JSON", "JSON")
-    ),
+    peers.map(({ name }) => name.replace("JSON Schema", "JSON").replace("asked for JSON", "JSON")),
     OPERATIONS.map(({ name }) => [
       name,
       ...peers.map((peer) => {
         const own = of(TRIVET.name, name);
         const other = of(peer.name, name);
-        return own === undefined || other === undefined
-          ? "-"
-          : short(own / other);
+        return own === undefined || other === undefined ? "-" : short(own / other);
       }),
     ]),
   );

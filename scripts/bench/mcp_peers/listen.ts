@@ -14,11 +14,7 @@ export async function listenByHono(
   let handle: Handler = () => Promise.reject(new Error("Not ready"));
   const port = await new Promise<number>((resolve) =>
     serve(
-      {
-        fetch: (request: Request) => handle(request),
-        port: 0,
-        hostname: "127.0.0.1",
-      },
+      { fetch: (request: Request) => handle(request), port: 0, hostname: "127.0.0.1" },
       (info: { readonly port: number }) => resolve(info.port),
     )
   );

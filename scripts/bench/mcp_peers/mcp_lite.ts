@@ -11,8 +11,9 @@ import { add, zodTools } from "./tools.ts";
 export function server(): Server {
   return {
     async handlers(count) {
-      const { McpServer, StreamableHttpTransport, InMemorySessionAdapter } =
-        await import(packageUrl("mcp-lite"));
+      const { McpServer, StreamableHttpTransport, InMemorySessionAdapter } = await import(
+        packageUrl("mcp-lite")
+      );
       const { z } = await import(packageUrl("zod"));
       const tools = await zodTools(count);
       const create = () => {
@@ -26,9 +27,7 @@ export function server(): Server {
         }
         return server;
       };
-      const sessionAdapter = new InMemorySessionAdapter({
-        maxEventBufferSize: 1024,
-      });
+      const sessionAdapter = new InMemorySessionAdapter({ maxEventBufferSize: 1024 });
       return {
         stateless: new StreamableHttpTransport().bind(create()),
         session: new StreamableHttpTransport({ sessionAdapter }).bind(create()),

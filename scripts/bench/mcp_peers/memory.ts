@@ -4,22 +4,15 @@
  *
  * @module
  */
-import { execFileSync } from "node:child_process";
-import { connect as connectTo, type Socket } from "node:net";
+import type { Socket } from "node:net";
 import { Pool } from "undici";
 import type { Memory } from "./child.ts";
+import { openFiles, openStream } from "./open_stream.ts";
 import { sendBy } from "./over_http.ts";
 import { Running } from "./running.ts";
 import { type Subject, SUBJECTS, type Variant } from "./subject.ts";
 import { printReasons, printTable, short } from "./table.ts";
-import {
-  connect,
-  type Connected,
-  legacyFields,
-  type Message,
-  modernMessage,
-  NotOffered,
-} from "./wire.ts";
+import { connect, type Connected, legacyFields, type Message, modernMessage, NotOffered } from "./wire.ts";
 
 export interface MemoryResult {
   readonly what: string;
@@ -37,7 +30,6 @@ const SESSION = "session";
 const STREAM = "GET stream of a session";
 const LISTEN = "subscriptions/listen stream";
 const AT_ONCE = 50;
-const PATIENCE = 5000;
 
 /** @param count of sessions, and of streams @param longest milliseconds of filling one server with one kind */
 export async function measureMemory(
@@ -70,10 +62,7 @@ export async function measureMemory(
         LISTEN,
         most,
         longest,
-        (i) =>
-          modernMessage("subscriptions/listen", i + 1, {
-            notifications: { toolsListChanged: true },
-          }),
+        (i) => modernMessage("subscriptions/listen", i + 1, { notifications: { toolsListChanged: true } }),
       );
     results.push({ ...told, ...streams });
   }
@@ -81,10 +70,7 @@ export async function measureMemory(
   return results;
 }
 
-const GET: Message = {
-  method: "GET",
-  headers: { accept: "text/event-stream" },
-};
+const GET: Message = { method: "GET", headers: { accept: "text/event-stream" } };
 
 async function measureSessions(
   subject: Subject,
@@ -100,11 +86,7 @@ async function measureSessions(
   try {
     const port = await server.ready;
     if (port < 0) {
-      return [SESSION, STREAM].map((what) => ({
-        ...told,
-        what,
-        refused: "it has none",
-      }));
+      return [SESSION, STREAM].map((what) => ({ ...told, what, refused: "it has none" }));
     }
     const pool = new Pool(`http://127.0.0.1:${port}`, { connections: AT_ONCE });
     const open = async () => {
@@ -117,22 +99,14 @@ async function measureSessions(
     // What is compiled and allocated once is none of the sessions'.
     const refused = await fill(Math.min(count, 300), longest, open);
     if (refused !== undefined) {
-      return [{ ...told, what: SESSION, refused }, {
-        ...told,
-        what: STREAM,
-        refused,
-      }];
+      return [{ ...told, what: SESSION, refused }, { ...told, what: STREAM, refused }];
     }
     const warm = sessions.length;
     const before = await server.memory();
     await fill(count, longest, open);
     const between = await server.memory();
     await pool.destroy();
-    results.push({
-      ...told,
-      what: SESSION,
-      ...each(before, between, sessions.length - warm),
-    });
+    results.push({ ...told, what: SESSION, ...each(before, between, sessions.length - warm) });
 
     const left = sessions.values();
     const listen = async () => {
@@ -192,10 +166,7 @@ async function fillBy(
     const warm = sockets.length;
     const before = await server.memory();
     await fill(count, longest, open);
-    return {
-      what,
-      ...each(before, await server.memory(), sockets.length - warm),
-    };
+    return { what, ...each(before, await server.memory(), sockets.length - warm) };
   } finally {
     for (const socket of sockets) socket.destroy();
     server.stop();
@@ -214,9 +185,7 @@ async function fill(
   const worker = async () => {
     while (begun < count && failure === undefined && performance.now() < end) {
       begun++;
-      await open().catch((error) =>
-        failure ??= error instanceof NotOffered ? error.message : String(error)
-      );
+      await open().catch((error) => failure ??= error instanceof NotOffered ? error.message : String(error));
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, worker));
@@ -235,57 +204,6 @@ function each(
   };
 }
 
-/** A connection that carries one open event stream, once what it must begin with is there. */
-function openStream(
-  port: number,
-  { method, headers, body = "" }: Message,
-  start = "",
-): Promise<Socket> {
-  return new Promise((resolve, reject) => {
-    const socket = connectTo(port, "127.0.0.1");
-    let received = "";
-    const timer = setTimeout(
-      () => finish(`no stream in ${PATIENCE} ms`),
-      PATIENCE,
-    );
-    const finish = (refusal?: string) => {
-      clearTimeout(timer);
-      socket.removeAllListeners("data");
-      socket.resume();
-      if (refusal === undefined) return resolve(socket);
-      socket.destroy();
-      reject(new NotOffered(refusal));
-    };
-    socket.setEncoding("latin1").on("error", (error) => finish(String(error)));
-    socket.on("close", () => finish("the connection was closed"));
-    socket.on("data", (text: string) => {
-      received += text;
-      const end = received.indexOf("\r\n\r\n");
-      if (end < 0) return;
-      const status = Number(received.slice(9, 12));
-      const head = received.slice(0, end);
-      if (status !== 200 || !/content-type: *text\/event-stream/i.test(head)) {
-        finish(
-          `answered ${status} ${received.slice(end + 4, end + 204).trim()}`,
-        );
-      } else if (received.includes(start, end)) finish();
-    });
-    const fields = Object.entries({ host: `127.0.0.1:${port}`, ...headers });
-    if (body !== "") fields.push(["content-length", String(body.length)]);
-    const head = fields.map(([name, value]) => `${name}: ${value}\r\n`).join(
-      "",
-    );
-    socket.write(`${method} /mcp HTTP/1.1\r\n${head}\r\n${body}`, "latin1");
-  });
-}
-
-/** How many files a process may open: each stream takes one, here and in the server. */
-function openFiles(): number {
-  const limit = execFileSync("sh", ["-c", "ulimit -n"], { encoding: "utf8" })
-    .trim();
-  return limit === "unlimited" ? Infinity : Number(limit);
-}
-
 function printMemory(
   results: readonly MemoryResult[],
   tools: number,
@@ -297,9 +215,7 @@ function printMemory(
   ) => [
     subject,
     ...[SESSION, STREAM, LISTEN].flatMap((what) => {
-      const found = results.find((result) =>
-        result.subject === subject && result.what === what
-      );
+      const found = results.find((result) => result.subject === subject && result.what === what);
       if (found?.refused !== undefined) {
         reasons.set(`${subject}, ${what}`, found.refused);
       }
@@ -314,9 +230,7 @@ function printMemory(
     }),
   ]);
   printTable(
-    `Memory of each, in kB of 1,000 bytes, at up to ${
-      most.toLocaleString("en")
-    }; ${tools} tools`,
+    `Memory of each, in kB of 1,000 bytes, at up to ${most.toLocaleString("en")}; ${tools} tools`,
     [SESSION, STREAM, LISTEN].flatMap((
       what,
     ) => [`${what}s`, "heap", "resident"]),

@@ -10,13 +10,7 @@ import { measure, type Result } from "../harness.ts";
 import { Running } from "./running.ts";
 import { FLOOR, type Subject, SUBJECTS, TRIVET } from "./subject.ts";
 import { printReasons, printTable, short } from "./table.ts";
-import {
-  NotOffered,
-  type Operation,
-  OPERATIONS,
-  prepare,
-  type Send,
-} from "./wire.ts";
+import { NotOffered, type Operation, OPERATIONS, prepare, type Send } from "./wire.ts";
 
 export interface HttpResult {
   readonly operation: string;
@@ -30,19 +24,12 @@ export interface HttpResult {
 const CONCURRENCIES = [1, 64];
 const MEASURED: readonly Operation[] = OPERATIONS.filter((
   { method, variant },
-) =>
-  method === "tools/call" || method === "tools/list" && variant === "stateless"
-);
+) => method === "tools/call" || method === "tools/list" && variant === "stateless");
 
 /** A pool's requests as what the operations need. */
 export function sendBy(pool: Pool): Send {
   return async ({ method, headers, body }) => {
-    const response = await pool.request({
-      method,
-      path: "/mcp",
-      headers,
-      body: body ?? null,
-    });
+    const response = await pool.request({ method, path: "/mcp", headers, body: body ?? null });
     const session = response.headers["mcp-session-id"];
     return {
       status: response.statusCode,
@@ -63,9 +50,7 @@ export async function measureHttp(
   const reasons = new Map<string, string>();
   for (const operation of MEASURED) {
     const own: HttpResult[] = [];
-    const servers = subjects.map((subject) =>
-      new Running(subject, operation.variant, tools)
-    );
+    const servers = subjects.map((subject) => new Running(subject, operation.variant, tools));
     try {
       for (const concurrency of CONCURRENCIES) {
         own.push(
@@ -110,18 +95,14 @@ async function measureOne(
     try {
       const port = await server.ready;
       if (port < 0) throw new NotOffered("it has none");
-      const pool = new Pool(`http://127.0.0.1:${port}`, {
-        connections: concurrency,
-      });
+      const pool = new Pool(`http://127.0.0.1:${port}`, { connections: concurrency });
       pools.push(pool);
       const send = sendBy(pool);
-      const { call } = isFloor
-        ? { call: callFloor(send) }
-        : await prepare(send, operation, tools, {
-          accept,
-          newest,
-          sessions: concurrency,
-        });
+      const { call } = isFloor ? { call: callFloor(send) } : await prepare(send, operation, tools, {
+        accept,
+        newest,
+        sessions: concurrency,
+      });
       // A failure later on must not end the run of the others.
       calls.set(server, () =>
         call().catch((error) => {
@@ -152,9 +133,7 @@ async function measureOne(
     if (refused.has(subject)) {
       return { ...told, refused: refused.get(subject)! };
     }
-    const { name: _, ...result } = results.find(({ name }) =>
-      name === subject
-    )!;
+    const { name: _, ...result } = results.find(({ name }) => name === subject)!;
     return { ...told, result };
   });
 }
@@ -162,11 +141,7 @@ async function measureOne(
 function callFloor(send: Send): () => Promise<void> {
   const body = '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{}}';
   return async () => {
-    const { status } = await send({
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body,
-    });
+    const { status } = await send({ method: "POST", headers: { "content-type": "application/json" }, body });
     if (status !== 200) throw new Error(`The floor answered ${status}`);
   };
 }
@@ -178,18 +153,14 @@ function printOperation(
   results: readonly HttpResult[],
 ): void {
   const of = (subject: string, concurrency: number) =>
-    results.find((result) =>
-      result.subject === subject && result.concurrency === concurrency
-    )?.result;
+    results.find((result) => result.subject === subject && result.concurrency === concurrency)?.result;
   const rows = subjects.map(({ name: subject }) => [
     subject,
     ...CONCURRENCIES.flatMap((concurrency) => {
       const result = of(subject, concurrency);
       if (!result) return ["not offered", "", "", "", ""];
       const own = of(TRIVET.name, concurrency);
-      const times = own?.cpu && result.cpu
-        ? `${short(result.cpu / own.cpu)}x`
-        : "";
+      const times = own?.cpu && result.cpu ? `${short(result.cpu / own.cpu)}x` : "";
       return [
         short(result.perSecond),
         short(result.p50),

@@ -43,9 +43,7 @@ export async function measureStdio(
   slice: number,
   starts: number,
 ): Promise<StdioResult[]> {
-  const subjects = SUBJECTS.filter(({ only, accept }) =>
-    only === undefined && accept === undefined
-  );
+  const subjects = SUBJECTS.filter(({ only, accept }) => only === undefined && accept === undefined);
   const reasons = new Map<string, string>();
   const results: StdioResult[] = [];
   for (const row of ROWS) {
@@ -138,17 +136,11 @@ async function measureOne(
       slice,
     );
     return subjects.map(({ name: subject }) => {
-      const told = {
-        operation: `${method}, ${revision}, ${inFlight} in flight`,
-        subject,
-        inFlight,
-      };
+      const told = { operation: `${method}, ${revision}, ${inFlight} in flight`, subject, inFlight };
       if (refused.has(subject)) {
         return { ...told, refused: refused.get(subject)! };
       }
-      const { name: _, ...result } = results.find(({ name }) =>
-        name === subject
-      )!;
+      const { name: _, ...result } = results.find(({ name }) => name === subject)!;
       return { ...told, result };
     });
   } finally {
@@ -164,10 +156,7 @@ async function measureStarts(
   const build = buildTrivet();
   const subjects = others.flatMap((subject) =>
     subject === TRIVET
-      ? [{ ...TRIVET, option: build.url }, {
-        ...TRIVET,
-        name: "Trivet, from its sources",
-      }]
+      ? [{ ...TRIVET, option: build.url }, { ...TRIVET, name: "Trivet, from its sources" }]
       : [subject]
   );
   try {
@@ -204,9 +193,7 @@ async function startInTurn(
   return [...times].map(([subject, own]) => ({
     operation: "start",
     subject,
-    ...(own.length > 0
-      ? { milliseconds: median(own) }
-      : { refused: "no answer" }),
+    ...(own.length > 0 ? { milliseconds: median(own) } : { refused: "no answer" }),
   }));
 }
 
@@ -246,9 +233,7 @@ class Lines {
     this.server.process.stdin!.write(
       JSON.stringify({ jsonrpc: "2.0", id, method, params }) + "\n",
     );
-    return new Promise((resolve, reject) =>
-      this.#waiting.set(id, { resolve, reject })
-    );
+    return new Promise((resolve, reject) => this.#waiting.set(id, { resolve, reject }));
   }
 
   /** Goes through the handshake, where the revision has one, and looks at an answer. */
@@ -268,10 +253,7 @@ class Lines {
           '{"jsonrpc":"2.0","method":"notifications/initialized"}\n',
         );
       }
-      const line = await this.ask(method, {
-        ...paramsOf(method, tools),
-        ...meta,
-      });
+      const line = await this.ask(method, { ...paramsOf(method, tools), ...meta });
       if (
         !line.includes(markOf(method, tools)) ||
         revision === MODERN && !line.includes("resultType")

@@ -81,8 +81,7 @@ export class Running {
 
   #hear<Answer>(): Promise<Answer> {
     return new Promise((resolve, reject) => {
-      const fail = () =>
-        reject(new Error(`The server of ${this.subject.name} ended`));
+      const fail = () => reject(new Error(`The server of ${this.subject.name} ended`));
       this.process.once("exit", fail);
       this.process.once("message", (answer) => {
         this.process.off("exit", fail);

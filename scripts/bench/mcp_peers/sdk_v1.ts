@@ -26,19 +26,15 @@ export function server(): Server {
   return {
     async handlers(count) {
       const create = await creator(await zodTools(count));
-      const { WebStandardStreamableHTTPServerTransport: Transport } =
-        await import(
-          packageUrl(
-            "@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js",
-          )
-        );
+      const { WebStandardStreamableHTTPServerTransport: Transport } = await import(
+        packageUrl(
+          "@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js",
+        )
+      );
       return {
         async stateless(request) {
           const server = create();
-          const transport = new Transport({
-            sessionIdGenerator: undefined,
-            enableJsonResponse: true,
-          });
+          const transport = new Transport({ sessionIdGenerator: undefined, enableJsonResponse: true });
           await server.connect(transport);
           const response: Response = await transport.handleRequest(request);
           // The body is there already: what was made for the request can go.

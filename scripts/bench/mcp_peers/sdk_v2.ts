@@ -16,14 +16,8 @@ export function server(option?: string): Server {
       packageUrl("@modelcontextprotocol/server")
     );
     const tools = option === "json_schema"
-      ? jsonSchemaTools(count).map((tool) => ({
-        ...tool,
-        inputSchema: fromJsonSchema(tool.schema),
-      }))
-      : (await zodTools(count)).map((tool) => ({
-        ...tool,
-        inputSchema: tool.zod,
-      }));
+      ? jsonSchemaTools(count).map((tool) => ({ ...tool, inputSchema: fromJsonSchema(tool.schema) }))
+      : (await zodTools(count)).map((tool) => ({ ...tool, inputSchema: tool.zod }));
     return () => {
       const server = new McpServer({ name: "bench", version: "1.0.0" });
       for (const { name, description, inputSchema } of tools) {
@@ -40,13 +34,8 @@ export function server(option?: string): Server {
         WebStandardStreamableHTTPServerTransport: Transport,
       } = await import(packageUrl("@modelcontextprotocol/server"));
       const handler = createMcpHandler(create, { maxSubscriptions: 1_000_000 });
-      const handle = (request: Request): Promise<Response> =>
-        handler.fetch(request);
-      return {
-        stateless: handle,
-        session: keepSessions(Transport, create),
-        modern: handle,
-      };
+      const handle = (request: Request): Promise<Response> => handler.fetch(request);
+      return { stateless: handle, session: keepSessions(Transport, create), modern: handle };
     },
     listen: listenByHono,
     async serveStdio(count) {

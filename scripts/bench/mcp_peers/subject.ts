@@ -43,48 +43,21 @@ export interface Subject {
   readonly only?: "in process" | "start";
 }
 
-export const FLOOR: Subject = {
-  name: "floor",
-  file: "floor.ts",
-  isFloor: true,
-};
-export const TRIVET: Subject = {
-  name: "Trivet",
-  file: "trivet.ts",
-  option: "zod",
-};
+export const FLOOR: Subject = { name: "floor", file: "floor.ts", isFloor: true };
+export const TRIVET: Subject = { name: "Trivet", file: "trivet.ts", option: "zod" };
 const LITE = { file: "mcp_lite.ts", newest: "2025-06-18" };
 
 /** In the order of the tables. */
 export const SUBJECTS: readonly Subject[] = [
   FLOOR,
-  {
-    name: "a bare switch",
-    file: "floor.ts",
-    option: "switch",
-    only: "in process",
-  },
+  { name: "a bare switch", file: "floor.ts", option: "switch", only: "in process" },
   TRIVET,
-  {
-    name: "Trivet, JSON Schema",
-    file: "trivet.ts",
-    option: "json_schema",
-    only: "in process",
-  },
+  { name: "Trivet, JSON Schema", file: "trivet.ts", option: "json_schema", only: "in process" },
   { name: "sdk 1.32", file: "sdk_v1.ts" },
   { name: "server 2.4", file: "sdk_v2.ts", option: "zod" },
-  {
-    name: "server 2.4, JSON Schema",
-    file: "sdk_v2.ts",
-    option: "json_schema",
-    only: "in process",
-  },
+  { name: "server 2.4, JSON Schema", file: "sdk_v2.ts", option: "json_schema", only: "in process" },
   { name: "mcp-lite 0.10", ...LITE },
-  {
-    name: "mcp-lite 0.10, asked for JSON",
-    ...LITE,
-    accept: "application/json",
-  },
+  { name: "mcp-lite 0.10, asked for JSON", ...LITE, accept: "application/json" },
   { name: "tmcp 1.20", file: "tmcp.ts" },
 ];
 

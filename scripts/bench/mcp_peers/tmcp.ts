@@ -14,11 +14,7 @@ export function server(): Server {
     const { ZodJsonSchemaAdapter } = await import(
       packageUrl("@tmcp/adapter-zod")
     );
-    const server = new McpServer({
-      name: "bench",
-      version: "1.0.0",
-      description: "For measuring",
-    }, {
+    const server = new McpServer({ name: "bench", version: "1.0.0", description: "For measuring" }, {
       adapter: new ZodJsonSchemaAdapter(),
       capabilities: { tools: { listChanged: true } },
     });
@@ -32,9 +28,7 @@ export function server(): Server {
       const { HttpTransport } = await import(
         packageUrl("@tmcp/transport-http")
       );
-      const transport = new HttpTransport(await create(count), {
-        path: "/mcp",
-      });
+      const transport = new HttpTransport(await create(count), { path: "/mcp" });
       const handle = async (request: Request): Promise<Response> =>
         await transport.respond(request) ?? new Response(null, { status: 404 });
       return { stateless: handle, session: handle, modern: handle };

@@ -56,11 +56,7 @@ export function jsonSchemaTools(count: number): JsonSchemaTool[] {
         b: { type: "number", description: "The second number" },
         unit: { type: "string", enum: ["m", "s", "kg"] },
         note: { type: "string", maxLength: 200, description: NOTE },
-        tags: {
-          type: "array",
-          items: { type: "string", maxLength: 50 },
-          maxItems: 10,
-        },
+        tags: { type: "array", items: { type: "string", maxLength: 50 }, maxItems: 10 },
       },
       required: ["a", "b"],
     },

@@ -11,13 +11,10 @@ import { add, type Arguments, jsonSchemaTools, zodTools } from "./tools.ts";
 
 export function server(option = "zod"): Server {
   async function create(count: number, issuer: string): Promise<Trivet> {
-    const built = option.startsWith("file:")
-      ? new URL("mod.js", option).href
-      : undefined;
-    const { createTrivet, memoryStore, tool }:
-      typeof import("../../../src/mod.ts") = await (
-        built === undefined ? import("../../../src/mod.ts") : import(built)
-      );
+    const built = option.startsWith("file:") ? new URL("mod.js", option).href : undefined;
+    const { createTrivet, memoryStore, tool }: typeof import("../../../src/mod.ts") = await (
+      built === undefined ? import("../../../src/mod.ts") : import(built)
+    );
     const run = (input: unknown) => add(input as Arguments);
     const tools = option === "json_schema"
       ? jsonSchemaTools(count).map(({ name, description, schema }) =>
@@ -26,13 +23,7 @@ export function server(option = "zod"): Server {
       : (await zodTools(count)).map(({ name, description, zod }) =>
         tool({ name, description, input: zod as Record<string, unknown>, run })
       );
-    return createTrivet({
-      issuer,
-      store: memoryStore(),
-      oauth: false,
-      skills: false,
-      mcp: { tools },
-    });
+    return createTrivet({ issuer, store: memoryStore(), oauth: false, skills: false, mcp: { tools } });
   }
   return {
     async handlers(count, origin) {
@@ -42,11 +33,8 @@ export function server(option = "zod"): Server {
     },
     async listen(make) {
       const { serve } = await import("../../../src/runtime/node.ts");
-      let handle = (_: Request): Promise<Response> =>
-        Promise.reject(new Error("Not ready"));
-      const running = await serve({ fetch: (request) => handle(request) }, {
-        port: 0,
-      });
+      let handle = (_: Request): Promise<Response> => Promise.reject(new Error("Not ready"));
+      const running = await serve({ fetch: (request) => handle(request) }, { port: 0 });
       handle = await make(running.url);
       return running.port;
     },

@@ -39,26 +39,10 @@ export const OPERATIONS: readonly Operation[] = [
   { name: `initialize, ${LEGACY}`, variant: "stateless", method: "initialize" },
   { name: `tools/list, ${LEGACY}`, variant: "stateless", method: "tools/list" },
   { name: `tools/call, ${LEGACY}`, variant: "stateless", method: "tools/call" },
-  {
-    name: `initialize, ${LEGACY}, opening a session`,
-    variant: "session",
-    method: "initialize",
-  },
-  {
-    name: `tools/list, ${LEGACY}, in a session`,
-    variant: "session",
-    method: "tools/list",
-  },
-  {
-    name: `tools/call, ${LEGACY}, in a session`,
-    variant: "session",
-    method: "tools/call",
-  },
-  {
-    name: `server/discover, ${MODERN}`,
-    variant: "modern",
-    method: "server/discover",
-  },
+  { name: `initialize, ${LEGACY}, opening a session`, variant: "session", method: "initialize" },
+  { name: `tools/list, ${LEGACY}, in a session`, variant: "session", method: "tools/list" },
+  { name: `tools/call, ${LEGACY}, in a session`, variant: "session", method: "tools/call" },
+  { name: `server/discover, ${MODERN}`, variant: "modern", method: "server/discover" },
   { name: `tools/list, ${MODERN}`, variant: "modern", method: "tools/list" },
   { name: `tools/call, ${MODERN}`, variant: "modern", method: "tools/call" },
 ];
@@ -112,12 +96,7 @@ export function modernMessage(
   return {
     method: "POST",
     headers: modernFields(method, params.name as string | undefined),
-    body: JSON.stringify({
-      jsonrpc: "2.0",
-      id,
-      method,
-      params: { ...params, _meta: META },
-    }),
+    body: JSON.stringify({ jsonrpc: "2.0", id, method, params: { ...params, _meta: META } }),
   };
 }
 
@@ -141,10 +120,7 @@ export function paramsOf(
     return { protocolVersion: newest, capabilities: {}, clientInfo: CLIENT };
   }
   if (method !== "tools/call") return {};
-  return {
-    name: nameOf(tools >> 1),
-    arguments: { a: 19, b: 23, unit: "m", note: "The length of both" },
-  };
+  return { name: nameOf(tools >> 1), arguments: { a: 19, b: 23, unit: "m", note: "The length of both" } };
 }
 
 /** A text that only a right answer holds. */
@@ -173,12 +149,7 @@ export async function connect(
   { accept = BOTH_TYPES, newest }: ClientOptions,
 ): Promise<Connected> {
   const params = paramsOf("initialize", 0, newest);
-  const body = JSON.stringify({
-    jsonrpc: "2.0",
-    id: 0,
-    method: "initialize",
-    params,
-  });
+  const body = JSON.stringify({ jsonrpc: "2.0", id: 0, method: "initialize", params });
   const headers = { "content-type": "application/json", accept };
   const answer = await send({ method: "POST", headers, body });
   const { protocolVersion: revision } = resultOf(answer) as {
@@ -189,10 +160,7 @@ export async function connect(
     const { status } = await send({
       method: "POST",
       headers: legacyFields(connected, accept),
-      body: JSON.stringify({
-        jsonrpc: "2.0",
-        method: "notifications/initialized",
-      }),
+      body: JSON.stringify({ jsonrpc: "2.0", method: "notifications/initialized" }),
     });
     if (status !== 202) {
       throw new NotOffered(`notifications/initialized answered ${status}`);
@@ -283,10 +251,7 @@ export async function prepare(
     },
     async tidy() {
       for (const session of opened.splice(0)) {
-        await send({
-          method: "DELETE",
-          headers: { accept, "mcp-session-id": session },
-        });
+        await send({ method: "DELETE", headers: { accept, "mcp-session-id": session } });
       }
     },
   };

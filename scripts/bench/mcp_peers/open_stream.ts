@@ -1,0 +1,62 @@
+/**
+ * The client's side of an event stream that stays open: a socket, and no more, since there are thousands of them.
+ *
+ * @module
+ */
+import { execFileSync } from "node:child_process";
+import { connect, type Socket } from "node:net";
+import { type Message, NotOffered } from "./wire.ts";
+
+/** Milliseconds. */
+const PATIENCE = 5000;
+
+/** A connection that carries one open event stream, once what it must begin with is there. */
+export function openStream(
+  port: number,
+  { method, headers, body = "" }: Message,
+  start = "",
+): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(port, "127.0.0.1");
+    let received = "";
+    const timer = setTimeout(
+      () => finish(`no stream in ${PATIENCE} ms`),
+      PATIENCE,
+    );
+    const finish = (refusal?: string) => {
+      clearTimeout(timer);
+      socket.removeAllListeners("data");
+      socket.resume();
+      if (refusal === undefined) return resolve(socket);
+      socket.destroy();
+      reject(new NotOffered(refusal));
+    };
+    socket.setEncoding("latin1").on("error", (error) => finish(String(error)));
+    socket.on("close", () => finish("the connection was closed"));
+    socket.on("data", (text: string) => {
+      received += text;
+      const end = received.indexOf("\r\n\r\n");
+      if (end < 0) return;
+      const status = Number(received.slice(9, 12));
+      const head = received.slice(0, end);
+      if (status !== 200 || !/content-type: *text\/event-stream/i.test(head)) {
+        finish(
+          `answered ${status} ${received.slice(end + 4, end + 204).trim()}`,
+        );
+      } else if (received.includes(start, end)) finish();
+    });
+    const fields = Object.entries({ host: `127.0.0.1:${port}`, ...headers });
+    if (body !== "") fields.push(["content-length", String(body.length)]);
+    const head = fields.map(([name, value]) => `${name}: ${value}\r\n`).join(
+      "",
+    );
+    socket.write(`${method} /mcp HTTP/1.1\r\n${head}\r\n${body}`, "latin1");
+  });
+}
+
+/** How many files a process may open: each stream takes one, here and in the server. */
+export function openFiles(): number {
+  const limit = execFileSync("sh", ["-c", "ulimit -n"], { encoding: "utf8" })
+    .trim();
+  return limit === "unlimited" ? Infinity : Number(limit);
+}
