@@ -29,7 +29,7 @@ import { readElicitation, writeElicitation } from "./elicitation.ts";
 import { type Era, MODERN } from "./era.ts";
 import { MissingCapabilityError, ScopeError } from "./error.ts";
 import { Inputs } from "./inputs.ts";
-import { severity } from "./log_level.ts";
+import { DEFAULT_LEVEL, severity } from "./log_level.ts";
 import type { Session } from "./session.ts";
 import type { AnySchema } from "./standard_schema.ts";
 
@@ -47,6 +47,10 @@ export interface Outlet {
 export interface CallHost {
   /** Whether a principal holds a scope, by itself or by one that implies it. */
   readonly holds: (principal: Principal | undefined, scope: string) => boolean;
+  /** Tells when the caller has cancelled, or is gone where that is the same. Gives the function that ends it. */
+  readonly watch: (call: Call, gone: () => void) => (() => void) | undefined;
+  /** The least severity that a session wants to hear of. */
+  readonly levelOf: (session: Session) => Promise<LogLevel>;
 }
 
 /** A call that has become a task. */
@@ -61,7 +65,7 @@ const NOTHING: Meta = {};
 
 export class Call implements CallContext {
   readonly principal: Principal | undefined;
-  readonly era: Era;
+  era: Era;
   readonly host: CallHost;
   capabilities: Capabilities = NOTHING;
   clientInfo: CallContext["clientInfo"] = NOTHING;
@@ -78,21 +82,20 @@ export class Call implements CallContext {
   outlet: Outlet | undefined = undefined;
   /** Header fields of a modern request over HTTP, which must agree with its body. */
   headers: Headers | undefined = undefined;
-  /** The least severity that the client wants to hear of; `undefined` for none. */
-  logLevel: (() => LogLevel | undefined | Promise<LogLevel | undefined>) | undefined = undefined;
+  /** Where an abort of the HTTP request shows. */
+  request: Request | undefined = undefined;
+  /** The least severity that the client asked to hear of. */
+  logLevel: LogLevel | undefined = undefined;
   /** Answers of earlier runs, where questions end the run. */
   inputs: Inputs | undefined = undefined;
   task: TaskRun | undefined = undefined;
   /** Makes a task of the call; set while a tool runs that may become one. */
   begin: ((options: TaskOptions) => Promise<boolean>) | undefined = undefined;
-  /** Tells when the caller is gone, if that ends the call: asked once, when somebody wants to know. */
-  watchCaller: ((gone: () => void) => void) | undefined = undefined;
   /** Hears of a cancellation by id, where the connection itself is the session. */
   onCancelled: ((id: Id) => void) | undefined = undefined;
   runtime: RequestContext | undefined = undefined;
   isOver = false;
-  /** Lets go of what watches the caller. */
-  onOver: (() => void) | undefined = undefined;
+  #unwatch: (() => void) | undefined = undefined;
   #controller: AbortController | undefined = undefined;
   #cancelled: unknown = undefined;
   #progress = -Infinity;
@@ -111,7 +114,8 @@ export class Call implements CallContext {
     if (!this.#controller) {
       this.#controller = new AbortController();
       if (this.#cancelled !== undefined) this.#controller.abort(this.#cancelled);
-      else this.watchCaller?.(() => this.cancel("The caller is gone"));
+      // Asked for only when somebody wants to know.
+      else this.#unwatch = this.host.watch(this, () => this.cancel("The caller is gone"));
     }
     return this.#controller.signal;
   }
@@ -130,7 +134,22 @@ export class Call implements CallContext {
   /** It was answered: what comes from its handler from now on goes nowhere. */
   end(): void {
     this.isOver = true;
-    this.onOver?.();
+    this.#unwatch?.();
+  }
+
+  /** Takes over what the handshake of a session told. */
+  join(session: Session): void {
+    this.session = session;
+    this.capabilities = session.capabilities;
+    this.clientInfo = session.clientInfo;
+  }
+
+  /** What becomes of the connection no longer matters. */
+  detach(): void {
+    this.#unwatch?.();
+    this.#unwatch = undefined;
+    this.request = undefined;
+    this.outlet = undefined;
   }
 
   can(feature: ClientFeature): boolean {
@@ -153,7 +172,10 @@ export class Call implements CallContext {
 
   async log(level: LogLevel, data: Json, logger?: string): Promise<void> {
     if (!this.outlet || this.task || this.isOver || this.isCancelled) return;
-    const least = await this.logLevel?.();
+    if (this.logLevel === undefined && this.revision < MODERN) {
+      this.logLevel = this.session ? await this.host.levelOf(this.session) : DEFAULT_LEVEL;
+    }
+    const least = this.logLevel;
     if (least === undefined || severity(level) < severity(least)) return;
     await this.outlet.notify("notifications/message", {
       level,

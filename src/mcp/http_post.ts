@@ -26,24 +26,12 @@ import type { Answers } from "./http_answer.ts";
 import { openListenStream } from "./http_listen.ts";
 import { acceptsStream, type Admit, type Handler, type HttpOptions, isRefusal } from "./http_options.ts";
 import { HttpOutlet } from "./http_outlet.ts";
-import { DEFAULT_LEVEL } from "./log_level.ts";
 import { claimedRevision, metaOf, readMeta } from "./modern.ts";
 import { answerQuestion } from "./question.ts";
 import type { Session } from "./session.ts";
 
 /** What may take a while and speak before it answers. */
 const TALKATIVE: ReadonlySet<string> = new Set(["tools/call", "prompts/get", "resources/read"]);
-
-/** Who calls, in what era, in which session. */
-interface Caller {
-  readonly principal: Principal | undefined;
-  readonly era: Era;
-  readonly session: Session | undefined;
-  readonly headers: Headers;
-  readonly runtime: RequestContext;
-  /** Where an abort of the request shows. */
-  readonly request: Request;
-}
 
 /** A handler for POST. */
 export function createPostHandler(options: HttpOptions, answers: Answers, admit: Admit): Handler {
@@ -89,97 +77,81 @@ export function createPostHandler(options: HttpOptions, answers: Answers, admit:
       // Who names a session speaks its revision, unless the request names another.
       if (!headers.has("mcp-protocol-version")) era = eraOfRevision(session.revision)!;
     }
-    const caller = { principal, era, session, headers, runtime, request };
-    if (isBatch) return await answerBatch(value as readonly unknown[], caller);
-    return await answerOne(message!, caller, claim !== undefined);
+    const call = newCall(principal, era, session, request, runtime);
+    if (isBatch) return await answerBatch(value as readonly unknown[], call);
+    return message!.kind === "request"
+      ? await answerRequest(message as RpcRequest, call, claim !== undefined)
+      : await answerOther(message!, call);
   }
 
-  async function answerOne(message: Message, caller: Caller, claims: boolean): Promise<Response> {
-    const { era, session, principal } = caller;
-    switch (message.kind) {
-      case "answer":
-        if (era.profile === "modern") {
-          return refuse(
-            400,
-            INVALID_REQUEST,
-            "Invalid Request: this revision has no answers of clients",
-            era,
-          );
-        }
-        return await takeAnswer(message, session)
-          ? answers.accepted(era)
-          : refuse(400, INVALID_REQUEST, "Invalid Request: no request of this id waits for an answer", era);
-      case "notification": {
-        const call = newCall(caller);
-        await dispatchMessage(dispatcherOf(era), message, call);
-        return answers.accepted(era);
-      }
-      case "invalid":
-        return answers.write(
-          await dispatchMessage(dispatcherOf(era), message, newCall(caller)) as RpcResponse,
-          era,
-          principal,
-        );
-      case "request":
-        return await answerRequest(message, caller, claims);
-    }
-  }
-
-  async function answerRequest(message: RpcRequest, caller: Caller, claims: boolean): Promise<Response> {
-    const { principal, session, headers } = caller;
-    let { era } = caller;
-    const { method } = message;
+  /** A request, most of all: no step that is not needed. */
+  function answerRequest(message: RpcRequest, call: Call, claims: boolean): Promise<Response> | Response {
+    const { principal, session } = call;
+    const { id, method, params } = message;
     // Nobody who speaks of a handshake asks this: it is answered to whoever looks around.
-    const looksAround = !claims && era.profile !== "modern" && method === "server/discover";
-    const call = newCall(looksAround ? { ...caller, era: era = MODERN_ERA } : caller);
-    call.id = message.id;
+    const looksAround = !claims && call.era.profile !== "modern" && method === "server/discover";
+    if (looksAround) call.era = MODERN_ERA;
+    const { era } = call;
     const modern = era.profile === "modern";
-    try {
-      if (!looksAround && (modern || claims)) readMeta(call, message, headers);
-      else call.meta = metaOf(message.params) ?? call.meta;
-    } catch (error) {
-      if (error instanceof RpcError) {
-        return answers.write({ id: message.id ?? undefined, error }, era, principal);
+    const { headers } = call.request!;
+    call.id = id;
+    if (!looksAround && (modern || claims)) {
+      try {
+        readMeta(call, message, headers);
+      } catch (error) {
+        if (!(error instanceof RpcError)) throw error;
+        return answers.write({ id: id ?? undefined, error }, era, principal);
       }
-      throw error;
-    }
+    } else call.meta = metaOf(params) ?? call.meta;
     if (modern) {
       call.headers = headers;
-      if (method === "subscriptions/listen") return await openListenStream(options, answers, message, call);
+      if (method === "subscriptions/listen") return openListenStream(options, answers, message, call);
     } else if (era.profile === "legacy" && method === "initialize" && !claims && !session) {
       call.offersSession = true;
     }
-    const dispatcher = dispatcherOf(era);
-    if (!TALKATIVE.has(method)) {
-      return answers.write(
-        await dispatchMessage(dispatcher, message, call) as RpcResponse,
-        era,
-        principal,
-        call,
-      );
+    if (era.profile !== "plain" && TALKATIVE.has(method) && acceptsStream(headers, modern)) {
+      return answerWithOutlet(message, call);
     }
-    if (session) watchSession(call, session);
-    else call.watchCaller = (gone) => caller.request.signal.addEventListener("abort", gone, { once: true });
-    if (era.profile === "plain" || !acceptsStream(headers, modern)) {
-      const response = await dispatchMessage(dispatcher, message, call) as RpcResponse;
+    return (dispatchMessage(dispatcherOf(era), message, call) as Promise<RpcResponse>).then((response) => {
       call.end();
-      return answers.write(response, era, principal);
-    }
-    const outlet = new HttpOutlet(options.outlet, call, answers.fields(era));
-    call.outlet = outlet;
-    const done = (dispatchMessage(dispatcher, message, call) as Promise<RpcResponse>).then((response) => {
-      call.end();
-      if (call.isCancelled) outlet.abandon();
-      else {outlet.finish(() =>
-          answers.text(response, era, principal), () =>
-          answers.write(response, era, principal));}
+      return answers.write(response, era, principal, call);
     });
-    if (session) call.waitUntil(done);
-    return await outlet.response;
   }
 
-  async function answerBatch(batch: readonly unknown[], caller: Caller): Promise<Response> {
-    const { era, session, principal } = caller;
+  /** A request whose handler may speak before it answers. */
+  function answerWithOutlet(message: RpcRequest, call: Call): Promise<Response> {
+    const { era, principal, session } = call;
+    const outlet = new HttpOutlet(options.outlet, call, answers.fields(era));
+    call.outlet = outlet;
+    const dispatched = dispatchMessage(dispatcherOf(era), message, call) as Promise<RpcResponse>;
+    const done = dispatched.then((response) => {
+      call.end();
+      if (call.isCancelled) return outlet.abandon();
+      outlet.finish(
+        () => answers.text(response, era, principal),
+        () => answers.write(response, era, principal),
+      );
+    });
+    if (session) call.waitUntil(done);
+    return outlet.response;
+  }
+
+  async function answerOther(message: Message, call: Call): Promise<Response> {
+    const { era, principal, session } = call;
+    if (message.kind !== "answer") {
+      const response = await dispatchMessage(dispatcherOf(era), message, call);
+      return response ? answers.write(response, era, principal) : answers.accepted(era);
+    }
+    if (era.profile === "modern") {
+      return refuse(400, INVALID_REQUEST, "Invalid Request: this revision has no answers of clients", era);
+    }
+    return await takeAnswer(message, session)
+      ? answers.accepted(era)
+      : refuse(400, INVALID_REQUEST, "Invalid Request: no request of this id waits for an answer", era);
+  }
+
+  async function answerBatch(batch: readonly unknown[], carrier: Call): Promise<Response> {
+    const { era, session, principal } = carrier;
     const messages = batch.map(readMessage);
     // Batches came with 2025-03-26 and went with 2025-06-18.
     const reason = era.profile !== "plain" && era.revision !== "2025-03-26"
@@ -192,7 +164,7 @@ export function createPostHandler(options: HttpOptions, answers: Answers, admit:
     if (reason !== undefined) return refuse(400, INVALID_REQUEST, `Invalid Request: ${reason}`, era);
     for (const message of messages) if (message.kind === "answer") await takeAnswer(message, session);
     const responses = await dispatchBatch(dispatcherOf(era), messages, (message) => {
-      const call = newCall(caller);
+      const call = newCall(principal, era, session, carrier.request!, carrier.runtime!);
       if (message.kind === "request") {
         call.id = message.id;
         call.meta = metaOf(message.params) ?? call.meta;
@@ -202,36 +174,22 @@ export function createPostHandler(options: HttpOptions, answers: Answers, admit:
     return responses === undefined ? answers.accepted(era) : answers.writeBatch(responses, era, principal);
   }
 
-  function newCall({ principal, era, session, runtime }: Caller): Call {
+  function newCall(
+    principal: Principal | undefined,
+    era: Era,
+    session: Session | undefined,
+    request: Request,
+    runtime: RequestContext,
+  ): Call {
     const call = new Call(host, principal, era);
+    call.request = request;
     call.runtime = runtime;
-    if (session) {
-      call.session = session;
-      call.capabilities = session.capabilities;
-      call.clientInfo = session.clientInfo;
-      let level: ReturnType<NonNullable<Call["logLevel"]>> | undefined;
-      call.logLevel = () =>
-        level ??= sessions.settings(session).then(
-          (settings) => settings.level ?? DEFAULT_LEVEL,
-          () => DEFAULT_LEVEL,
-        );
-    } else if (era.profile === "legacy") call.logLevel = () => DEFAULT_LEVEL;
+    if (session) call.join(session);
     return call;
   }
 
   function dispatcherOf({ profile }: Era): Dispatcher<Call> {
     return profile === "modern" ? options.modern : options.legacy;
-  }
-
-  /** In a session calls are cancelled by a notification, which may come to another instance. */
-  function watchSession(call: Call, session: Session): void {
-    call.watchCaller = (gone) => {
-      const stop = options.cancellations.listen(session, call.id!, () => {
-        stop();
-        gone();
-      });
-      call.onOver = stop;
-    };
   }
 
   async function takeAnswer(message: Answer, session: Session | undefined): Promise<boolean> {

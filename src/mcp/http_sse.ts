@@ -17,7 +17,6 @@ import { Call, type Outlet } from "./call.ts";
 import { eraOfRevision } from "./era.ts";
 import type { Answers } from "./http_answer.ts";
 import { type Admit, type HttpOptions, isRefusal } from "./http_options.ts";
-import { DEFAULT_LEVEL } from "./log_level.ts";
 import { metaOf } from "./modern.ts";
 import { answerQuestion, askClient } from "./question.ts";
 import { notificationOf } from "./listen.ts";
@@ -113,7 +112,7 @@ export function createSseHandlers(
     if (message.kind === "invalid") {
       return answers.refuse(400, INVALID_REQUEST, `Invalid Request: ${message.reason}`, era);
     }
-    const { handshake, level = DEFAULT_LEVEL } = await sessions.settings(opened);
+    const { handshake } = await sessions.settings(opened);
     const session: Session = { ...opened, ...handshake };
     if (message.kind === "answer") {
       return await answerQuestion(questions, session, message) ? accepted() : answers.refuse(
@@ -132,12 +131,9 @@ export function createSseHandlers(
     const call = new Call(host, principal, eraOfRevision(session.revision) ?? era);
     Object.assign(call, {
       runtime,
-      session,
       outlet,
-      capabilities: session.capabilities,
-      clientInfo: session.clientInfo,
-      logLevel: () => level,
     });
+    call.join(session);
     let settled: Promise<unknown> = Promise.resolve();
     call.onHandshake = (given) => {
       const known = sessions.local(given, principal);
@@ -151,9 +147,6 @@ export function createSseHandlers(
     if (message.kind === "request") {
       call.id = message.id;
       call.meta = metaOf(message.params) ?? call.meta;
-      call.watchCaller = (gone) => {
-        call.onOver = options.cancellations.listen(session, message.id, gone);
-      };
     }
     const work = (async () => {
       const response = await dispatchMessage(legacy, message, call) as RpcResponse | undefined;

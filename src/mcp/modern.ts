@@ -56,10 +56,7 @@ export function readMeta(call: Call, { id, method, params }: Request, headers: H
   call.capabilities = capabilities;
   call.meta = meta;
   if (info) call.clientInfo = readClientInfo(info);
-  if (level !== undefined) {
-    const wanted = readLevel(level);
-    call.logLevel = () => wanted;
-  }
+  if (level !== undefined) call.logLevel = readLevel(level);
 }
 
 function checkVersion(headers: Headers, version: string): void {

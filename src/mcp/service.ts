@@ -25,6 +25,7 @@ import type { HttpOptions } from "./http_options.ts";
 import { RequestStates } from "./inputs.ts";
 import { discoverMethods, handshakeMethods } from "./lifecycle.ts";
 import { type ListEntry, listPages } from "./list_pages.ts";
+import { DEFAULT_LEVEL } from "./log_level.ts";
 import { loggingMethods } from "./logging.ts";
 import { createModernWriter } from "./modern.ts";
 import { promptMethods } from "./prompts.ts";
@@ -100,11 +101,21 @@ const EVENT_LIFETIME = 10 * 60_000;
 export function toolServer(options: ToolServerOptions): ToolServer {
   const { observe, base, store, now, secret } = options;
   const writer = createModernWriter(options);
-  const host: CallHost = { holds: (principal, scope) => holds(principal, scope, options.implied) };
   const wakeups = new Wakeups(store);
   const sessions = new Sessions({ store, secret, now, lifetime: options.sessionLifetime });
   const changes = new Changes(store, wakeups, now);
   const cancellations = new Cancellations(store, wakeups, now);
+  const host: CallHost = {
+    holds: (principal, scope) => holds(principal, scope, options.implied),
+    levelOf: async (session) =>
+      (await sessions.settings(session).catch(() => undefined))?.level ?? DEFAULT_LEVEL,
+    watch(call, gone) {
+      // In a session a lost connection is no cancellation; that comes by name, perhaps to another instance.
+      if (call.session) return cancellations.listen(call.session, call.id!, gone);
+      call.request?.signal.addEventListener("abort", gone, { once: true });
+      return undefined;
+    },
+  };
   const askAgain = createAskAgain(new RequestStates(secret, now));
   const taskStore = new TaskStore(store, wakeups, now);
   const tasks = new Tasks({

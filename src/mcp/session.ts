@@ -1,12 +1,12 @@
 /**
  * Sessions of the revisions with a handshake (https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#session-management).
- * A session id holds what the handshake told, sealed: any instance can read it, nobody can make one, and nothing is
+ * A session id holds what the handshake told, signed: any instance can read it, nobody can make one, and nothing is
  * stored for it until it is ended or sets something.
  *
  * @module
  */
-import { createSealer } from "../crypto/seal.ts";
-import { randomId } from "../crypto/secret.ts";
+import { randomId, secretDigest } from "../crypto/secret.ts";
+import { readSignedText, signText } from "../crypto/signed_text.ts";
 import type { Principal } from "../http/bearer.ts";
 import { CACHED, compareAndSet, type Entry, type Key, putIfAbsent, type Store } from "../store/store.ts";
 import type { LogLevel } from "./context.ts";
@@ -18,7 +18,7 @@ export interface Session {
   readonly revision: string;
   readonly capabilities: Readonly<Record<string, unknown>>;
   readonly clientInfo: { readonly name?: string; readonly version?: string };
-  /** Who made it, as {@linkcode principalKey} says. */
+  /** Who made it: a digest of {@linkcode principalKey}, empty for an anonymous caller. */
   readonly principal: string;
   /** Milliseconds since the epoch. */
   readonly expires: number;
@@ -41,6 +41,9 @@ export interface SessionOptions {
   readonly lifetime: number;
 }
 
+const PURPOSE = "mcp_session";
+/** Characters of an id. */
+const LONGEST = 8000;
 /** Opened ids that are remembered, to spare opening them again. */
 const REMEMBERED = 1000;
 
@@ -51,17 +54,17 @@ export function principalKey(principal: Principal | undefined): string {
   return JSON.stringify([workspace, client, subject]);
 }
 
+/** The id travels in the open: it tells nobody who the caller is. */
+function ownerOf(principal: Principal | undefined): string {
+  return principal ? secretDigest(principalKey(principal)) : "";
+}
+
 export class Sessions {
   readonly #options: SessionOptions;
-  readonly #sealer: {
-    seal(text: string): Promise<string>;
-    unseal(sealed: string): Promise<string | undefined>;
-  };
   #opened = new Map<string, Session>();
 
   constructor(options: SessionOptions) {
     this.#options = options;
-    this.#sealer = createSealer(options.secret, "mcp_session");
   }
 
   /** A new session, and its id for the client. */
@@ -70,9 +73,9 @@ export class Sessions {
     principal: Principal | undefined,
   ): Promise<string> {
     const session = this.local(handshake, principal);
-    const sealed = await this.#sealer.seal(JSON.stringify(session));
-    this.#remember(sealed, session);
-    return sealed;
+    const signed = signText(await this.#options.secret(), PURPOSE, JSON.stringify(session));
+    this.#remember(signed, session);
+    return signed;
   }
 
   /** A session that only its connection knows. */
@@ -86,7 +89,7 @@ export class Sessions {
       revision,
       capabilities: knownCapabilities(capabilities),
       clientInfo,
-      principal: principalKey(principal),
+      principal: ownerOf(principal),
       expires: now() + lifetime,
     };
   }
@@ -95,16 +98,18 @@ export class Sessions {
    * The session of an id; `undefined` when it was not made here, has ended, or is somebody else's. One that was begun
    * without a token may go on with one (the client was asked for it meanwhile).
    */
-  async open(sealed: string, principal: Principal | undefined): Promise<Session | undefined> {
-    let session = this.#opened.get(sealed);
+  async open(signed: string, principal: Principal | undefined): Promise<Session | undefined> {
+    let session = this.#opened.get(signed);
     if (!session) {
-      const text = sealed.length > 8000 ? undefined : await this.#sealer.unseal(sealed);
+      const text = signed.length > LONGEST
+        ? undefined
+        : readSignedText(await this.#options.secret(), PURPOSE, signed);
       if (text === undefined) return undefined;
       session = JSON.parse(text) as Session;
-      this.#remember(sealed, session);
+      this.#remember(signed, session);
     }
     if (session.expires <= this.#options.now()) return undefined;
-    if (session.principal !== "" && session.principal !== principalKey(principal)) return undefined;
+    if (session.principal !== "" && session.principal !== ownerOf(principal)) return undefined;
     return await this.#options.store.get(endedKey(session), CACHED) ? undefined : session;
   }
 
@@ -136,9 +141,9 @@ export class Sessions {
     }
   }
 
-  #remember(sealed: string, session: Session): void {
+  #remember(signed: string, session: Session): void {
     if (this.#opened.size >= REMEMBERED) this.#opened.clear();
-    this.#opened.set(sealed, session);
+    this.#opened.set(signed, session);
   }
 }
 

@@ -24,7 +24,6 @@ import type { Changes } from "./changes.ts";
 import { eraOfRevision, LEGACY, MODERN, MODERN_ERA } from "./era.ts";
 import { readLines, writeLines } from "./lines.ts";
 import { type Listening, type ListenOptions, notificationOf, startListening } from "./listen.ts";
-import { DEFAULT_LEVEL } from "./log_level.ts";
 import { claimedRevision, metaOf, type ModernWriter, readMeta } from "./modern.ts";
 import { refusal } from "./question.ts";
 import { type Session, type Sessions, settingsTopic } from "./session.ts";
@@ -93,14 +92,7 @@ export async function serveStdio(
     if (revision >= MODERN) return call;
     call.outlet = askingOutlet;
     call.onHandshake = begin;
-    call.logLevel = () => DEFAULT_LEVEL;
-    if (session) {
-      const own = session;
-      call.session = own;
-      call.capabilities = own.capabilities;
-      call.clientInfo = own.clientInfo;
-      call.logLevel = async () => (await sessions.settings(own)).level ?? DEFAULT_LEVEL;
-    }
+    if (session) call.join(session);
     return call;
   }
 

@@ -170,8 +170,7 @@ export class Tasks {
   /** Makes the call the task's: its connection no longer matters, its cancellation comes from elsewhere. */
   #attach(record: TaskRecord, call: Call): void {
     const { store } = this.#options;
-    call.watchCaller = undefined;
-    call.outlet = undefined;
+    call.detach();
     call.inputs ??= new Inputs({ ...record.answers }, { ...record.kept });
     const end = store.keep(record.id, () => call.cancel("The task was cancelled"));
     let noted: string | undefined;

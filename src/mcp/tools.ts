@@ -31,6 +31,8 @@ export interface ToolOptions {
   readonly observe: Observe;
 }
 
+type Params = Readonly<Record<string, unknown>>;
+
 /** The methods of the tools capability. */
 export function toolMethods(options: ToolOptions): [string, Method<Call>][] {
   const { registry: { tools }, list, observe } = options;
@@ -51,21 +53,40 @@ export function toolMethods(options: ToolOptions): [string, Method<Call>][] {
     if (modern && tool.task?.support === "required" && !call.can("tasks")) {
       throw new MissingCapabilityError(requiredCapabilities("tasks"));
     }
-    const next = (parsed: ParseResult): unknown => {
-      // MCP 2025-11-25, tools: what the model can mend is a result that it sees, not a protocol error.
-      if ("problems" in parsed) return failure(`The arguments do not fit: ${parsed.problems.join("; ")}`);
-      if (!modern) return runTool(tool, parsed.value, call, observe);
-      return tool.task && call.can("tasks")
-        ? options.tasks.run(tool, given, parsed.value, call, object)
-        : options.askAgain(call, object, () => runTool(tool, parsed.value, call, observe));
-    };
-    const parse = (): unknown => {
-      if (!tool.input) return next({ value: given });
-      const parsed = tool.input.parse(given);
-      return parsed instanceof Promise ? parsed.then(next) : next(parsed);
-    };
-    return modern && comesAgain(object) ? options.askAgain.open(call, object).then(parse) : parse();
+    if (modern && comesAgain(object)) {
+      return options.askAgain.open(call, object).then(() => parseAndRun(tool, given, call, object, modern));
+    }
+    return parseAndRun(tool, given, call, object, modern);
   };
+
+  function parseAndRun(
+    tool: CompiledTool,
+    given: Params,
+    call: Call,
+    params: Params,
+    modern: boolean,
+  ): unknown {
+    const parsed = tool.input ? tool.input.parse(given) : { value: given };
+    return parsed instanceof Promise
+      ? parsed.then((parsed) => run(tool, given, parsed, call, params, modern))
+      : run(tool, given, parsed, call, params, modern);
+  }
+
+  function run(
+    tool: CompiledTool,
+    given: Params,
+    parsed: ParseResult,
+    call: Call,
+    params: Params,
+    modern: boolean,
+  ): unknown {
+    // MCP 2025-11-25, tools: what the model can mend is a result that it sees, not a protocol error.
+    if ("problems" in parsed) return failure(`The arguments do not fit: ${parsed.problems.join("; ")}`);
+    if (!modern) return runTool(tool, parsed.value, call, observe);
+    return tool.task && call.can("tasks")
+      ? options.tasks.run(tool, given, parsed.value, call, params)
+      : options.askAgain(call, params, () => runTool(tool, parsed.value, call, observe));
+  }
 
   return tools.size > 0
     ? [["tools/list", (params, call) => list(requireObject(params).cursor, call)], ["tools/call", call]]
