@@ -53,14 +53,23 @@ export interface McpOptions {
 /** What whoever composes the services knows, and the user does not give. */
 type Given = Pick<
   ToolServerOptions,
-  "base" | "issuer" | "store" | "secret" | "now" | "authenticate" | "implied" | "observe" | "resourceMetadata"
+  | "base"
+  | "issuer"
+  | "store"
+  | "secret"
+  | "now"
+  | "skills"
+  | "authenticate"
+  | "implied"
+  | "observe"
+  | "resourceMetadata"
 >;
 
 /**
- * The tool server's options, complete. `own` are definitions that come before the user's.
+ * The tool server's options, complete.
  * @throws {RangeError} for a number that cannot stand
  */
-export function completeMcp(mcp: McpOptions, own: Definitions, given: Given): ToolServerOptions {
+export function completeMcp(mcp: McpOptions, given: Given): ToolServerOptions {
   const { definitions = [], tools = [], resources = [], prompts = [] } = mcp;
   return {
     ...given,
@@ -71,7 +80,7 @@ export function completeMcp(mcp: McpOptions, own: Definitions, given: Given): To
     websiteUrl: mcp.websiteUrl,
     icons: mcp.icons,
     instructions: mcp.instructions,
-    definitions: [own, definitions, tools, resources, prompts],
+    definitions: [definitions, tools, resources, prompts],
     middleware: mcp.middleware ?? [],
     auth: mcp.auth ?? "optional",
     initialScope: mcp.initialScope,

@@ -59,7 +59,7 @@ const REQUESTS: readonly [string, string, RequestInit?][] = [
     "/mcp",
     rpc("tools/call", { name: "load_skill", arguments: { name: "x" } }, good),
   ],
-  ["a resource of the store", "/mcp", rpc("resources/read", { uri: "skill://x/SKILL.md" }, good)],
+  ["a resource of the store", "/mcp", rpc("resources/read", { uri: "skill://skill_01/x/SKILL.md" }, good)],
   ["the Skills service with a good key", "/v1/skills", { headers: good }],
 ];
 

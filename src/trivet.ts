@@ -11,7 +11,6 @@ import { respondJson, respondText } from "./http/response.ts";
 import { pathOf } from "./http/router.ts";
 import type { RequestContext, Service } from "./http/service.ts";
 import { type ToolServer, toolServer } from "./mcp/service.ts";
-import { skillDefinitions } from "./mcp/skills.ts";
 import { resourceMetadataUrl } from "./oauth/protected_resource.ts";
 import { authorizationServer, type OAuthService } from "./oauth/service.ts";
 import { completeMcp } from "./mcp_options.ts";
@@ -104,13 +103,13 @@ export function createTrivet(options: TrivetOptions): Trivet {
   });
 
   const mcpOptions = options.mcp === false ? undefined : options.mcp ?? {};
-  const skillTools = skills && mcpOptions?.skills !== false ? skillDefinitions(skills.catalog) : [];
-  const mcp = mcpOptions && toolServer(completeMcp(mcpOptions, skillTools, {
+  const mcp = mcpOptions && toolServer(completeMcp(mcpOptions, {
     base,
     issuer,
     store,
     secret,
     now,
+    skills: mcpOptions.skills === false ? undefined : skills?.catalog,
     authenticate: authenticateFor(resources.mcp.resource),
     implied: impliedScopes(options.oauth === false ? SCOPES : options.oauth?.scopes ?? SCOPES),
     observe,

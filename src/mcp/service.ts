@@ -33,6 +33,8 @@ import { compileRegistry, type Registry } from "./registry.ts";
 import { resourceMethods } from "./resources.ts";
 import type { ServerInfo } from "./server_info.ts";
 import { Sessions } from "./session.ts";
+import { type SkillSource, withSkills } from "./skills.ts";
+import { skillsExtensionMethods } from "./skills_extension.ts";
 import { serveStdio } from "./stdio.ts";
 import { subscriptionMethods } from "./subscriptions.ts";
 import { TaskStore } from "./task_store.ts";
@@ -50,6 +52,8 @@ export interface ToolServerOptions extends ServerInfo {
   readonly secret: () => Promise<Uint8Array>;
   readonly now: () => number;
   readonly definitions: Definitions;
+  /** Skills that are offered beside the definitions, also after those are replaced. */
+  readonly skills?: SkillSource | undefined;
   readonly middleware: readonly Middleware[];
   readonly authenticate: Authenticate;
   readonly auth: "required" | "optional" | "off";
@@ -99,7 +103,7 @@ const EVENT_LIFETIME = 10 * 60_000;
 
 /** The tool server. @throws {TypeError} for a definition that cannot stand */
 export function toolServer(options: ToolServerOptions): ToolServer {
-  const { observe, base, store, now, secret } = options;
+  const { observe, base, store, now, secret, skills } = options;
   const writer = createModernWriter(options);
   const wakeups = new Wakeups(store);
   const sessions = new Sessions({ store, secret, now, lifetime: options.sessionLifetime });
@@ -142,9 +146,8 @@ export function toolServer(options: ToolServerOptions): ToolServer {
 
   function install(definitions: Definitions): void {
     const { middleware } = options;
-    const compiled = compileRegistry(
-      middleware.length > 0 ? group({ middleware }, definitions) : flatten(definitions),
-    );
+    const all = skills ? withSkills(skills, flatten(definitions)) : flatten(definitions);
+    const compiled = compileRegistry(middleware.length > 0 ? group({ middleware }, all) : all);
     const pages = { pageSize: options.pageSize, secret, ttl: options.listLifetime, modernHead: writer.head };
     const listOf = (member: string, entries: Iterable<ListEntry>) =>
       listPages({ ...pages, member, entries: [...entries] });
@@ -152,7 +155,7 @@ export function toolServer(options: ToolServerOptions): ToolServer {
       info: options,
       instructions: options.instructions,
       registry: compiled,
-      hasSkills: false,
+      hasSkills: skills !== undefined,
       sessions,
       ttl: options.listLifetime,
       modernHead: writer.head,
@@ -188,6 +191,7 @@ export function toolServer(options: ToolServerOptions): ToolServer {
       ...both,
       ...discoverMethods(lifecycle),
       ...(compiled.hasTasks ? tasks.methods() : []),
+      ...(skills ? skillsExtensionMethods({ ...options, source: skills, ttl: options.listLifetime }) : []),
     ]);
   }
   install(options.definitions);

@@ -1,12 +1,24 @@
 /**
  * Skills as tools, resources and a prompt: progressive disclosure for any MCP client. Level 1 (names and
- * descriptions) is `list_skills`, level 2 (instructions) `load_skill`, level 3 (files) `read_skill_file`.
+ * descriptions) is `list_skills`, level 2 (instructions) `load_skill`, level 3 (files) `read_skill_file`. What clients
+ * that know the Skills extension have beyond that is in `skills_extension.ts`.
+ *
+ * Every file of a skill that has a path is a resource. A local skill is at `skill://<name>/`, an uploaded one at
+ * `skill://<id>/<name>/`: ids differ where names do not.
  *
  * @module
  */
 import type { Principal } from "../http/bearer.ts";
 import { toContents } from "./content.ts";
-import { type Definition, prompt, resourceTemplate, tool, ToolError } from "./definition.ts";
+import {
+  type Definition,
+  type ListedResource,
+  prompt,
+  resourceTemplate,
+  tool,
+  ToolError,
+} from "./definition.ts";
+import { writeSkillUri } from "./skill_uri.ts";
 
 /** Where skills come from. Declared here, given by whoever composes the services. */
 export interface SkillSource {
@@ -14,12 +26,59 @@ export interface SkillSource {
   list(principal: Principal | undefined): Promise<readonly SkillSummary[]>;
   /** Level 2, by name or id: the body of SKILL.md and the paths of all files. */
   load(principal: Principal | undefined, skill: string): Promise<LoadedSkill | undefined>;
-  /** Level 3: one file. `undefined` when the skill or the path is unknown. */
+  /** Level 3: one file, and the path of the skill. `undefined` when the skill or the path of the file is unknown. */
   read(
     principal: Principal | undefined,
     skill: string,
     path: string,
-  ): Promise<{ readonly bytes: Uint8Array; readonly mediaType: string } | undefined>;
+  ): Promise<SkillContent & { readonly place: readonly string[] } | undefined>;
+  /**
+   * At most `limit` skills that have a path and that this caller may see, always in one order. `after` is the path of
+   * the last of the page before, or its `next`; that is `undefined` on the last page.
+   */
+  page(
+    principal: Principal | undefined,
+    options: { readonly after?: readonly string[] | undefined; readonly limit: number },
+  ): Promise<{ readonly entries: readonly SkillEntry[]; readonly next: readonly string[] | undefined }>;
+  /** The skill whose path is the beginning of this one, and the rest; `undefined` when the caller sees none. */
+  find(
+    principal: Principal | undefined,
+    path: readonly string[],
+  ): Promise<{ readonly entry: SkillEntry; readonly rest: readonly string[] } | undefined>;
+}
+
+/** A skill that is as the open specification (https://agentskills.io/specification) has it. */
+export interface SkillEntry {
+  /** Segments of its URI; the last is the name. */
+  readonly path: readonly string[];
+  /** The YAML of SKILL.md as JSON, whole. */
+  readonly frontMatter: {
+    readonly name: string;
+    readonly description: string;
+    readonly [name: string]: unknown;
+  };
+  /** Everybody may see it. */
+  readonly isPublic: boolean;
+  /** All files, in any order; `undefined` when the skill is gone. */
+  readonly files: () => Promise<readonly SkillFile[] | undefined>;
+  /** One file; `undefined` when there is none. */
+  readonly read: (path: string) => Promise<SkillContent | undefined>;
+}
+
+export interface SkillFile {
+  /** With `/` between folders. */
+  readonly path: string;
+  /** Bytes. */
+  readonly size: number;
+  /** The media type; absent where it is not known without the content. */
+  readonly type: string | undefined;
+  /** `sha256:` and 64 hexadecimal digits; absent where it is not known. */
+  readonly digest: string | undefined;
+}
+
+export interface SkillContent {
+  readonly bytes: Uint8Array;
+  readonly mediaType: string;
 }
 
 export interface SkillSummary {
@@ -37,8 +96,20 @@ export interface LoadedSkill {
   readonly files: readonly string[];
 }
 
+export const SKILL_MD = "SKILL.md";
+/** Skills in the list of resources; `skills/list` and `list_skills` go on. */
+const MOST_LISTED = 1000;
+
 const READ_ONLY = { readOnlyHint: true, openWorldHint: false };
 const skillName = { type: "string", description: "Name of the skill, as list_skills gives it" };
+
+/** Definitions and those that offer a source's skills, of which one that is among the former already is left out. */
+export function withSkills(source: SkillSource, definitions: readonly Definition[]): Definition[] {
+  const nameOf = (each: Definition): string =>
+    `${each.kind} ${each.kind === "resource_template" ? each.uriTemplate : each.name}`;
+  const taken = new Set(definitions.map(nameOf));
+  return [...skillDefinitions(source).filter((each) => !taken.has(nameOf(each))), ...definitions];
+}
 
 /** The definitions that offer a source's skills. */
 export function skillDefinitions(source: SkillSource): Definition[] {
@@ -69,7 +140,7 @@ export function skillDefinitions(source: SkillSource): Definition[] {
       async run({ name }, { principal }) {
         const skill = await source.load(principal, name as string);
         if (!skill) throw unknownSkill(name as string);
-        const files = skill.files.filter((file) => file !== "SKILL.md");
+        const files = skill.files.filter((file) => file !== SKILL_MD);
         const listing = files.length === 0
           ? ""
           : `\n\nFiles of this skill, for read_skill_file:\n${files.map((file) => `- ${file}`).join("\n")}`;
@@ -100,7 +171,7 @@ export function skillDefinitions(source: SkillSource): Definition[] {
         }
         const text = asText(file);
         if (text !== undefined) return text;
-        const uri = skillUri(name as string, path as string);
+        const uri = writeSkillUri([...file.place, ...(path as string).split("/")]);
         return { content: [{ type: "resource", resource: toContents(uri, file.mediaType, file.bytes) }] };
       },
     }),
@@ -110,16 +181,12 @@ export function skillDefinitions(source: SkillSource): Definition[] {
       title: "File of a skill",
       description: "A file of a skill; SKILL.md holds its instructions.",
       async list({ principal }) {
-        const skills = await source.list(principal);
-        return skills.map(({ name, description }) => ({
-          uri: skillUri(name, "SKILL.md"),
-          name,
-          description,
-          mimeType: "text/markdown",
-        }));
+        const { entries } = await source.page(principal, { limit: MOST_LISTED });
+        return entries.map((entry) => toResource(entry, { path: SKILL_MD, type: "text/markdown" }));
       },
       async read({ name, path }, { principal }) {
-        const file = await source.read(principal, name!, path!);
+        const found = await source.find(principal, [name!, ...path!.split("/")]);
+        const file = await found?.entry.read(found.rest.join("/"));
         return file && { content: asText(file) ?? file.bytes, mimeType: file.mediaType };
       },
     }),
@@ -142,15 +209,25 @@ export function skillDefinitions(source: SkillSource): Definition[] {
   ];
 }
 
-/** The URI of a file; what a URI cannot have is percent-encoded. */
-function skillUri(name: string, path: string): string {
-  return `skill://${encodeURIComponent(name)}/${path.split("/").map(encodeURIComponent).join("/")}`;
+/** A file in a list of resources; SKILL.md stands for the skill (ext-skills, resource metadata). */
+export function toResource(
+  { path: place, frontMatter: { name, description } }: SkillEntry,
+  { path, type, size }: { readonly path: string; readonly type: string | undefined; readonly size?: number },
+): ListedResource {
+  const segments = path.split("/");
+  return {
+    uri: writeSkillUri([...place, ...segments]),
+    ...(path === SKILL_MD ? { name, description } : { name: segments.at(-1)! }),
+    ...(type !== undefined && { mimeType: type }),
+    ...(size !== undefined && { size }),
+  };
 }
 
-function asText({ bytes, mediaType }: { bytes: Uint8Array; mediaType: string }): string | undefined {
+function asText({ bytes, mediaType }: SkillContent): string | undefined {
   if (/^(image|audio|video|font)\//.test(mediaType)) return undefined;
   try {
-    const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    // Every byte is kept, a byte order mark too: clients compare digests.
+    const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
     return text.includes("\u0000") ? undefined : text;
   } catch {
     return undefined;

@@ -38,7 +38,7 @@ export interface Ledger {
   /** Does one commit that ends references: so many for each digest. `false` as above. */
   release(references: ReadonlyMap<string, number>, commit: Commit): Promise<boolean>;
   /** The content of a file; `undefined` when its object is gone. */
-  open(file: SkillFile): Promise<ReadableStream<Uint8Array> | undefined>;
+  open(file: Omit<SkillFile, "type">): Promise<ReadableStream<Uint8Array> | undefined>;
   /** The whole content of a file; `undefined` when its object is gone. */
   read(file: SkillFile): Promise<Uint8Array | undefined>;
   /** Removes what nothing refers to, also what a crash left behind; resolves to how many objects. */

@@ -7,20 +7,22 @@
 import type { Principal } from "../http/bearer.ts";
 import type { Entry, Store } from "../store/store.ts";
 import type { Directory, LocalSkill } from "./directory.ts";
+import { createEntries, type SkillEntries } from "./entries.ts";
 import { readSkillMarkdown } from "./front_matter.ts";
+import { listLocalFiles, readLocalFile } from "./local_files.ts";
 import { mediaTypeOf } from "./media_type_of.ts";
 import { mayRead } from "./permission.ts";
 import type { Ledger } from "./blob_ledger.ts";
 import { type Skill, type SkillFile, skillKey, type SkillVersion, versionKey } from "./records.ts";
 
-export interface Catalog {
+export interface Catalog extends SkillEntries {
   list(principal: Principal | undefined): Promise<CatalogEntry[]>;
   load(principal: Principal | undefined, skill: string): Promise<CatalogSkill | undefined>;
   read(
     principal: Principal | undefined,
     skill: string,
     path: string,
-  ): Promise<{ bytes: Uint8Array; mediaType: string } | undefined>;
+  ): Promise<{ bytes: Uint8Array; mediaType: string; place: readonly string[] } | undefined>;
 }
 
 export interface CatalogEntry {
@@ -40,15 +42,16 @@ export interface CatalogSkill {
 
 /** Uploaded skills that one catalogue shows at most, newest first; the rest is found by id or name. */
 const MOST_UPLOADED = 500;
-const MOST_FILES = 2000;
-const DEEPEST = 8;
-/** Bytes. */
-const LARGEST_FILE = 8 * 1024 * 1024;
 
 type Found = { readonly local: LocalSkill } | { readonly workspace: string; readonly uploaded: Skill };
 
 /** The catalogue of a store and local folders. */
-export function createCatalog(store: Store, ledger: Ledger, directory: Directory): Catalog {
+export function createCatalog(
+  store: Store,
+  ledger: Ledger,
+  directory: Directory,
+  now: () => number,
+): Catalog {
   async function listUploaded(principal: Principal | undefined): Promise<Skill[]> {
     if (!principal || !mayRead(principal)) return [];
     const entries = await store.list<Skill>(["skill", principal.workspace], {
@@ -80,6 +83,8 @@ export function createCatalog(store: Store, ledger: Ledger, directory: Directory
   }
 
   return {
+    ...createEntries(store, ledger, directory, now),
+
     async list(principal) {
       const local = (await directory.skills()).map(({ id, name, description }) => ({
         id,
@@ -101,8 +106,9 @@ export function createCatalog(store: Store, ledger: Ledger, directory: Directory
       const found = await find(principal, skill);
       if (!found) return undefined;
       if ("local" in found) {
-        const { id, name, description, instructions, folder, directory: root } = found.local;
-        return { id, name, description, instructions, files: await listFiles(folder, root) };
+        const { id, name, description, instructions } = found.local;
+        const files = (await listLocalFiles(found.local)).map(({ path }) => path);
+        return { id, name, description, instructions, files };
       }
       const { workspace, uploaded: { id, name, description, latest_version } } = found;
       const version = await store.get<SkillVersion>(versionKey(workspace, id, latest_version));
@@ -117,37 +123,16 @@ export function createCatalog(store: Store, ledger: Ledger, directory: Directory
       const found = await find(principal, skill);
       if (!found) return undefined;
       if (!("local" in found)) {
-        const { workspace, uploaded: { id, latest_version } } = found;
+        const { workspace, uploaded: { id, name, latest_version } } = found;
         const version = await store.get<SkillVersion>(versionKey(workspace, id, latest_version));
         const bytes = version && await readUploaded(version.value.files, path);
-        return bytes && { bytes, mediaType: mediaTypeOf(path, bytes) };
+        return bytes && { bytes, mediaType: mediaTypeOf(path, bytes), place: [id, name] };
       }
-      const { folder, directory: root } = found.local;
+      const { local } = found;
       // Only what the listing shows can be read: a path is looked up, never joined to a folder.
-      if (!(await listFiles(folder, root)).includes(path)) return undefined;
-      const bytes = await folder.read(`${root}/${path}`, LARGEST_FILE).catch((error) => {
-        // It has grown since it was listed.
-        if (error instanceof RangeError) return undefined;
-        throw error;
-      });
-      return bytes && { bytes, mediaType: mediaTypeOf(path, bytes) };
+      if (!(await listLocalFiles(local)).some((file) => file.path === path)) return undefined;
+      const content = await readLocalFile(local, path);
+      return content && { ...content, place: [local.name] };
     },
   };
-}
-
-/** The plain files below a local skill, in path order; links and what is too large are left out. */
-async function listFiles(folder: LocalSkill["folder"], root: string): Promise<string[]> {
-  const files: string[] = [];
-  async function walk(relative: string, depth: number): Promise<void> {
-    for (const { name, type, size } of await folder.list(relative === "" ? root : `${root}/${relative}`)) {
-      const path = relative === "" ? name : `${relative}/${name}`;
-      if (files.length >= MOST_FILES || name === ".git" || name === "node_modules" || name === ".DS_Store") {
-        continue;
-      }
-      if (type === "file" && size <= LARGEST_FILE) files.push(path);
-      if (type === "folder" && depth < DEEPEST) await walk(path, depth + 1);
-    }
-  }
-  await walk("", 1);
-  return files.sort();
 }

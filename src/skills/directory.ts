@@ -7,9 +7,11 @@
 import { encodeBase64url } from "../crypto/base64url.ts";
 import { sha256 } from "../crypto/sha256.ts";
 import type { FolderEntry, SkillFolder } from "./folder.ts";
+import { keepFresh } from "./fresh.ts";
 import { quoteBareColons, readSkillMarkdown, type SkillMarkdown } from "./front_matter.ts";
 import { describe } from "./problem.ts";
-import { descriptionOf, findProblems } from "./rules.ts";
+import { digestOf } from "./publish.ts";
+import { descriptionOf, findProblems, type FrontMatter, readFrontMatter } from "./rules.ts";
 import { estimateTokens } from "./tokens.ts";
 
 export interface LocalSkill {
@@ -24,6 +26,10 @@ export interface LocalSkill {
   /** The skill's folder below the local one. */
   readonly directory: string;
   readonly instructions: string;
+  /** What SKILL.md was when it was read. */
+  readonly markdown: { readonly size: number; readonly digest: string };
+  /** Absent when it is not as the open specification has it, or had to be mended. */
+  readonly frontMatter: FrontMatter | undefined;
 }
 
 /** Something in a local folder that is not served as its author may expect. */
@@ -60,23 +66,7 @@ interface Read {
 /** The skills of these folders, the first folder before the next. */
 export function openDirectory(folders: readonly SkillFolder[], now: () => number): Directory {
   const known = new Map<string, Read>();
-  let scanned = -Infinity;
-  let busy = false;
-  let latest: Promise<Scan> | undefined;
-
-  function scan(): Promise<Scan> {
-    const stale = now() - scanned >= FRESH || now() < scanned;
-    // A slow disk is not asked again before it has answered.
-    if (latest && (busy || !stale)) return latest;
-    scanned = now();
-    busy = true;
-    latest = scanAll(folders, known).catch((error) => {
-      latest = undefined;
-      throw error;
-    }).finally(() => busy = false);
-    return latest;
-  }
-
+  const scan = keepFresh(FRESH, now, () => scanAll(folders, known));
   return {
     skills: async () => (await scan()).skills,
     diagnostics: async () => (await scan()).diagnostics,
@@ -135,7 +125,8 @@ async function readOne(
   if (before?.stamp === file.stamp) return before;
   const bytes = await folder.read(`${entry.name}/SKILL.md`, LARGEST_SKILL_MD).catch(() => undefined);
   if (!bytes) return skip(`SKILL.md cannot be read, or is over ${LARGEST_SKILL_MD} bytes`);
-  return { stamp: file.stamp, ...toSkill(folder, entry.name, where, file.modified, bytes) };
+  const markdown = { size: bytes.length, digest: await digestOf(bytes) };
+  return { stamp: file.stamp, ...toSkill(folder, entry.name, where, file.modified, bytes, markdown) };
 }
 
 function toSkill(
@@ -144,9 +135,11 @@ function toSkill(
   where: string,
   modified: number,
   bytes: Uint8Array,
+  markdown: LocalSkill["markdown"],
 ): Omit<Read, "stamp"> {
   const warnings: string[] = [];
   let read = readSkillMarkdown(bytes);
+  const frontMatter = "rule" in read ? undefined : readFrontMatter(read);
   if ("rule" in read && read.rule === "yaml") {
     const mended: SkillMarkdown | typeof read = readSkillMarkdown(quoteBareColons(bytes));
     if (!("rule" in mended)) warnings.push(`${describe([read])}; it was read as if quoted`);
@@ -177,6 +170,8 @@ function toSkill(
     folder,
     directory,
     instructions: read.body,
+    markdown,
+    frontMatter,
   };
   return { skill, diagnostics: warnings.map((message) => ({ where, message, skipped: false })) };
 }

@@ -1,17 +1,31 @@
 /**
- * SKILL.md taken apart: front matter between lines of exactly `---`, then the body. The YAML is read in the
- * failsafe schema (every scalar is text, so that a version of 1.10 stays 1.10), without anchors, aliases, tags and
- * merges, under caps that are looked at before the parser is.
+ * SKILL.md taken apart: front matter between lines of exactly `---`, then the body. The YAML is read twice over: as
+ * text (every scalar as it was written, so that a version of 1.10 stays 1.10), and as JSON in the core schema,
+ * which is what others make of it. No anchors, aliases, tags and merges; caps are looked at before the parser is.
  *
  * @module
  */
-import { type Document, isAlias, isMap, isNode, isScalar, isSeq, parseDocument, type YAMLMap } from "yaml";
+import {
+  type Document,
+  isAlias,
+  isMap,
+  isNode,
+  isScalar,
+  isSeq,
+  parseDocument,
+  type Scalar,
+  type YAMLMap,
+} from "yaml";
+import type { Json } from "../store/store.ts";
 import type { Problem } from "./problem.ts";
 
+/** A scalar is the text that was written. */
 export type Value = string | readonly Value[] | ReadonlyMap<string, Value>;
 
 export interface SkillMarkdown {
   readonly fields: ReadonlyMap<string, Value>;
+  /** The same, with scalars as the core schema has them (https://yaml.org/spec/1.2.2/#103-core-schema). */
+  readonly json: { readonly [name: string]: Json };
   /** The line of each field in the file, from 1. */
   readonly lines: ReadonlyMap<string, number>;
   readonly body: string;
@@ -80,11 +94,11 @@ class YamlProblem extends Error {
   }
 }
 
-function readYaml(block: string): Pick<SkillMarkdown, "fields" | "lines"> {
+function readYaml(block: string): Pick<SkillMarkdown, "fields" | "json" | "lines"> {
   refuseNesting(block);
   // Keys are compared below: the parser compares each with all others.
   const document: Document = parseDocument(block, {
-    schema: "failsafe",
+    schema: "core",
     uniqueKeys: false,
     prettyErrors: false,
     // "silent" would also keep a second document from being an error.
@@ -100,7 +114,7 @@ function readYaml(block: string): Pick<SkillMarkdown, "fields" | "lines"> {
   const lines = new Map<string, number>();
   // Line 1 of the file is the opening "---".
   const fields = convertDocument(document, (name, at) => lines.set(name, lineOf(block, at) + 1));
-  return { fields, lines };
+  return { fields, json: toJson(document.contents) as SkillMarkdown["json"], lines };
 }
 
 /** Looks for nesting that the parser, which calls itself for every level, might not come back from. */
@@ -143,7 +157,7 @@ function convertDocument(
       throw new YamlProblem("anchors and aliases are not allowed", at);
     }
     if (isNode(node) && node.tag !== undefined) throw new YamlProblem("tags are not allowed", at);
-    if (isScalar(node)) return node.value === null ? "" : String(node.value);
+    if (isScalar(node)) return textOf(node);
     if (depth > DEEPEST) throw tooDeep(at);
     if (isSeq(node)) return node.items.map((item) => convert(item, depth + 1, at));
     if (isMap(node)) return convertMap(node.items, depth, at);
@@ -153,6 +167,22 @@ function convertDocument(
   const { contents } = document;
   if (!isMap(contents)) throw new YamlProblem("it must be fields and their values", 0);
   return convert(contents, 0, 0) as Map<string, Value>;
+}
+
+/** What was written, quotes and folding undone. */
+function textOf({ source, value }: Scalar): string {
+  return source ?? (value === null ? "" : String(value));
+}
+
+/** A node that was converted before, and so has nothing that JSON cannot say but numbers without end. */
+function toJson(node: unknown): Json {
+  if (isMap(node)) {
+    return Object.fromEntries(node.items.map(({ key, value }) => [textOf(key as Scalar), toJson(value)]));
+  }
+  if (isSeq(node)) return node.items.map(toJson);
+  if (!isScalar(node)) return null;
+  const { value } = node;
+  return typeof value === "number" && !Number.isFinite(value) ? textOf(node) : value as Json;
 }
 
 function offsetOf(node: unknown): number | undefined {

@@ -29,9 +29,13 @@ const TYPES: ReadonlyMap<string, string> = new Map(Object.entries({
 /** How far a file is looked at for a NUL, which no text has. */
 const LOOK = 8192;
 
+/** `undefined` when the name says nothing. */
+export function mediaTypeByName(path: string): string | undefined {
+  return TYPES.get(/\.([^./]+)$/.exec(path)?.[1]?.toLowerCase() ?? "");
+}
+
 /** When the name says nothing: plain text, or `application/octet-stream` for what is none. */
 export function mediaTypeOf(path: string, bytes: Uint8Array): string {
-  const extension = /\.([^./]+)$/.exec(path)?.[1]?.toLowerCase() ?? "";
-  return TYPES.get(extension) ??
+  return mediaTypeByName(path) ??
     (bytes.subarray(0, LOOK).includes(0) ? "application/octet-stream" : "text/plain");
 }

@@ -7,7 +7,7 @@ import { SkillError } from "./error.ts";
 import { readSkillMarkdown } from "./front_matter.ts";
 import { checkPath, collisionKey, isLitter } from "./path.ts";
 import { describe } from "./problem.ts";
-import { descriptionOf, findProblems } from "./rules.ts";
+import { descriptionOf, findProblems, type FrontMatter, readFrontMatter } from "./rules.ts";
 
 /** A file as it was sent: its path may be anything. */
 export interface SentFile {
@@ -19,6 +19,8 @@ export interface SentFile {
 export interface SkillPackage {
   readonly name: string;
   readonly description: string;
+  /** Absent when it is not as the open specification has it. */
+  readonly frontMatter?: FrontMatter | undefined;
   /** The folder around it; empty when there was none. */
   readonly directory: string;
   readonly files: readonly SentFile[];
@@ -51,6 +53,7 @@ export function readPackage(sent: readonly SentFile[], limit: number): SkillPack
   return {
     name: read.fields.get("name") as string,
     description: descriptionOf(read),
+    frontMatter: readFrontMatter(read),
     directory,
     files: inside,
   };

@@ -6,6 +6,7 @@
  */
 import type { Ledger } from "./blob_ledger.ts";
 import { newIdentifier } from "./identifier.ts";
+import { mediaTypeOf } from "./media_type_of.ts";
 import type { SkillPackage } from "./package.ts";
 import { type Skill, skillKey, skillNameKey, type SkillVersion, versionKey } from "./records.ts";
 
@@ -13,7 +14,7 @@ import { type Skill, skillKey, skillNameKey, type SkillVersion, versionKey } fro
 export async function publish(
   ledger: Ledger,
   workspace: string,
-  { name, description, directory, files }: SkillPackage,
+  { name, description, frontMatter, directory, files }: SkillPackage,
   { displayName, now }: { displayName?: string | undefined; now: number },
 ): Promise<Skill> {
   const id = newIdentifier("skill", now);
@@ -22,6 +23,7 @@ export async function publish(
     id,
     name,
     description,
+    ...(frontMatter && { front_matter: frontMatter }),
     display_name: displayName ?? name,
     latest_version: version,
     created_at: new Date(now).toISOString(),
@@ -42,6 +44,7 @@ export async function publish(
       files: digested.map(({ path, bytes, digest }) => ({
         path,
         size: bytes.length,
+        type: mediaTypeOf(path, bytes),
         digest,
         object: names.get(digest)!,
       })),

@@ -7,6 +7,7 @@
  * @module
  */
 import type { Key } from "../store/store.ts";
+import type { FrontMatter } from "./rules.ts";
 
 /**
  * Written by `publish.ts`; ended by `remove.ts`. Holds all that a list shows. Beside it stands an empty record under
@@ -17,6 +18,8 @@ export interface Skill {
   /** The slug of SKILL.md, which every version keeps. Two skills may share it. */
   readonly name: string;
   readonly description: string;
+  /** Of the newest version; absent when it is not as the open specification has it. */
+  readonly front_matter?: FrontMatter;
   readonly display_name: string;
   readonly latest_version: string;
   /** ISO 8601 in UTC, as lists show them. */
@@ -39,6 +42,8 @@ export interface SkillVersion {
 export interface SkillFile {
   readonly path: string;
   readonly size: number;
+  /** The media type, such as `text/markdown`. */
+  readonly type: string;
   /** `sha256:` and 64 hexadecimal digits. */
   readonly digest: string;
   /** The object that holds the content: shelf, digest and a word of its own, with slashes between. */

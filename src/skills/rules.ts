@@ -4,6 +4,7 @@
  *
  * @module
  */
+import type { Json } from "../store/store.ts";
 import type { SkillMarkdown, Value } from "./front_matter.ts";
 import { findHidden } from "./hidden_text.ts";
 import type { Problem } from "./problem.ts";
@@ -16,6 +17,8 @@ interface Rule {
   readonly field: string;
   /** Whether a local skill that breaks it is left out, rather than warned of. */
   readonly fatal: boolean;
+  /** Whether the open specification asks for it, wherever the skill lies. */
+  readonly open: boolean;
   /** What is wrong, or `undefined`. */
   readonly check: (value: Value | undefined, directory: string) => string | undefined;
 }
@@ -28,12 +31,14 @@ const RULES: readonly Rule[] = [
     rule: "name-required",
     field: "name",
     fatal: false,
+    open: true,
     check: (value) => text(value).trim() === "" ? "field 'name' in SKILL.md is required" : undefined,
   },
   {
     rule: "name-length",
     field: "name",
     fatal: false,
+    open: true,
     check: (value) =>
       length(text(value)) > LONGEST_NAME
         ? `field 'name' in SKILL.md must be at most ${LONGEST_NAME} characters, but has ${
@@ -45,6 +50,7 @@ const RULES: readonly Rule[] = [
     rule: "name-form",
     field: "name",
     fatal: false,
+    open: true,
     check: (value) =>
       text(value) !== "" && !/^[a-z0-9]+(-[a-z0-9]+)*$/.test(text(value))
         ? "field 'name' in SKILL.md must be lower-case letters, digits and single hyphens between them, such as pdf-forms"
@@ -54,6 +60,7 @@ const RULES: readonly Rule[] = [
     rule: "name-reserved",
     field: "name",
     fatal: false,
+    open: false,
     check: (value) =>
       /anthropic|claude/.test(text(value)) || text(value) === "latest"
         ? "field 'name' in SKILL.md must not contain the reserved words anthropic or claude, nor be latest"
@@ -63,6 +70,7 @@ const RULES: readonly Rule[] = [
     rule: "name-folder",
     field: "name",
     fatal: false,
+    open: false,
     check: (value, directory) =>
       directory !== "" && text(value) !== "" && text(value) !== directory
         ? `field 'name' in SKILL.md must equal the folder: rename the folder "${directory}" or the skill "${
@@ -74,6 +82,7 @@ const RULES: readonly Rule[] = [
     rule: "description-required",
     field: "description",
     fatal: true,
+    open: true,
     check: (value) =>
       text(value).trim() === ""
         ? "field 'description' in SKILL.md is required: say what the skill does and when to use it"
@@ -83,6 +92,7 @@ const RULES: readonly Rule[] = [
     rule: "description-length",
     field: "description",
     fatal: false,
+    open: true,
     check: (value) =>
       length(text(value)) > LONGEST_DESCRIPTION
         ? `field 'description' in SKILL.md must be at most ${LONGEST_DESCRIPTION} characters, but has ${
@@ -94,6 +104,7 @@ const RULES: readonly Rule[] = [
     rule: "description-markup",
     field: "description",
     fatal: false,
+    open: false,
     check: (value) =>
       /<\/?[a-zA-Z][^<>]*>/.test(text(value))
         ? "field 'description' in SKILL.md must not contain XML tags"
@@ -103,6 +114,7 @@ const RULES: readonly Rule[] = [
     rule: "compatibility-length",
     field: "compatibility",
     fatal: false,
+    open: true,
     check: (value) =>
       length(text(value)) > 500
         ? "field 'compatibility' in SKILL.md must be at most 500 characters"
@@ -138,6 +150,21 @@ export function findProblems(
     found.push({ problem: { file: "SKILL.md", line, rule: "hidden-characters", message }, fatal: false });
   }
   return found;
+}
+
+/** Front matter as it is told to others, who rely on both members. */
+export type FrontMatter = {
+  readonly name: string;
+  readonly description: string;
+  readonly [name: string]: Json;
+};
+
+/** All of the front matter, when it is as the open specification has it; a local skill's may be worse. */
+export function readFrontMatter({ fields, json }: SkillMarkdown): FrontMatter | undefined {
+  // A name of 42 without quotes is a number to everybody else.
+  if (typeof json.name !== "string" || typeof json.description !== "string") return undefined;
+  const isGood = RULES.every(({ open, field, check }) => !open || check(fields.get(field), "") === undefined);
+  return isGood ? json as FrontMatter : undefined;
 }
 
 /** The description as one line, however many it was written on; empty when there is none. */

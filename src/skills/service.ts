@@ -201,7 +201,7 @@ export function skillsService(options: SkillsServiceOptions): SkillsService {
 
   return {
     mounts: ["v1"],
-    catalog: createCatalog(store, ledger, directory),
+    catalog: createCatalog(store, ledger, directory, now),
     diagnostics: () => directory.diagnostics(),
     collectGarbage: () => ledger.collect(),
     fetch: async (request, context = {}) =>
