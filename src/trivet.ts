@@ -38,6 +38,8 @@ export interface Trivet {
   readonly oauth: OAuthService | undefined;
   readonly skills: SkillsService | undefined;
   readonly mcp: ToolServer | undefined;
+  /** Who makes a request to the tools, as over HTTP: for other ways to them, and routes of your own beside them. */
+  readonly authenticate: Authenticate;
 }
 
 /**
@@ -102,6 +104,7 @@ export function createTrivet(options: TrivetOptions): Trivet {
     now,
   });
 
+  const authenticate = authenticateFor(resources.mcp.resource);
   const mcpOptions = options.mcp === false ? undefined : options.mcp ?? {};
   const mcp = mcpOptions && toolServer(completeMcp(mcpOptions, {
     base,
@@ -110,7 +113,7 @@ export function createTrivet(options: TrivetOptions): Trivet {
     secret,
     now,
     skills: mcpOptions.skills === false ? undefined : skills?.catalog,
-    authenticate: authenticateFor(resources.mcp.resource),
+    authenticate,
     implied: impliedScopes(options.oauth === false ? SCOPES : options.oauth?.scopes ?? SCOPES),
     observe,
     resourceMetadata: oauth && resourceMetadataUrl(resources.mcp.resource),
@@ -143,6 +146,7 @@ export function createTrivet(options: TrivetOptions): Trivet {
     oauth,
     skills,
     mcp,
+    authenticate,
     async fetch(request, context = {}) {
       const path = pathOf(request.url);
       const service = find(path);
