@@ -34,7 +34,7 @@ const TOP: Readonly<Record<string, readonly string[]>> = {
   "src/options.ts": ["root", "crypto", "store", "oauth", "skills", "mcp"],
   "src/mcp_options.ts": ["root", "mcp"],
   "src/trivet.ts": ["root", "http", "crypto", "store", "oauth", "skills", "mcp"],
-  "src/mod.ts": ["root", "http", "store", "oauth", "skills", "mcp"],
+  "src/mod.ts": ["root", "http", "store", "oauth", "skills", "mcp", "jsonrpc"],
 };
 
 /** Packages, and the files that may import them. */

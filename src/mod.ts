@@ -12,7 +12,13 @@ export type { Principal } from "./http/bearer.ts";
 export type { RequestContext } from "./http/service.ts";
 export { memoryStore } from "./store/memory.ts";
 export type { Store } from "./store/store.ts";
-export { prompt, resource, resourceTemplate, tool, ToolError } from "./mcp/definition.ts";
+export { type Definition, prompt, resource, resourceTemplate, tool, ToolError } from "./mcp/definition.ts";
+export { type Definitions, group, type Middleware } from "./mcp/group.ts";
+export type { CallContext } from "./mcp/context.ts";
+export type { ContentItem, ToolResult } from "./mcp/content.ts";
+export { MissingCapabilityError, ScopeError } from "./mcp/error.ts";
+export { RpcError } from "./jsonrpc/error.ts";
+export type { ToolServer } from "./mcp/service.ts";
 export { addClient, type ClientRegistration, listClients, removeClient } from "./oauth/client.ts";
 export { addUser, listUsers, removeUser, type UserRegistration } from "./oauth/user.ts";
 export type {
