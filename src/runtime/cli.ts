@@ -12,10 +12,12 @@ if (major < 22 || major === 22 && minor < 18) {
   process.stderr.write(`trivet needs Node 22.18 or later, but this is ${process.versions.node}\n`);
   process.exitCode = 1;
 } else {
-  // Node 22 warns that its SQLite is young, in the middle of what people read.
+  // Node warns that its SQLite and its TypeScript are young (22), and, at each load, that a module of the user's may be
+  // one of two kinds: in the middle of what people read.
+  const known = /^(SQLite is an experimental|Type Stripping is an experimental|Module type of )/;
   const { emitWarning } = process;
   process.emitWarning = (warning: string | Error, ...more: unknown[]): void => {
-    if (!String(warning).startsWith("SQLite is an experimental")) {
+    if (!known.test(String(warning))) {
       Reflect.apply(emitWarning, process, [warning, ...more]);
     }
   };

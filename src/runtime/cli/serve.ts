@@ -13,13 +13,18 @@ import { skillFolder } from "../skill_folder.ts";
 import { createPublicConnect } from "../public_connect.ts";
 import { DATA_HELP, DATA_OPTION, isShared, openStore, readPlace } from "./data.ts";
 import { type Demo, ensureDemo, ensureSkills, UNKNOWN_DEMO, withoutSecrets } from "./demo.ts";
+import { endSoon, namesOf, offerChanges } from "./offer_tools.ts";
 import { printError, printLine, readArguments, textOption, UsageError, wordOption } from "./output.ts";
+import { MODULE_HELP, MODULE_OPTION, readModule, WATCH_HELP } from "./tool_module.ts";
 
 export const summary = "runs the authorization server, the Skills service and the tool server";
 export const help: string = `trivet serve: runs everything on one port
 
-Usage: trivet serve [options]
+Usage: trivet serve [MODULE] [options]
 
+${MODULE_HELP}
+
+${WATCH_HELP}
   --port N            port; 0 takes a free one (default: 8787)
   --host ADDRESS      address to listen on (default: 127.0.0.1)
   --issuer URL        how clients reach the server (default: http://127.0.0.1:<port>)
@@ -30,6 +35,7 @@ ${DATA_HELP}
   --token-format KIND opaque or jwt (default: opaque)
   --registration WHO  who may register a client: open, token (the scope clients:register) or off (default: open)
   --mcp-auth MODE     required, optional or off (default: optional)
+  --sse               serve the transport of MCP 2024-11-05 as well, at /mcp/sse
   --no-demo           make no demo client, user and key on the first start
   --demo              make them also where the store is on the network
   --json              print the facts as one line of JSON
@@ -40,13 +46,15 @@ The first start in a data folder makes a demo client, user, API key and two skil
 
 Examples:
   trivet serve
+  trivet serve ./tools.ts --watch
   trivet serve --port 0 --data /tmp/try --json
   trivet serve --host 0.0.0.0 --issuer https://agents.example.com --no-demo
 `;
 
 export async function run(argv: readonly string[]): Promise<void> {
-  const { values } = readArguments(argv, {
+  const { values, operands: [path] } = readArguments(argv, {
     ...DATA_OPTION,
+    ...MODULE_OPTION,
     port: { type: "string" },
     host: { type: "string" },
     issuer: { type: "string" },
@@ -59,7 +67,9 @@ export async function run(argv: readonly string[]): Promise<void> {
     cache: { type: "string" },
     json: { type: "boolean" },
     "show-secrets": { type: "boolean" },
-  });
+    sse: { type: "boolean" },
+  }, 1);
+  const module = readModule(path, values);
   const port = readPort(textOption(values, "port") ?? "8787");
   const hostname = textOption(values, "host") ?? "127.0.0.1";
   const accessTokenFormat = wordOption(values, "token-format", ["opaque", "jwt"]) ?? "opaque";
@@ -86,6 +96,7 @@ export async function run(argv: readonly string[]): Promise<void> {
     const issuer = textOption(values, "issuer") ?? `http://127.0.0.1:${server.port}`;
     const store = await openStore(place, cache);
     try {
+      const definitions = await module?.load({ store }) ?? [];
       ensureSkills(skills);
       const blobs = await place.openBlobs();
       trivet = createTrivet({
@@ -93,7 +104,7 @@ export async function run(argv: readonly string[]): Promise<void> {
         store,
         oauth: { accessTokenFormat, registration, connect: createPublicConnect() },
         skills: { folders: [skillFolder(skills)], ...(blobs && { blobs }) },
-        mcp: { auth },
+        mcp: { auth, definitions, sse: values.sse === true },
         onEvent: report,
       });
       const { demo, created } = wantsDemo
@@ -109,18 +120,27 @@ export async function run(argv: readonly string[]): Promise<void> {
         printLine(
           JSON.stringify({ issuer, url: server.url, ...shown, mcp: `${issuer}/mcp`, skills_dir: skills }),
         );
-      } else printBanner(issuer, skills, wantsDemo ? shown : undefined, created, auth === "required");
+      } else {
+        const paths = values.sse ? "/mcp, /mcp/sse" : "/mcp";
+        const tools = module ? `${paths}           ${module.name}: ${namesOf(definitions)}` : paths;
+        printBanner(issuer, skills, tools, wantsDemo ? shown : undefined, created, auth === "required");
+      }
+      const unwatch = module && offerChanges(trivet, module, { store });
       const collecting = setInterval(() => collect(trivet!), COLLECT_EVERY);
       collect(trivet);
       await stop;
       clearInterval(collecting);
+      unwatch?.();
       if (!values.json) printError("Stopping: requests in flight are finished first");
     } finally {
+      // Streams have no end of their own that the server could wait for.
+      trivet?.mcp?.close();
       await server.close();
       await store.close();
     }
   } finally {
     await server.close();
+    if (module) endSoon();
   }
 }
 
@@ -204,6 +224,7 @@ function reportFault(error: unknown, where: string = "server"): void {
 function printBanner(
   issuer: string,
   skills: string,
+  tools: string,
   demo: Demo | undefined,
   created: boolean,
   tokenForTools: boolean,
@@ -216,7 +237,7 @@ function printBanner(
 Trivet runs at ${issuer}
   permission  ${issuer}/oauth/authorize, /oauth/token, /api/user
   know-how    ${issuer}/v1/skills       local skills: ${skills}
-  tools       ${issuer}/mcp
+  tools       ${issuer}${tools}
 ${demo === undefined ? "" : `\n${describeDemo(demo, created)}\n`}
 Try, in another terminal:
   curl -s ${issuer}/oauth/token -d grant_type=client_credentials -d 'client_id=${id}' -d 'client_secret=${secret}'

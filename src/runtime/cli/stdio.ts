@@ -3,58 +3,101 @@
  *
  * @module
  */
+import { Console } from "node:console";
 import { join, resolve } from "node:path";
 import process from "node:process";
 import { createTrivet } from "../../trivet.ts";
 import { skillFolder } from "../skill_folder.ts";
+import { CALLER_HELP, readCaller } from "./caller.ts";
 import { DATA_HELP, DATA_OPTION, openStore, readPlace } from "./data.ts";
 import { ensureSkills } from "./demo.ts";
+import { endSoon, offerChanges } from "./offer_tools.ts";
 import { printError, readArguments, textOption } from "./output.ts";
+import { MODULE_HELP, MODULE_OPTION, readModule, WATCH_HELP } from "./tool_module.ts";
 
 export const summary = "serves tools to one MCP client over standard input and output";
 export const help: string = `trivet stdio: serves tools to one MCP client over standard input and output
 
-Usage: trivet stdio [options]
+Usage: trivet stdio [MODULE] [options]
 
+${MODULE_HELP}
+What it writes by \`console\` goes to standard error.
+
+${WATCH_HELP}
 ${DATA_HELP}
   --skills DIR   folder of local skills (default: DIR/skills)
+  --issuer URL   the server that gave TRIVET_TOKEN (default: http://127.0.0.1:8787)
+
+${CALLER_HELP}
 
 In a client's configuration:
   { "mcpServers": { "trivet": { "command": "npx", "args": ["trivet", "stdio", "--data", "/path/to/data"] } } }
+  { "mcpServers": { "mine": { "command": "npx", "args": ["trivet", "stdio", "/path/to/tools.ts"],
+                              "env": { "TRIVET_SCOPES": "skills:read write" } } } }
 `;
 
 export async function run(argv: readonly string[]): Promise<void> {
-  const { values } = readArguments(argv, { ...DATA_OPTION, skills: { type: "string" } });
+  const { values, operands: [path] } = readArguments(argv, {
+    ...DATA_OPTION,
+    ...MODULE_OPTION,
+    skills: { type: "string" },
+    issuer: { type: "string" },
+  }, 1);
+  const module = readModule(path, values);
   const place = readPlace(values, process.env);
   const skills = resolve(textOption(values, "skills") ?? join(place.folder, "skills"));
+  const issuer = textOption(values, "issuer") ?? "http://127.0.0.1:8787";
+  // Standard output is the protocol's.
+  globalThis.console = new Console(process.stderr, process.stderr);
   const store = await openStore(place);
   try {
     ensureSkills(skills);
     const blobs = await place.openBlobs();
     const trivet = createTrivet({
-      issuer: "http://127.0.0.1",
+      issuer,
       store,
       skills: { folders: [skillFolder(skills)], ...(blobs && { blobs }) },
+      mcp: { definitions: await module?.load({ store }) ?? [] },
       onEvent: (event) => {
         if (event.type === "fault") printError(`trivet: fault in ${event.where}: ${String(event.error)}`);
       },
     });
-    // Who may start the process may read what it serves.
-    const principal = { client: "stdio", workspace: "default", scopes: new Set(["skills:read"]) };
-    await trivet.mcp!.serveStdio(readInput(), writeOutput(), principal);
+    const caller = await readCaller(trivet, `${issuer}/mcp`, process.env);
+    const ended = new AbortController();
+    const unwatch = caller.watch((reason) => ended.abort(reason));
+    const stop = module && offerChanges(trivet, module, { store });
+    try {
+      await trivet.mcp!.serveStdio(readInput(ended.signal), writeOutput(), caller.principal);
+    } finally {
+      unwatch();
+      stop?.();
+    }
+    if (ended.signal.aborted) throw new Error(ended.signal.reason);
   } finally {
     await store.close();
+    if (module) endSoon();
   }
 }
 
-function readInput(): ReadableStream<Uint8Array> {
+/** Standard input, until it ends or the signal is given. */
+function readInput(signal: AbortSignal): ReadableStream<Uint8Array> {
   return new ReadableStream({
     start(controller) {
+      let open = true;
+      const close = (): void => {
+        if (open) controller.close();
+        open = false;
+      };
+      signal.addEventListener("abort", () => {
+        process.stdin.removeAllListeners();
+        process.stdin.destroy();
+        close();
+      });
       process.stdin.on("data", (chunk: Uint8Array) => {
         controller.enqueue(new Uint8Array(chunk));
         if ((controller.desiredSize ?? 0) <= 0) process.stdin.pause();
       });
-      process.stdin.on("end", () => controller.close());
+      process.stdin.on("end", close);
       process.stdin.on("error", (error) => controller.error(error));
     },
     pull() {
