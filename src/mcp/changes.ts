@@ -28,7 +28,7 @@ const SKEW = 2_000;
 /** Changes that are remembered as told. */
 const REMEMBERED = 1000;
 
-const PLACE = /^\d{1,15}-[A-Za-z0-9_-]{22}$/;
+const PLACE = /^\d{1,15}(?:\.\d{1,4})?-[A-Za-z0-9_-]{22}$/;
 
 /** Whether an event id is a place in the log. */
 export function isPlace(id: string): boolean {
@@ -44,6 +44,7 @@ export class Changes {
   #timer: ReturnType<typeof setInterval> | undefined;
   #told = new Set<string>();
   #since = 0;
+  #last = 0;
 
   constructor(store: Store, wakeups: Wakeups, now: () => number) {
     this.#store = store;
@@ -53,7 +54,9 @@ export class Changes {
 
   /** Tells every stream of every instance. */
   async tell(change: Change): Promise<void> {
-    const key = wakingKey("change", this.#now(), randomId(""));
+    // Changes of one instance keep their order within a millisecond.
+    this.#last = Math.max(this.#now(), this.#last + 0.001);
+    const key = wakingKey("change", this.#last, randomId(""));
     await this.#store.commit({ set: [{ key, value: change, expires: this.#now() + LIFETIME }] });
   }
 

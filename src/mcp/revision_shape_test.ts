@@ -1,0 +1,113 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import type { ContentItem } from "./content.ts";
+import { prompt, resource, tool } from "./definition.ts";
+import { modern, session } from "./test_exchange.ts";
+import { newServer } from "./test_server.ts";
+
+const test = suite("mcp/revision_shape");
+const icons = [{ src: "https://example.com/i.png", sizes: ["any"] }];
+const _meta = { "example.com/x": 1 };
+const content: ContentItem[] = [
+  { type: "text", text: "text", annotations: { audience: ["user"], priority: 1 } },
+  { type: "audio", data: "AA==", mimeType: "audio/wav" },
+  { type: "resource_link", uri: "test://r", name: "r", title: "R" },
+  { type: "resource", resource: { uri: "test://e", text: "embedded" } },
+];
+const { server } = newServer({
+  definitions: [
+    tool({
+      name: "object",
+      title: "Title",
+      description: "Gives an object",
+      annotations: { readOnlyHint: true },
+      icons,
+      _meta,
+      output: { type: "object", properties: { a: { type: "number" } } },
+      run: () => ({ a: 1 }),
+    }),
+    tool({
+      name: "list",
+      description: "Gives a list",
+      output: { type: "array", items: { type: "number" } },
+      run: () => [1, 2],
+    }),
+    tool({ name: "content", description: "Gives all kinds", run: () => ({ content }) }),
+    resource({
+      uri: "test://r",
+      name: "r",
+      title: "R",
+      description: "A resource",
+      mimeType: "text/plain",
+      size: 4,
+      annotations: { priority: 0.5 },
+      icons,
+      _meta,
+      read: () => "text",
+    }),
+    prompt({
+      name: "p",
+      title: "P",
+      description: "A prompt",
+      icons,
+      arguments: [{ name: "x", title: "X", description: "An argument", required: true }],
+      get: () => [{ role: "user", content: content[1]! }],
+    }),
+  ],
+});
+
+const OLD = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"] as const;
+const ask = async (revision: string, method: string, params = {}) =>
+  revision === "2026-07-28"
+    ? (await modern(server, method, params)).answer.result
+    : (await (await session(server, { revision })).request(method, params)).answer.result;
+
+const KNOWN: Readonly<Record<string, readonly string[]>> = {
+  "2024-11-05": [],
+  "2025-03-26": ["annotations"],
+  "2025-06-18": ["annotations", "title", "outputSchema", "_meta"],
+  "2025-11-25": ["annotations", "title", "outputSchema", "_meta", "icons"],
+  "2026-07-28": ["annotations", "title", "outputSchema", "_meta", "icons"],
+};
+
+for (const revision of [...OLD, "2026-07-28"]) {
+  test(`${revision}: lists have the members that it knows`, async () => {
+    const known = KNOWN[revision]!;
+    const [object, list] = (await ask(revision, "tools/list")).tools;
+    assert.equal(Object.keys(object).sort(), ["name", "description", "inputSchema", ...known].sort());
+    assert.is("outputSchema" in list, revision === "2026-07-28");
+    const [listed] = (await ask(revision, "resources/list")).resources;
+    const has = ["uri", "name", "description", "mimeType", "size", "annotations"];
+    const newer = known.filter((name) => name !== "annotations" && name !== "outputSchema");
+    assert.equal(Object.keys(listed).sort(), [...has, ...newer].sort());
+    const [shown] = (await ask(revision, "prompts/list")).prompts;
+    assert.is("title" in shown, revision >= "2025-06-18");
+    assert.is("title" in shown.arguments[0], revision >= "2025-06-18");
+    assert.is(shown.arguments[0].required, true);
+  });
+
+  test(`${revision}: content that it does not know comes in words`, async () => {
+    const result = await ask(revision, "tools/call", { name: "content" });
+    const types = result.content.map((item: { type: string }) => item.type);
+    assert.equal(types, [
+      "text",
+      revision >= "2025-03-26" ? "audio" : "text",
+      revision >= "2025-06-18" ? "resource_link" : "text",
+      "resource",
+    ]);
+    if (revision < "2025-06-18") assert.is(result.content[2].text, "R: test://r");
+    const { messages } = await ask(revision, "prompts/get", { name: "p", arguments: { x: "y" } });
+    assert.is(messages[0].content.type, revision >= "2025-03-26" ? "audio" : "text");
+  });
+
+  test(`${revision}: structured content is what it allows, and always there as text`, async () => {
+    const object = await ask(revision, "tools/call", { name: "object" });
+    assert.equal(object.structuredContent, revision >= "2025-06-18" ? { a: 1 } : undefined);
+    assert.is(object.content[0].text, '{"a":1}');
+    const list = await ask(revision, "tools/call", { name: "list" });
+    assert.equal(list.structuredContent, revision === "2026-07-28" ? [1, 2] : undefined);
+    assert.is(list.content[0].text, "[1,2]");
+  });
+}
+
+test.run();
