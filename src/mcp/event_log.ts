@@ -108,7 +108,7 @@ export interface Followed {
 
 /**
  * What a stream carried after an event, and what it goes on to carry until it ends or `signal` aborts. `undefined` when
- * the session has no such stream, or it is forgotten. A stream whose writer is gone ends with the JSON that
+ * nothing is left of it, or the session has no such stream, or it is forgotten. A stream whose writer is gone ends with the JSON that
  * `lost` makes of the request's id.
  */
 export async function follow(
@@ -122,11 +122,19 @@ export async function follow(
   const stop = wakeups.listen(["event", session, stream], () => changed());
   signal.addEventListener("abort", () => changed(), { once: true });
   let lease = await store.get<Lease>(leaseKey(session, stream));
-  if (!lease) {
+  if (!lease || await isOver()) {
     stop();
     return undefined;
   }
   const { request } = lease.value;
+
+  async function isOver(): Promise<boolean> {
+    const rest = { after: eventKey(session, stream, sequence), limit: 1 };
+    const [next] = await store.list<LoggedEvent>(eventKey(session, stream), rest);
+    if (next) return next.value.end === true && next.value.json === undefined;
+    const seen = await store.get<LoggedEvent>(eventKey(session, stream, sequence));
+    return seen?.value.end === true;
+  }
 
   async function* events(): AsyncGenerator<Followed> {
     let after = sequence;

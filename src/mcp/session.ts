@@ -115,8 +115,12 @@ export class Sessions {
 
   /** Ends it everywhere: its id is refused from now on. */
   async end(session: Session): Promise<void> {
+    const { expires } = session;
     await this.#options.store.commit({
-      set: [{ key: endedKey(session), value: true, expires: session.expires }],
+      set: [
+        { key: endedKey(session), value: true, expires },
+        { key: streamKey(session), value: SESSION_ENDED, expires },
+      ],
       remove: [settingsKey(session)],
     });
     this.#opened.clear();
@@ -150,6 +154,13 @@ export class Sessions {
 function endedKey({ id }: Session): Key {
   return ["mcp_session_end", id];
 }
+
+/** Which stream of the session speaks, or {@linkcode SESSION_ENDED}. */
+export function streamKey({ id }: Session): Key {
+  return wakingKey("stream", id);
+}
+
+export const SESSION_ENDED = "ended";
 
 /** What its streams listen to. */
 export function settingsTopic({ id }: Session): readonly string[] {

@@ -6,15 +6,15 @@
  */
 import { randomId } from "../crypto/secret.ts";
 import { EventStream } from "../http/event_stream.ts";
-import type { Fields } from "../http/response.ts";
+import { type Fields, respond } from "../http/response.ts";
 import { INTERNAL_ERROR, RpcError } from "../jsonrpc/error.ts";
 import { writeResponse } from "../jsonrpc/message.ts";
-import type { Store } from "../store/store.ts";
+import { putIfAbsent, type Store } from "../store/store.ts";
 import { type Changes, isPlace, type PlacedChange } from "./changes.ts";
 import { type EventLogOptions, follow, readEventId } from "./event_log.ts";
 import { notificationOf } from "./listen.ts";
-import { type Session, type Sessions, settingsTopic } from "./session.ts";
-import { type Wakeups, wakingKey } from "./wakeups.ts";
+import { type Session, SESSION_ENDED, type Sessions, settingsTopic, streamKey } from "./session.ts";
+import type { Wakeups } from "./wakeups.ts";
 
 export interface SessionStreamOptions {
   readonly store: Store;
@@ -30,7 +30,10 @@ export interface SessionStreamOptions {
 /** What a client hears whose call will never end. */
 const LOST = "The instance that ran this call is gone. Send the request again";
 
-/** The stream of a session, from a place that the client saw on. A newer one ends this. */
+/**
+ * The stream of a session, from a place that the client saw on. Of several only one speaks, the newest: the others are
+ * silent. Were they ended, clients would open them again, for ever.
+ */
 export async function openSessionStream(
   options: SessionStreamOptions,
   session: Session,
@@ -40,18 +43,29 @@ export async function openSessionStream(
 ): Promise<Response> {
   const { store, wakeups, sessions, changes, keepAlive, open } = options;
   const owner = randomId("");
-  const ownerKey = wakingKey("stream", session.id);
+  const ownerKey = streamKey(session);
   const stops: (() => void)[] = [];
+  let speaks = true;
   const end = (): void => {
     for (const stop of stops.splice(0)) stop();
     open.delete(end);
     stream.close();
+    if (speaks) leave().catch(() => {});
   };
   const look = async (): Promise<void> => {
-    const entry = await store.get(ownerKey).catch(() => undefined);
-    if (!isCurrent() || entry && entry.value !== owner) end();
+    const entry = await store.get<string>(ownerKey);
+    if (!isCurrent() || entry?.value === SESSION_ENDED) return end();
+    speaks = entry ? entry.value === owner : await putIfAbsent(store, ownerKey, owner, session.expires);
   };
-  const stream = new EventStream({ keepAlive, onGone: end, onQuiet: look });
+  /** Another stream of the session may speak now. */
+  const leave = async (): Promise<void> => {
+    const entry = await store.get<string>(ownerKey);
+    if (entry?.value !== owner) return;
+    await store.commit({ check: [{ key: ownerKey, version: entry.version }], remove: [ownerKey] });
+  };
+  // A store that fails for a moment changes nothing.
+  const lookAgain = (): void => void look().catch(() => {});
+  const stream = new EventStream({ keepAlive, onGone: end, onQuiet: lookAgain });
   open.add(end);
 
   let subscribed = new Set<string>();
@@ -64,7 +78,7 @@ export async function openSessionStream(
   // Registered before anything is read, and told after what was missed.
   let early: PlacedChange[] | undefined = [];
   const tell = ({ change, place }: PlacedChange): void => {
-    if (change.kind === "resource" && !subscribed.has(change.uri)) return;
+    if (!speaks || change.kind === "resource" && !subscribed.has(change.uri)) return;
     const [method, params] = notificationOf(change);
     stream.send(JSON.stringify({ jsonrpc: "2.0", method, ...(params && { params }) }), { id: place });
   };
@@ -73,7 +87,7 @@ export async function openSessionStream(
     wakeups.listen(settingsTopic(session), load),
   );
   await store.commit({ set: [{ key: ownerKey, value: owner, expires: session.expires }] });
-  stops.push(wakeups.listen(["stream", session.id], look));
+  stops.push(wakeups.listen(ownerKey.slice(1), lookAgain));
   await load();
   const missed = lastEventId !== null && isPlace(lastEventId) ? await changes.since(lastEventId) : [];
   if (session.revision >= "2025-11-25") stream.send("", { id: changes.place() });
@@ -84,7 +98,10 @@ export async function openSessionStream(
   return stream.response(fields);
 }
 
-/** The rest of the stream of a request; `undefined` when the session has no such event. */
+/**
+ * The rest of the stream of a request: 204, upon which clients stop to ask, when nothing is left of it, or it is
+ * forgotten. `undefined` for an id that is of no such stream.
+ */
 export async function resumeStream(
   { log, keepAlive, open }: SessionStreamOptions,
   session: Session,
@@ -97,10 +114,12 @@ export async function resumeStream(
   const lost = (request: string): string =>
     writeResponse({ id: JSON.parse(request), error: new RpcError(INTERNAL_ERROR, LOST) });
   const events = await follow(log, session.id, position, gone.signal, lost);
-  if (!events) return undefined;
+  if (!events) return respond(204, null);
   const end = (): void => gone.abort();
   open.add(end);
   const stream = new EventStream({ keepAlive, onGone: end });
+  // A client that loses this stream before the next event has to know where it was.
+  if (session.revision >= "2025-11-25") stream.send("", { id: lastEventId });
   const pump = async (): Promise<void> => {
     for await (const { id, json } of events) {
       stream.send(json, { id });
