@@ -9,6 +9,10 @@
  * zod schemas, from one copy of zod; rows named JSON Schema give raw JSON Schema instead. (mcp-lite takes that too, but
  * then checks no arguments: it has no such row.)
  *
+ * Ratios are of processor time, which what else the machine does changes less than rates: it is the whole process's, so
+ * collecting garbage on other threads counts. Requests and answers are made and read in the same process in the first
+ * part, and cost alike.
+ *
  * What is not alike, and whom it favours:
  *
  * - Without a session, and always in revision 2026-07-28, `sdk` and `server` make a server with all its tools for each
@@ -41,7 +45,7 @@
  */
 import { type CallResult, measureCalls, printCallSummary } from "./mcp_peers/in_process.ts";
 import { measureMemory, type MemoryResult } from "./mcp_peers/memory.ts";
-import { type HttpResult, measureHttp } from "./mcp_peers/over_http.ts";
+import { type HttpResult, measureHttp, type NetworkExtent } from "./mcp_peers/over_http.ts";
 import { measureStdio, type StdioResult } from "./mcp_peers/over_stdio.ts";
 
 export interface McpComparison {
@@ -60,8 +64,7 @@ interface Extent {
   readonly rounds: number;
   /** Milliseconds of one server in one round. */
   readonly slice: number;
-  readonly networkRounds: number;
-  readonly networkSlice: number;
+  readonly network: NetworkExtent;
   readonly starts: number;
   /** Sessions, and streams. */
   readonly many: number;
@@ -69,18 +72,16 @@ interface Extent {
 const FULL: Extent = {
   sizes: SIZES,
   rounds: 5,
-  slice: 60,
-  networkRounds: 4,
-  networkSlice: 150,
+  slice: 50,
+  network: { rounds: 5, slice: 120, lists: true },
   starts: 7,
   many: 10_000,
 };
 const QUICK: Extent = {
   sizes: [1, USUAL],
-  rounds: 2,
-  slice: 30,
-  networkRounds: 2,
-  networkSlice: 60,
+  rounds: 3,
+  slice: 25,
+  network: { rounds: 3, slice: 50, lists: false },
   starts: 3,
   many: 1000,
 };
@@ -88,41 +89,19 @@ const QUICK: Extent = {
 const LONGEST_FILL = 20_000;
 
 /** @param only the parts whose name holds this text */
-export async function measureMcpPeers(
-  isQuick: boolean,
-  only = "",
-): Promise<McpComparison> {
-  const extent = isQuick ? QUICK : FULL;
-  const { sizes, rounds, slice, networkRounds, networkSlice, starts, many } = extent;
-  const has = (part: string) => part.includes(only);
-  const took = async <T>(
-    part: string,
-    work: () => Promise<T[]>,
-  ): Promise<T[]> => {
-    if (!has(part)) return [];
+export async function measureMcpPeers(isQuick: boolean, only = ""): Promise<McpComparison> {
+  const { sizes, rounds, slice, network, starts, many } = isQuick ? QUICK : FULL;
+  const run = async <T>(part: string, measure: () => Promise<T[]>): Promise<T[]> => {
+    if (!part.includes(only)) return [];
     const started = performance.now();
-    const results = await work();
-    console.log(
-      `\n${part}: ${((performance.now() - started) / 1000).toFixed(0)} s`,
-    );
+    const results = await measure();
+    console.log(`\n${part}: ${((performance.now() - started) / 1000).toFixed(0)} s`);
     return results;
   };
-  const inProcess = await took(
-    "in process",
-    () => measureCalls(sizes, rounds, slice),
-  );
-  const overHttp = await took(
-    "http",
-    () => measureHttp(USUAL, networkRounds, networkSlice),
-  );
-  const overStdio = await took(
-    "stdio",
-    () => measureStdio(USUAL, networkRounds, networkSlice, starts),
-  );
-  const memory = await took(
-    "memory",
-    () => measureMemory(USUAL, many, LONGEST_FILL),
-  );
+  const inProcess = await run("in process", () => measureCalls(sizes, rounds, slice));
+  const overHttp = await run("http", () => measureHttp(USUAL, network));
+  const overStdio = await run("stdio", () => measureStdio(USUAL, network, starts));
+  const memory = await run("memory", () => measureMemory(USUAL, many, LONGEST_FILL));
   if (inProcess.length > 0) printCallSummary(inProcess, USUAL);
   return { inProcess, overHttp, overStdio, memory };
 }

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import process from "node:process";
 import type { Slice } from "./child.ts";
 import type { Handler, Handlers, Server } from "./subject.ts";
 import { NotOffered, OPERATIONS, prepare, type Prepared, type Send } from "./wire.ts";
@@ -15,21 +16,18 @@ const SAMPLES = 1000;
 /** How a slice went, or why there is none. */
 export type Sliced = {
   readonly perSecond: number;
+  /** Microseconds of processor time of one call. */
+  readonly cpu: number;
+  /** Milliseconds. */
   readonly times: readonly number[];
-} | {
-  readonly refused: string;
-};
+} | { readonly refused: string };
 
 /** Runs slices of calls to the server's handlers, which are made as they are asked for. */
-export function callingHandlers(
-  server: Server,
-): (slice: Slice) => Promise<Sliced> {
+export function callingHandlers(server: Server): (slice: Slice) => Promise<Sliced> {
   const handlers = new Map<number, Promise<Handlers>>();
   const prepared = new Map<string, Promise<Prepared>>();
 
-  async function prepareCall(
-    { operation: index, tools, accept, newest, isFloor }: Slice,
-  ): Promise<Prepared> {
+  async function prepareCall({ operation: index, tools, accept, newest, isFloor }: Slice): Promise<Prepared> {
     const operation = OPERATIONS[index]!;
     if (!handlers.has(tools)) {
       handlers.set(tools, Promise.resolve(server.handlers(tools, ORIGIN)));
@@ -55,6 +53,7 @@ export function callingHandlers(
     try {
       const { call, tidy } = await prepared.get(key)!;
       const times: number[] = [];
+      const used = process.cpuUsage();
       const started = performance.now();
       const end = started + slice.milliseconds;
       let before = started;
@@ -65,9 +64,11 @@ export function callingHandlers(
         before = after;
       } while (before < end);
       const perSecond = times.length / (before - started) * 1000;
+      const { user, system } = process.cpuUsage(used);
+      const cpu = (user + system) / times.length;
       await tidy();
       const step = Math.ceil(times.length / SAMPLES);
-      return { perSecond, times: times.filter((_, i) => i % step === 0) };
+      return { perSecond, cpu, times: times.filter((_, i) => i % step === 0) };
     } catch (error) {
       return { refused: error instanceof NotOffered ? error.message : String(error) };
     }

@@ -30,9 +30,7 @@ export interface Memory {
 }
 
 const [file, mode, count, option] = process.argv.slice(2);
-const { server }: { server(option?: string): Server } = await import(
-  `./${file}`
-);
+const { server }: { server(option?: string): Server } = await import(`./${file}`);
 const subject = server(option);
 const tools = Number(count);
 
@@ -56,10 +54,7 @@ async function memory(): Promise<Memory> {
 
 // Only who calls needs what calls: it would take a part of the time to start.
 const slice = mode === "calls" ? (await import("./called.ts")).callingHandlers(subject) : undefined;
-process.on(
-  "message",
-  async (question: Question) => process.send!(await answer(question)),
-);
+process.on("message", async (question: Question) => process.send!(await answer(question)));
 process.on("disconnect", () => process.exit());
 
 if (mode === "calls") process.send!("ready");

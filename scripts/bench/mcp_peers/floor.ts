@@ -40,11 +40,7 @@ export function server(option?: string): Server {
         });
       });
       return new Promise((resolve) =>
-        http.listen(
-          0,
-          "127.0.0.1",
-          () => resolve((http.address() as AddressInfo).port),
-        )
+        http.listen(0, "127.0.0.1", () => resolve((http.address() as AddressInfo).port))
       );
     },
     serveStdio() {
@@ -55,9 +51,7 @@ export function server(option?: string): Server {
         for (const line of lines) {
           const { id } = JSON.parse(line);
           if (id === undefined) continue;
-          process.stdout.write(
-            JSON.stringify({ jsonrpc: "2.0", id, result: RESULT }) + "\n",
-          );
+          process.stdout.write(JSON.stringify({ jsonrpc: "2.0", id, result: RESULT }) + "\n");
         }
       });
     },

@@ -17,7 +17,9 @@ export interface CallResult {
   /** Microseconds. */
   readonly p50?: number;
   readonly p99?: number;
-  /** To the floor, in the same rounds. */
+  /** Microseconds of processor time of one call. */
+  readonly cpu?: number;
+  /** The processor time of a call of the floor to that of this, in the same rounds. */
   readonly ratio?: number;
   readonly refused?: string;
 }
@@ -65,6 +67,7 @@ async function measureOne(
   milliseconds: number,
 ): Promise<CallResult[]> {
   const rates = new Map<Running, number[]>();
+  const costs = new Map<Running, number[]>();
   const times = new Map<Running, number[]>();
   const refused = new Map<Running, string>();
   // The first round is not counted: code is still being compiled.
@@ -76,65 +79,60 @@ async function measureOne(
       if ("refused" in sliced) refused.set(server, sliced.refused);
       else if (round >= 0) {
         rates.set(server, [...rates.get(server) ?? [], sliced.perSecond]);
+        costs.set(server, [...costs.get(server) ?? [], sliced.cpu]);
         times.set(server, [...times.get(server) ?? [], ...sliced.times]);
       }
     }
   }
-  const floor = rates.get(servers.find(({ subject }) => subject === FLOOR)!)!;
+  const floor = costs.get(servers.find(({ subject }) => subject === FLOOR)!)!;
   return servers.map((server) => {
     const told = { operation: OPERATIONS[operation]!.name, tools, subject: server.subject.name };
     if (refused.has(server)) return { ...told, refused: refused.get(server)! };
-    const own = rates.get(server)!;
+    const own = costs.get(server)!;
     return {
       ...told,
-      perSecond: median(own),
+      perSecond: median(rates.get(server)!),
       p50: quantile(times.get(server)!, 0.5) * 1000,
       p99: quantile(times.get(server)!, 0.99) * 1000,
-      ratio: median(own.map((rate, round) => rate / floor[round]!)),
+      cpu: median(own),
+      ratio: median(own.map((cost, round) => floor[round]! / cost)),
     };
   });
 }
 
-function printOperation(
-  name: string,
-  sizes: readonly number[],
-  results: readonly CallResult[],
-): void {
+function printOperation(name: string, sizes: readonly number[], results: readonly CallResult[]): void {
   const rows = SUBJECTS.map(({ name: subject }) => [
     subject,
-    ...results.filter((result) => result.subject === subject).flatMap((
-      { perSecond, ratio },
-    ) =>
-      perSecond === undefined ? ["not offered", ""] : [short(perSecond), ratio!.toFixed(ratio! < 0.1 ? 3 : 2)]
+    ...results.filter((result) => result.subject === subject).flatMap(({ perSecond, cpu, ratio }) =>
+      perSecond === undefined
+        ? ["not offered", "", ""]
+        : [short(perSecond), short(cpu!), ratio!.toFixed(ratio! < 0.1 ? 3 : 2)]
     ),
   ]);
   const heads = sizes.flatMap((size) => [
     `${size.toLocaleString("en")} tool${size > 1 ? "s" : ""} /s`,
+    "cost us",
     "of floor",
   ]);
-  printTable(`In process: ${name}`, heads, rows);
+  printTable(`In process: ${name} ("cost" is processor time, "of floor" the floor's to it)`, heads, rows);
 }
 
-/** How many calls Trivet answers in the time in which another answers one. */
-export function printCallSummary(
-  results: readonly CallResult[],
-  tools: number,
-): void {
+/** How much more processor time others take than Trivet. */
+export function printCallSummary(results: readonly CallResult[], tools: number): void {
   const of = (subject: string, operation: string) =>
     results.find((result) =>
-      result.subject === subject && result.operation === operation &&
-      result.tools === tools
-    )?.perSecond;
+      result.subject === subject && result.operation === operation && result.tools === tools
+    )?.cpu;
   const peers = SUBJECTS.filter((subject) => subject !== FLOOR && subject !== TRIVET);
   printTable(
-    `In process, ${tools} tools: calls that Trivet answers while another answers one`,
+    `In process, ${tools} tools: processor time of a call, to Trivet's`,
     peers.map(({ name }) => name.replace("JSON Schema", "JSON").replace("asked for JSON", "JSON")),
     OPERATIONS.map(({ name }) => [
       name,
       ...peers.map((peer) => {
         const own = of(TRIVET.name, name);
         const other = of(peer.name, name);
-        return own === undefined || other === undefined ? "-" : short(own / other);
+        return own === undefined || other === undefined ? "-" : `${short(other / own)}x`;
       }),
     ]),
   );

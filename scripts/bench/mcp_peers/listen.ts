@@ -7,9 +7,7 @@
 import { type Handler, packageUrl } from "./subject.ts";
 
 /** Listens on a free port, and gives it. */
-export async function listenByHono(
-  make: (origin: string) => Promise<Handler>,
-): Promise<number> {
+export async function listenByHono(make: (origin: string) => Promise<Handler>): Promise<number> {
   const { serve } = await import(packageUrl("@hono/node-server"));
   let handle: Handler = () => Promise.reject(new Error("Not ready"));
   const port = await new Promise<number>((resolve) =>

@@ -32,11 +32,7 @@ const LISTEN = "subscriptions/listen stream";
 const AT_ONCE = 50;
 
 /** @param count of sessions, and of streams @param longest milliseconds of filling one server with one kind */
-export async function measureMemory(
-  tools: number,
-  count: number,
-  longest: number,
-): Promise<MemoryResult[]> {
+export async function measureMemory(tools: number, count: number, longest: number): Promise<MemoryResult[]> {
   const most = Math.min(count, openFiles() - 500);
   const results: MemoryResult[] = [];
   for (const subject of SUBJECTS) {
@@ -46,15 +42,7 @@ export async function measureMemory(
       results.push(...await measureSessions(subject, tools, most, longest));
     }
     const streams = subject.isFloor
-      ? await fillBy(
-        subject,
-        "stateless",
-        tools,
-        STREAM,
-        most,
-        longest,
-        () => GET,
-      )
+      ? await fillBy(subject, "stateless", tools, STREAM, most, longest, () => GET)
       : await fillBy(
         subject,
         "modern",
@@ -112,10 +100,7 @@ async function measureSessions(
     const listen = async () => {
       const { value } = left.next();
       if (value === undefined) return;
-      const { "content-type": _, ...headers } = legacyFields(
-        value,
-        "text/event-stream",
-      );
+      const { "content-type": _, ...headers } = legacyFields(value, "text/event-stream");
       sockets.push(await openStream(port, { method: "GET", headers }));
     };
     const why = await fill(Math.min(count, warm), longest, listen);
@@ -154,11 +139,7 @@ async function fillBy(
     let started = 0;
     const open = async () => {
       sockets.push(
-        await openStream(
-          port,
-          message(started++),
-          what === LISTEN ? "acknowledged" : "",
-        ),
+        await openStream(port, message(started++), what === LISTEN ? "acknowledged" : ""),
       );
     };
     const refused = await fill(Math.min(count, 300), longest, open);
@@ -174,11 +155,7 @@ async function fillBy(
 }
 
 /** Does this so many times, some at once, and no longer than that. @returns why it stopped, when it failed */
-async function fill(
-  count: number,
-  longest: number,
-  open: () => Promise<void>,
-): Promise<string | undefined> {
+async function fill(count: number, longest: number, open: () => Promise<void>): Promise<string | undefined> {
   const end = performance.now() + longest;
   let begun = 0;
   let failure: string | undefined;
@@ -204,15 +181,9 @@ function each(
   };
 }
 
-function printMemory(
-  results: readonly MemoryResult[],
-  tools: number,
-  most: number,
-): void {
+function printMemory(results: readonly MemoryResult[], tools: number, most: number): void {
   const reasons = new Map<string, string>();
-  const rows = [...new Set(results.map(({ subject }) => subject))].map((
-    subject,
-  ) => [
+  const rows = [...new Set(results.map(({ subject }) => subject))].map((subject) => [
     subject,
     ...[SESSION, STREAM, LISTEN].flatMap((what) => {
       const found = results.find((result) => result.subject === subject && result.what === what);
@@ -231,9 +202,7 @@ function printMemory(
   ]);
   printTable(
     `Memory of each, in kB of 1,000 bytes, at up to ${most.toLocaleString("en")}; ${tools} tools`,
-    [SESSION, STREAM, LISTEN].flatMap((
-      what,
-    ) => [`${what}s`, "heap", "resident"]),
+    [SESSION, STREAM, LISTEN].flatMap((what) => [`${what}s`, "heap", "resident"]),
     rows,
   );
   printReasons(reasons);

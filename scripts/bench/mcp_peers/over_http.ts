@@ -22,9 +22,15 @@ export interface HttpResult {
 }
 
 const CONCURRENCIES = [1, 64];
-const MEASURED: readonly Operation[] = OPERATIONS.filter((
-  { method, variant },
-) => method === "tools/call" || method === "tools/list" && variant === "stateless");
+
+/** How long servers are measured over HTTP and stdio. */
+export interface NetworkExtent {
+  readonly rounds: number;
+  /** Milliseconds of one server in one round. */
+  readonly slice: number;
+  /** Whether `tools/list` is measured too. */
+  readonly lists: boolean;
+}
 
 /** A pool's requests as what the operations need. */
 export function sendBy(pool: Pool): Send {
@@ -39,38 +45,26 @@ export function sendBy(pool: Pool): Send {
   };
 }
 
-/** @param slice milliseconds of one server in one round */
-export async function measureHttp(
-  tools: number,
-  rounds: number,
-  slice: number,
-): Promise<HttpResult[]> {
+export async function measureHttp(tools: number, extent: NetworkExtent): Promise<HttpResult[]> {
   const subjects = SUBJECTS.filter(({ only }) => only === undefined);
   const results: HttpResult[] = [];
   const reasons = new Map<string, string>();
-  for (const operation of MEASURED) {
+  for (const operation of OPERATIONS) {
+    const { method, variant, name } = operation;
+    const isMeasured = method === "tools/call" ||
+      method === "tools/list" && variant === "stateless" && extent.lists;
+    if (!isMeasured) continue;
     const own: HttpResult[] = [];
-    const servers = subjects.map((subject) => new Running(subject, operation.variant, tools));
+    const servers = subjects.map((subject) => new Running(subject, variant, tools));
     try {
       for (const concurrency of CONCURRENCIES) {
-        own.push(
-          ...await measureOne(
-            servers,
-            operation,
-            tools,
-            concurrency,
-            rounds,
-            slice,
-          ),
-        );
+        own.push(...await measureOne(servers, operation, tools, concurrency, extent));
       }
     } finally {
       for (const server of servers) server.stop();
     }
     for (const { subject, refused } of own) {
-      if (refused !== undefined) {
-        reasons.set(`${subject}, ${operation.name}`, refused);
-      }
+      if (refused !== undefined) reasons.set(`${subject}, ${name}`, refused);
     }
     printOperation(operation, tools, subjects, own);
     results.push(...own);
@@ -84,8 +78,7 @@ async function measureOne(
   operation: Operation,
   tools: number,
   concurrency: number,
-  rounds: number,
-  slice: number,
+  { rounds, slice }: NetworkExtent,
 ): Promise<HttpResult[]> {
   const refused = new Map<string, string>();
   const calls = new Map<Running, () => Promise<void>>();
@@ -110,10 +103,7 @@ async function measureOne(
           return new Promise((resolve) => setTimeout(resolve, 10));
         }));
     } catch (error) {
-      refused.set(
-        name,
-        error instanceof NotOffered ? error.message : String(error),
-      );
+      refused.set(name, error instanceof NotOffered ? error.message : String(error));
     }
   }
   const results = await measure(
@@ -172,9 +162,7 @@ function printOperation(
   ]);
   printTable(
     `Over HTTP, ${tools} tools: ${name} ("cost" is the server's processor time, "to Trivet" its ratio)`,
-    CONCURRENCIES.flatMap((
-      many,
-    ) => [`${many} at once /s`, "p50 us", "p99 us", "cost us", "to Trivet"]),
+    CONCURRENCIES.flatMap((many) => [`${many} at once /s`, "p50 us", "p99 us", "cost us", "to Trivet"]),
     rows,
   );
 }

@@ -6,6 +6,7 @@
  */
 import { measure, type Result } from "../harness.ts";
 import { buildTrivet } from "./built.ts";
+import type { NetworkExtent } from "./over_http.ts";
 import { Running } from "./running.ts";
 import { FLOOR, type Subject, SUBJECTS, TRIVET } from "./subject.ts";
 import { median, printReasons, printTable, short } from "./table.ts";
@@ -36,18 +37,18 @@ const ROWS: readonly {
   { revision: MODERN, method: "tools/list", inFlight: 1 },
 ];
 
-/** @param slice milliseconds of one server in one round @param starts of each server, for their median */
+/** @param starts of each server, for their median */
 export async function measureStdio(
   tools: number,
-  rounds: number,
-  slice: number,
+  extent: NetworkExtent,
   starts: number,
 ): Promise<StdioResult[]> {
   const subjects = SUBJECTS.filter(({ only, accept }) => only === undefined && accept === undefined);
   const reasons = new Map<string, string>();
   const results: StdioResult[] = [];
   for (const row of ROWS) {
-    const own = await measureOne(subjects, row, tools, rounds, slice);
+    if (row.method === "tools/list" && !extent.lists) continue;
+    const own = await measureOne(subjects, row, tools, extent);
     const name = `${row.method}, ${row.revision}`;
     results.push(...own);
     for (const { subject, refused } of own) {
@@ -92,8 +93,7 @@ async function measureOne(
   subjects: readonly Subject[],
   { revision, method, inFlight }: typeof ROWS[number],
   tools: number,
-  rounds: number,
-  slice: number,
+  { rounds, slice }: NetworkExtent,
 ): Promise<StdioResult[]> {
   const refused = new Map<string, string>();
   const open = new Map<string, Lines>();
@@ -104,10 +104,7 @@ async function measureOne(
       try {
         if (!subject.isFloor) await lines.open(revision, method, tools);
       } catch (error) {
-        refused.set(
-          subject.name,
-          error instanceof NotOffered ? error.message : String(error),
-        );
+        refused.set(subject.name, error instanceof NotOffered ? error.message : String(error));
       }
     }
     const params = revision === MODERN
@@ -171,9 +168,7 @@ async function startInTurn(
   tools: number,
   starts: number,
 ): Promise<StdioResult[]> {
-  const times = new Map<string, number[]>(
-    subjects.map(({ name }) => [name, []]),
-  );
+  const times = new Map<string, number[]>(subjects.map(({ name }) => [name, []]));
   // The first is not counted: files are read from disk.
   for (let round = -1; round < starts; round++) {
     for (const subject of subjects) {
@@ -230,9 +225,7 @@ class Lines {
   /** The line that answers. */
   ask(method: string, params: Record<string, unknown>): Promise<string> {
     const id = ++this.#last;
-    this.server.process.stdin!.write(
-      JSON.stringify({ jsonrpc: "2.0", id, method, params }) + "\n",
-    );
+    this.server.process.stdin!.write(JSON.stringify({ jsonrpc: "2.0", id, method, params }) + "\n");
     return new Promise((resolve, reject) => this.#waiting.set(id, { resolve, reject }));
   }
 
@@ -240,18 +233,13 @@ class Lines {
   async open(revision: string, method: Method, tools: number): Promise<void> {
     let timer: ReturnType<typeof setTimeout> | undefined;
     const late = new Promise<never>((_, reject) =>
-      timer = setTimeout(
-        () => reject(new NotOffered(`no answer in ${PATIENCE} ms`)),
-        PATIENCE,
-      )
+      timer = setTimeout(() => reject(new NotOffered(`no answer in ${PATIENCE} ms`)), PATIENCE)
     );
     const shake = async () => {
       const meta = revision === MODERN ? { _meta: META } : {};
       if (revision === LEGACY) {
         await this.ask("initialize", paramsOf("initialize", tools));
-        this.server.process.stdin!.write(
-          '{"jsonrpc":"2.0","method":"notifications/initialized"}\n',
-        );
+        this.server.process.stdin!.write('{"jsonrpc":"2.0","method":"notifications/initialized"}\n');
       }
       const line = await this.ask(method, { ...paramsOf(method, tools), ...meta });
       if (

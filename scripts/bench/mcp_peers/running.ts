@@ -19,11 +19,7 @@ export class Running {
   readonly ready: Promise<number>;
 
   /** @param mode as `child.ts` knows it */
-  constructor(
-    subject: Subject,
-    mode: "calls" | "stdio" | Variant,
-    tools: number,
-  ) {
+  constructor(subject: Subject, mode: "calls" | "stdio" | Variant, tools: number) {
     this.subject = subject;
     const args = [
       "--expose-gc",

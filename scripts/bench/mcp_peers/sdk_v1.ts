@@ -12,9 +12,7 @@ import { add, type OfferedTool, zodTools } from "./tools.ts";
 
 export function server(): Server {
   async function creator(tools: readonly OfferedTool[]) {
-    const { McpServer } = await import(
-      packageUrl("@modelcontextprotocol/sdk/server/mcp.js")
-    );
+    const { McpServer } = await import(packageUrl("@modelcontextprotocol/sdk/server/mcp.js"));
     return () => {
       const server = new McpServer({ name: "bench", version: "1.0.0" });
       for (const { name, description, zod } of tools) {
@@ -27,9 +25,7 @@ export function server(): Server {
     async handlers(count) {
       const create = await creator(await zodTools(count));
       const { WebStandardStreamableHTTPServerTransport: Transport } = await import(
-        packageUrl(
-          "@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js",
-        )
+        packageUrl("@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js")
       );
       return {
         async stateless(request) {
@@ -47,9 +43,7 @@ export function server(): Server {
     listen: listenByHono,
     async serveStdio(count) {
       const create = await creator(await zodTools(count));
-      const { StdioServerTransport } = await import(
-        packageUrl("@modelcontextprotocol/sdk/server/stdio.js")
-      );
+      const { StdioServerTransport } = await import(packageUrl("@modelcontextprotocol/sdk/server/stdio.js"));
       await create().connect(new StdioServerTransport());
     },
   };

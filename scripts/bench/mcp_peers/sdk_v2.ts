@@ -12,9 +12,7 @@ import { add, jsonSchemaTools, zodTools } from "./tools.ts";
 
 export function server(option?: string): Server {
   async function creator(count: number) {
-    const { McpServer, fromJsonSchema } = await import(
-      packageUrl("@modelcontextprotocol/server")
-    );
+    const { McpServer, fromJsonSchema } = await import(packageUrl("@modelcontextprotocol/server"));
     const tools = option === "json_schema"
       ? jsonSchemaTools(count).map((tool) => ({ ...tool, inputSchema: fromJsonSchema(tool.schema) }))
       : (await zodTools(count)).map((tool) => ({ ...tool, inputSchema: tool.zod }));
@@ -39,9 +37,7 @@ export function server(option?: string): Server {
     },
     listen: listenByHono,
     async serveStdio(count) {
-      const { serveStdio } = await import(
-        packageUrl("@modelcontextprotocol/server/stdio")
-      );
+      const { serveStdio } = await import(packageUrl("@modelcontextprotocol/server/stdio"));
       serveStdio(await creator(count));
     },
   };

@@ -15,14 +15,9 @@ export type Handlers = { readonly [Name in Variant]?: Handler };
 
 export interface Server {
   /** Handlers that offer so many tools at `<origin>/mcp`. */
-  readonly handlers: (
-    tools: number,
-    origin: string,
-  ) => Handlers | Promise<Handlers>;
+  readonly handlers: (tools: number, origin: string) => Handlers | Promise<Handlers>;
   /** Listens on a free port of loopback, and gives it. The handler is made once the port is known. */
-  readonly listen: (
-    handler: (origin: string) => Promise<Handler>,
-  ) => Promise<number>;
+  readonly listen: (handler: (origin: string) => Promise<Handler>) => Promise<number>;
   /** Serves so many tools over this process's standard input and output. */
   readonly serveStdio?: (tools: number) => void | Promise<void>;
 }
@@ -70,9 +65,6 @@ export function packageUrl(name: string): string {
   try {
     return import.meta.resolve(name);
   } catch (cause) {
-    throw new Error(
-      `Cannot find ${name}: run "npm install --prefix scripts/bench" first`,
-      { cause },
-    );
+    throw new Error(`Cannot find ${name}: run "npm install --prefix scripts/bench" first`, { cause });
   }
 }

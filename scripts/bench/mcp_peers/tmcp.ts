@@ -11,9 +11,7 @@ import { add, zodTools } from "./tools.ts";
 export function server(): Server {
   async function create(count: number) {
     const { McpServer } = await import(packageUrl("tmcp"));
-    const { ZodJsonSchemaAdapter } = await import(
-      packageUrl("@tmcp/adapter-zod")
-    );
+    const { ZodJsonSchemaAdapter } = await import(packageUrl("@tmcp/adapter-zod"));
     const server = new McpServer({ name: "bench", version: "1.0.0", description: "For measuring" }, {
       adapter: new ZodJsonSchemaAdapter(),
       capabilities: { tools: { listChanged: true } },
@@ -25,9 +23,7 @@ export function server(): Server {
   }
   return {
     async handlers(count) {
-      const { HttpTransport } = await import(
-        packageUrl("@tmcp/transport-http")
-      );
+      const { HttpTransport } = await import(packageUrl("@tmcp/transport-http"));
       const transport = new HttpTransport(await create(count), { path: "/mcp" });
       const handle = async (request: Request): Promise<Response> =>
         await transport.respond(request) ?? new Response(null, { status: 404 });
@@ -35,9 +31,7 @@ export function server(): Server {
     },
     listen: listenByHono,
     async serveStdio(count) {
-      const { StdioTransport } = await import(
-        packageUrl("@tmcp/transport-stdio")
-      );
+      const { StdioTransport } = await import(packageUrl("@tmcp/transport-stdio"));
       new StdioTransport(await create(count)).listen();
     },
   };

@@ -64,9 +64,7 @@ export function jsonSchemaTools(count: number): JsonSchemaTool[] {
 }
 
 /** What every tool answers. */
-export function add(
-  { a, b }: Arguments,
-): { content: { type: "text"; text: string }[] } {
+export function add({ a, b }: Arguments): { content: { type: "text"; text: string }[] } {
   return { content: [{ type: "text", text: String(a + b) }] };
 }
 

@@ -65,10 +65,7 @@ function writeOutput(): WritableStream<Uint8Array> {
   return new WritableStream({
     write: (chunk) =>
       new Promise<void>((resolve, reject) => {
-        process.stdout.write(
-          chunk,
-          (error) => error ? reject(error) : resolve(),
-        );
+        process.stdout.write(chunk, (error) => error ? reject(error) : resolve());
       }),
   });
 }

@@ -75,10 +75,7 @@ export interface Connected {
 }
 
 /** Fields of a request of revision 2025-11-25. */
-export function legacyFields(
-  { revision, session }: Connected,
-  accept: string,
-): Record<string, string> {
+export function legacyFields({ revision, session }: Connected, accept: string): Record<string, string> {
   return {
     "content-type": "application/json",
     accept,
@@ -88,11 +85,7 @@ export function legacyFields(
 }
 
 /** A request of revision 2026-07-28. */
-export function modernMessage(
-  method: string,
-  id: number,
-  params: Record<string, unknown> = {},
-): Message {
+export function modernMessage(method: string, id: number, params: Record<string, unknown> = {}): Message {
   return {
     method: "POST",
     headers: modernFields(method, params.name as string | undefined),
@@ -195,10 +188,7 @@ export async function prepare(
         throw new NotOffered("it gives no session id");
       }
       headers.push(
-        legacyFields(
-          variant === "session" ? connected : { ...connected, session: null },
-          accept,
-        ),
+        legacyFields(variant === "session" ? connected : { ...connected, session: null }, accept),
       );
     }
   }
@@ -219,9 +209,7 @@ export async function prepare(
       answer.status !== 200 || !answer.text.includes(mark) ||
       !answer.text.includes(`"id":${own}`)
     ) {
-      throw new NotOffered(
-        `${method} answered ${answer.status} ${answer.text.slice(0, 200)}`,
-      );
+      throw new NotOffered(`${method} answered ${answer.status} ${answer.text.slice(0, 200)}`);
     }
     if (method === "initialize" && answer.session !== null) {
       opened.push(answer.session);
@@ -270,11 +258,7 @@ function resultOf({ status, text }: Answer): Record<string, unknown> {
   return result;
 }
 
-function checkResult(
-  method: Operation["method"],
-  result: Record<string, unknown>,
-  tools: number,
-): void {
+function checkResult(method: Operation["method"], result: Record<string, unknown>, tools: number): void {
   if (method === "tools/list") {
     const list = result.tools as {
       inputSchema: { properties: Record<string, unknown> };
