@@ -9,7 +9,7 @@ const SCHEME = "skill://";
 
 /** The URI of the segments; what a URI cannot have is percent-encoded. */
 export function writeSkillUri(segments: readonly string[]): string {
-  return SCHEME + segments.map(encodeURIComponent).join("/");
+  return SCHEME + segments.map((each) => encodeURIComponent(each.toWellFormed())).join("/");
 }
 
 /** The segments, decoded, at least one; `undefined` for anything but the URI of a file or folder of a skill. */

@@ -11,28 +11,34 @@ import type { Method } from "../jsonrpc/dispatch.ts";
 import { INVALID_PARAMS, RpcError } from "../jsonrpc/error.ts";
 import type { Call } from "./call.ts";
 import type { ListedResource } from "./definition.ts";
+import type { Extension, ExtensionServer } from "./extension.ts";
 import { requireObject, requireString } from "./params.ts";
 import { readSkillUri, writeSkillUri } from "./skill_uri.ts";
-import { SKILL_MD, type SkillEntry, type SkillFile, type SkillSource, toResource } from "./skills.ts";
-
-export interface SkillsExtensionOptions {
-  readonly source: SkillSource;
-  readonly auth: "required" | "optional" | "off";
-  /** Entries of a list. */
-  readonly pageSize: number;
-  /** The key under which cursors are sealed. */
-  readonly secret: () => Promise<Uint8Array>;
-  /** Milliseconds for which a client may keep what it was told. */
-  readonly ttl: number;
-}
+import { SKILL_MD, skillDefinitions, type SkillEntry, type SkillFile, type SkillSource, toResource } from "./skills.ts";
 
 /** A skill is never split over pages, and each has up to 512 files: pages end early. */
 const MOST_SKILLS = 100;
 const MOST_FILES = 5000;
 
-/** The methods of the extension. */
-export function skillsExtensionMethods(options: SkillsExtensionOptions): [string, Method<Call>][] {
-  const { source, auth, pageSize, secret, ttl } = options;
+/** The extension, and the tools, the resources and the prompt by which others reach the same skills. */
+export function skillsExtension(source: SkillSource): Extension {
+  return {
+    id: "io.modelcontextprotocol/skills",
+    settings: { directoryRead: true },
+    definitions: (own) => skillDefinitions(source, own),
+    methods: (server) => skillsMethods(source, server),
+  };
+}
+
+function skillsMethods(
+  source: SkillSource,
+  { auth, pageSize, secret, listLifetime: ttl }: ExtensionServer,
+): [string, Method<Call>][] {
+
+  const cacheOf = ({ isPublic }: SkillEntry) => ({
+    ttlMs: ttl,
+    cacheScope: isPublic && auth !== "required" ? "public" : "private",
+  });
 
   const list: Method<Call> = async (params, { principal }) => {
     const purpose = `mcp:skills:${principal?.workspace ?? ""}`;
@@ -62,11 +68,7 @@ export function skillsExtensionMethods(options: SkillsExtensionOptions): [string
     const isSkill = found && found.rest.length === 1 && found.rest[0] === SKILL_MD;
     const skill = isSkill ? await describe(found.entry) : undefined;
     if (!skill) throw refusal("No skill is served at", uri);
-    return {
-      skill,
-      ttlMs: ttl,
-      cacheScope: found!.entry.isPublic && auth !== "required" ? "public" : "private",
-    };
+    return { skill, ...cacheOf(found!.entry) };
   };
 
   const readDirectory: Method<Call> = async (params, { principal }) => {
@@ -85,7 +87,8 @@ export function skillsExtensionMethods(options: SkillsExtensionOptions): [string
     const nextCursor = rest.length > pageSize
       ? writeCursor(await secret(), purpose, [rest[pageSize - 1]!])
       : undefined;
-    return { resources, ...(nextCursor !== undefined && { nextCursor }) };
+    // The specification has no hints here (2026-08), but the official client does not go without.
+    return { resources, ...(nextCursor !== undefined && { nextCursor }), ...cacheOf(found.entry) };
   };
 
   /** @throws {RpcError} -32602 for a cursor that was not issued here for this list */

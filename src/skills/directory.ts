@@ -154,6 +154,12 @@ function toSkill(
     return { skill: undefined, diagnostics: [{ where, message: describe(fatal), skipped: true }] };
   }
   if (problems.length > 0) warnings.push(describe(problems.map((each) => each.problem)));
+  if (!frontMatter && warnings.length === 0) {
+    // What YAML takes for a number or nothing is written as one in JSON.
+    warnings.push(
+      "name, description, compatibility and what is in metadata must be text for every reader: put quotes around it",
+    );
+  }
   const tokens = estimateTokens(read.body);
   if (tokens > MOST_TOKENS) {
     warnings.push(

@@ -34,6 +34,32 @@ test("every scalar is the text that was written, whatever it looks like", () => 
   ]);
 });
 
+test("as JSON, scalars are what the core schema says, and only what was quoted stays text", () => {
+  const { json } = read(within(
+    "version: 1.10\nquoted: '1.10'\noctal: 007\nhex: 0xff\nyes: yes\ntrue: true\nnothing: ~\nempty:\n" +
+      "date: 2026-01-01\nlarge: .inf\nno: .nan\nlist: [1, a, [true]]\nmap: {1: x, a: {b: null}}\n" +
+      "text: >-\n  one\n  two\nlines: |\n  one\n\n  two",
+  ));
+  assert.equal(JSON.parse(JSON.stringify(json)), {
+    name: "demo",
+    version: 1.1,
+    quoted: "1.10",
+    octal: 7,
+    hex: 255,
+    yes: "yes",
+    true: true,
+    nothing: null,
+    empty: null,
+    date: "2026-01-01",
+    large: ".inf",
+    no: ".nan",
+    list: [1, "a", [true]],
+    map: { 1: "x", a: { b: null } },
+    text: "one two",
+    lines: "one\n\ntwo\n",
+  });
+});
+
 test("lists and maps are kept, down to four levels", () => {
   const { fields } = read(within("metadata: {author: me, tags: [a, b]}\ndeep: {a: {b: {c: {d: e}}}}"));
   const metadata = fields.get("metadata") as ReadonlyMap<string, unknown>;

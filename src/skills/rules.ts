@@ -159,11 +159,19 @@ export type FrontMatter = {
   readonly [name: string]: Json;
 };
 
-/** All of the front matter, when it is as the open specification has it; a local skill's may be worse. */
+/**
+ * All of the front matter, when it is as the open specification has it; a local skill's may be worse. Clients that find
+ * one skill in a list that is not, may refuse the whole list.
+ */
 export function readFrontMatter({ fields, json }: SkillMarkdown): FrontMatter | undefined {
-  // A name of 42 without quotes is a number to everybody else.
-  if (typeof json.name !== "string" || typeof json.description !== "string") return undefined;
-  const isGood = RULES.every(({ open, field, check }) => !open || check(fields.get(field), "") === undefined);
+  // What is 42 without quotes is a number to everybody else.
+  const { name, description, compatibility = "-", metadata = {} } = json;
+  const isTyped =
+    [name, description, compatibility].every((each) => typeof each === "string" && each !== "") &&
+    typeof metadata === "object" && metadata !== null && !Array.isArray(metadata) &&
+    Object.values(metadata).every((each) => typeof each === "string");
+  const isGood = isTyped &&
+    RULES.every(({ open, field, check }) => !open || check(fields.get(field), "") === undefined);
   return isGood ? json as FrontMatter : undefined;
 }
 

@@ -1,0 +1,47 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { keepFresh } from "./fresh.ts";
+
+const test = suite("skills/fresh");
+
+test("is made again when it is too old and somebody asks, also when the clock was set back", async () => {
+  let time = 5000;
+  let made = 0;
+  const get = keepFresh(1000, () => time, () => Promise.resolve(++made));
+  const at = async (now: number) => (time = now, await get());
+  assert.equal([await at(5000), await at(5999), await at(6000), await at(6500), await at(100)], [
+    1,
+    1,
+    2,
+    2,
+    3,
+  ]);
+});
+
+test("is made once at a time, however long that takes", async () => {
+  let time = 0;
+  const made: PromiseWithResolvers<string>[] = [];
+  const get = keepFresh(1000, () => time, () => (made.push(Promise.withResolvers()), made.at(-1)!.promise));
+  const first = get();
+  time = 5000;
+  const second = get();
+  assert.is(made.length, 1);
+  made[0]!.resolve("slow");
+  assert.equal([await first, await second], ["slow", "slow"]);
+  const third = get();
+  made[1]!.resolve("next");
+  assert.is(await third, "next");
+});
+
+test("what failed is not kept", async () => {
+  let tries = 0;
+  const get = keepFresh(
+    1000,
+    () => 0,
+    () => ++tries === 1 ? Promise.reject(new Error("no disk")) : Promise.resolve(tries),
+  );
+  assert.is(await get().catch((error) => error.message), "no disk");
+  assert.is(await get(), 2);
+});
+
+test.run();
