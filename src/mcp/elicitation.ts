@@ -5,12 +5,16 @@
  */
 import { INVALID_PARAMS, RpcError } from "../jsonrpc/error.ts";
 import type { FormAnswer, FormRequest, UrlAnswer, UrlRequest } from "./context.ts";
+import { toFormSchema } from "./form_schema.ts";
 import { type AnySchema, compileAnySchema, type CompiledSchema } from "./standard_schema.ts";
 
 /** Schemas are written once in a program and used in many calls. */
 const compiled = new WeakMap<object, CompiledSchema>();
 
-/** The parameters as the revision has them, and the schema of the answer's content. */
+/**
+ * The parameters as the revision has them, and the schema of the answer's content.
+ * @throws {TypeError} for a schema that is none of a form
+ */
 export function writeElicitation(
   request: FormRequest | UrlRequest,
   revision: string,
@@ -26,7 +30,7 @@ export function writeElicitation(
   let schema = compiled.get(request.schema);
   if (!schema) compiled.set(request.schema, schema = compileAnySchema(request.schema, "elicitation"));
   const mode = revision >= "2025-11-25" ? { mode: "form" } : {};
-  return { params: { ...mode, message, requestedSchema: schema.jsonSchema }, schema };
+  return { params: { ...mode, message, requestedSchema: toFormSchema(schema.jsonSchema, revision) }, schema };
 }
 
 /** The user's answer, checked. @throws {RpcError} -32602 when it is none, or does not fit the form */
