@@ -5,6 +5,7 @@
  */
 import type { Icon } from "./mcp/content.ts";
 import type { Definitions, Middleware } from "./mcp/group.ts";
+import { createSseHandlers } from "./mcp/http_sse.ts";
 import type { ToolServerOptions } from "./mcp/service.ts";
 import { checkWhole } from "./option_check.ts";
 import { VERSION } from "./version.ts";
@@ -58,7 +59,7 @@ type Given = Pick<
   | "store"
   | "secret"
   | "now"
-  | "skills"
+  | "extensions"
   | "authenticate"
   | "implied"
   | "observe"
@@ -91,6 +92,6 @@ export function completeMcp(mcp: McpOptions, given: Given): ToolServerOptions {
     sessionLifetime: 1000 * checkWhole("mcp.sessionLifetime", mcp.sessionLifetime ?? 604_800, 1),
     keepAlive: 1000 * checkWhole("mcp.keepAlive", mcp.keepAlive ?? 15, 1),
     listLifetime: 1000 * checkWhole("mcp.listLifetime", mcp.listLifetime ?? 60, 0),
-    sse: mcp.sse ?? false,
+    sse: mcp.sse ? createSseHandlers : undefined,
   };
 }

@@ -11,6 +11,7 @@ import { respondJson, respondText } from "./http/response.ts";
 import { pathOf } from "./http/router.ts";
 import type { RequestContext, Service } from "./http/service.ts";
 import { type ToolServer, toolServer } from "./mcp/service.ts";
+import { skillsExtension } from "./mcp/skills_extension.ts";
 import { resourceMetadataUrl } from "./oauth/protected_resource.ts";
 import { authorizationServer, type OAuthService } from "./oauth/service.ts";
 import { completeMcp } from "./mcp_options.ts";
@@ -112,7 +113,7 @@ export function createTrivet(options: TrivetOptions): Trivet {
     store,
     secret,
     now,
-    skills: mcpOptions.skills === false ? undefined : skills?.catalog,
+    extensions: skills && mcpOptions.skills !== false ? [skillsExtension(skills.catalog)] : [],
     authenticate,
     implied: impliedScopes(options.oauth === false ? SCOPES : options.oauth?.scopes ?? SCOPES),
     observe,

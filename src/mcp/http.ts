@@ -8,26 +8,28 @@ import { allowEveryOrigin, answerPreflight } from "../http/cors.ts";
 import { respond } from "../http/response.ts";
 import { INVALID_REQUEST } from "../jsonrpc/error.ts";
 import { createAnswers } from "./http_answer.ts";
-import { createAdmit, type Handler, type HttpOptions } from "./http_options.ts";
+import { createAdmit, type Handler, type HttpOptions, type SseFactory } from "./http_options.ts";
 import { createPostHandler } from "./http_post.ts";
 import { createSessionHandler } from "./http_session.ts";
-import { createSseHandlers } from "./http_sse.ts";
 
 export interface HttpHandlers {
   /** The one endpoint. */
   readonly endpoint: Handler;
-  /** The two of 2024-11-05. */
-  readonly stream: Handler;
-  readonly messages: Handler;
+  /** The two of 2024-11-05, where they are served. */
+  readonly sse: ReturnType<SseFactory> | undefined;
 }
 
-/** Handlers for the one endpoint, and for those of 2024-11-05, whose messages go to `postPath`. */
-export function createHttpHandlers(options: HttpOptions, postPath: string): HttpHandlers {
+/** Handlers for the one endpoint, and, with `createSse`, those of 2024-11-05, whose messages go to `postPath`. */
+export function createHttpHandlers(
+  options: HttpOptions,
+  createSse: SseFactory | undefined,
+  postPath: string,
+): HttpHandlers {
   const answers = createAnswers(options);
   const admit = createAdmit(options, answers);
   const post = createPostHandler(options, answers, admit);
   const onSession = createSessionHandler(options, answers, admit);
-  const sse = createSseHandlers(options, answers, admit, postPath);
+  const sse = createSse?.(options, answers, admit, postPath);
 
   /** What all endpoints share: the guard, preflights, and which methods there are. */
   function guard(methods: ReadonlyMap<string, Handler>): Handler {
@@ -48,7 +50,6 @@ export function createHttpHandlers(options: HttpOptions, postPath: string): Http
 
   return {
     endpoint: guard(new Map([["POST", post], ["GET", onSession], ["DELETE", onSession]])),
-    stream: guard(new Map([["GET", sse.open]])),
-    messages: guard(new Map([["POST", sse.post]])),
+    sse: sse && { open: guard(new Map([["GET", sse.open]])), post: guard(new Map([["POST", sse.post]])) },
   };
 }

@@ -31,6 +31,14 @@ export interface HttpOptions extends AnswerOptions {
   readonly streams: SessionStreamOptions;
 }
 
+/** Makes the handlers of 2024-11-05: the stream, and where messages are posted. */
+export type SseFactory = (
+  options: HttpOptions,
+  answers: Answers,
+  admit: Admit,
+  postPath: string,
+) => { readonly open: Handler; readonly post: Handler };
+
 export type Handler = (request: Request, context: RequestContext) => Promise<Response>;
 
 /** Who calls; a response for who may not. */

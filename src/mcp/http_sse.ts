@@ -16,7 +16,7 @@ import { parseJson, readMessage, type Response as RpcResponse, writeResponse } f
 import { Call, type Outlet } from "./call.ts";
 import { eraOfRevision } from "./era.ts";
 import type { Answers } from "./http_answer.ts";
-import { type Admit, type HttpOptions, isRefusal } from "./http_options.ts";
+import { type Admit, type HttpOptions, isRefusal, type SseFactory } from "./http_options.ts";
 import { metaOf } from "./modern.ts";
 import { answerQuestion, askClient } from "./question.ts";
 import { notificationOf } from "./listen.ts";
@@ -35,10 +35,7 @@ export function createSseHandlers(
   answers: Answers,
   admit: Admit,
   postPath: string,
-): {
-  open(request: Request, runtime: RequestContext): Promise<Response>;
-  post(request: Request, runtime: RequestContext): Promise<Response>;
-} {
+): ReturnType<SseFactory> {
   const { host, legacy, sessions, streams, outlet: { questions } } = options;
   const { store, wakeups, changes } = streams;
 

@@ -2,6 +2,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { memoryStore } from "../store/memory.ts";
 import { resource, tool } from "./definition.ts";
+import { createSseHandlers } from "./http_sse.ts";
 import type { ToolServer } from "./service.ts";
 import { type EventReader, type Message, readEvents } from "./test_exchange.ts";
 import { newServer } from "./test_server.ts";
@@ -30,7 +31,7 @@ let stopped = (): void => {};
 
 function pair(): [ToolServer, ToolServer] {
   const store = memoryStore();
-  const options = { store, definitions, sse: true };
+  const options = { store, definitions, sse: createSseHandlers };
   return [newServer(options).server, newServer(options).server];
 }
 

@@ -11,6 +11,7 @@ import { WrittenResult } from "../jsonrpc/message.ts";
 import type { Method } from "../jsonrpc/dispatch.ts";
 import type { Call } from "./call.ts";
 import { MODERN, negotiate, REVISIONS } from "./era.ts";
+import type { Extension } from "./extension.ts";
 import { optionalObject, requireObject } from "./params.ts";
 import type { Registry } from "./registry.ts";
 import { implementation, serverCapabilities, type ServerInfo } from "./server_info.ts";
@@ -20,7 +21,7 @@ export interface LifecycleOptions {
   readonly info: ServerInfo;
   readonly instructions: string | undefined;
   readonly registry: Registry;
-  readonly hasSkills: boolean;
+  readonly extensions: readonly Extension[];
   readonly sessions: Sessions;
   /** Milliseconds for which a modern client may keep what it discovered. */
   readonly ttl: number;
@@ -29,7 +30,7 @@ export interface LifecycleOptions {
 
 /** The methods of the handshake. */
 export function handshakeMethods(
-  { info, instructions, registry, hasSkills, sessions }: LifecycleOptions,
+  { info, instructions, registry, extensions, sessions }: LifecycleOptions,
 ): [string, Method<Call>][] {
   return [
     ["initialize", async (params, call) => {
@@ -49,7 +50,7 @@ export function handshakeMethods(
       call.onHandshake?.({ revision, capabilities, clientInfo });
       return {
         protocolVersion: revision,
-        capabilities: serverCapabilities(registry, revision, hasSkills),
+        capabilities: serverCapabilities(registry, revision, extensions),
         serverInfo: implementation(info, revision),
         ...(instructions !== undefined && { instructions }),
       };
@@ -61,11 +62,11 @@ export function handshakeMethods(
 
 /** `server/discover`, written once. */
 export function discoverMethods(
-  { instructions, registry, hasSkills, ttl, modernHead }: LifecycleOptions,
+  { instructions, registry, extensions, ttl, modernHead }: LifecycleOptions,
 ): [string, Method<Call>][] {
   const members = JSON.stringify({
     supportedVersions: REVISIONS,
-    capabilities: serverCapabilities(registry, MODERN, hasSkills),
+    capabilities: serverCapabilities(registry, MODERN, extensions),
     instructions,
     ttlMs: ttl,
     cacheScope: "public",

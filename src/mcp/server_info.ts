@@ -7,10 +7,9 @@
 import { TASKS_EXTENSION } from "./client_feature.ts";
 import type { Icon } from "./content.ts";
 import { MODERN } from "./era.ts";
+import type { Extension } from "./extension.ts";
 import type { Registry } from "./registry.ts";
 import { membersFor } from "./revision_shape.ts";
-
-export const SKILLS_EXTENSION = "io.modelcontextprotocol/skills";
 
 export interface ServerInfo {
   readonly name: string;
@@ -30,20 +29,19 @@ export function implementation(info: ServerInfo, revision: string): Record<strin
   return membersFor(revision, { name, title, version, ...newer, icons });
 }
 
-/** What the server offers to a client of the revision. `hasSkills`: the skills extension is served. */
+/** What the server offers to a client of the revision. */
 export function serverCapabilities(
   { tools, resources, templates, prompts, completes, hasTasks }: Registry,
   revision: string,
-  hasSkills: boolean,
+  others: readonly Extension[],
 ): Record<string, unknown> {
   const extensions = {
     ...(hasTasks && { [TASKS_EXTENSION]: {} }),
-    ...(hasSkills && { [SKILLS_EXTENSION]: { directoryRead: true } }),
+    ...Object.fromEntries(others.map(({ id, settings }) => [id, settings])),
   };
   return {
     ...(tools.size > 0 && { tools: { listChanged: true } }),
-    ...((resources.size + templates.length > 0 || hasSkills) &&
-      { resources: { subscribe: true, listChanged: true } }),
+    ...(resources.size + templates.length > 0 && { resources: { subscribe: true, listChanged: true } }),
     ...(prompts.size > 0 && { prompts: { listChanged: true } }),
     ...(completes && revision >= "2025-03-26" && { completions: {} }),
     logging: {},

@@ -20,8 +20,9 @@ import { Changes } from "./changes.ts";
 import { completionMethods } from "./completion.ts";
 import { UnavailableError } from "./error.ts";
 import { type Definitions, flatten, group, type Middleware } from "./group.ts";
+import type { Extension } from "./extension.ts";
 import { createHttpHandlers } from "./http.ts";
-import type { HttpOptions } from "./http_options.ts";
+import type { HttpOptions, SseFactory } from "./http_options.ts";
 import { RequestStates } from "./inputs.ts";
 import { discoverMethods, handshakeMethods } from "./lifecycle.ts";
 import { type ListEntry, listPages } from "./list_pages.ts";
@@ -33,8 +34,6 @@ import { compileRegistry, type Registry } from "./registry.ts";
 import { resourceMethods } from "./resources.ts";
 import type { ServerInfo } from "./server_info.ts";
 import { Sessions } from "./session.ts";
-import { type SkillSource, withSkills } from "./skills.ts";
-import { skillsExtensionMethods } from "./skills_extension.ts";
 import { serveStdio } from "./stdio.ts";
 import { subscriptionMethods } from "./subscriptions.ts";
 import { TaskStore } from "./task_store.ts";
@@ -52,8 +51,7 @@ export interface ToolServerOptions extends ServerInfo {
   readonly secret: () => Promise<Uint8Array>;
   readonly now: () => number;
   readonly definitions: Definitions;
-  /** Skills that are offered beside the definitions, also after those are replaced. */
-  readonly skills?: SkillSource | undefined;
+  readonly extensions: readonly Extension[];
   readonly middleware: readonly Middleware[];
   readonly authenticate: Authenticate;
   readonly auth: "required" | "optional" | "off";
@@ -69,8 +67,8 @@ export interface ToolServerOptions extends ServerInfo {
   readonly sessionLifetime: number;
   readonly keepAlive: number;
   readonly listLifetime: number;
-  /** Whether the transport of 2024-11-05 is served, at `/mcp/sse`. */
-  readonly sse: boolean;
+  /** Serves the transport of 2024-11-05, at `/mcp/sse`: `createSseHandlers`, for who wants it. */
+  readonly sse: SseFactory | undefined;
   readonly resourceMetadata: string | undefined;
   /** What a 401 says to ask for to begin with. */
   readonly initialScope?: string | undefined;
@@ -103,7 +101,7 @@ const EVENT_LIFETIME = 10 * 60_000;
 
 /** The tool server. @throws {TypeError} for a definition that cannot stand */
 export function toolServer(options: ToolServerOptions): ToolServer {
-  const { observe, base, store, now, secret, skills } = options;
+  const { observe, base, store, now, secret, extensions } = options;
   const writer = createModernWriter(options);
   const wakeups = new Wakeups(store);
   const sessions = new Sessions({ store, secret, now, lifetime: options.sessionLifetime });
@@ -146,7 +144,8 @@ export function toolServer(options: ToolServerOptions): ToolServer {
 
   function install(definitions: Definitions): void {
     const { middleware } = options;
-    const all = skills ? withSkills(skills, flatten(definitions)) : flatten(definitions);
+    const own = flatten(definitions);
+    const all = [...extensions.flatMap((each) => each.definitions(own)), ...own];
     const compiled = compileRegistry(middleware.length > 0 ? group({ middleware }, all) : all);
     const pages = { pageSize: options.pageSize, secret, ttl: options.listLifetime, modernHead: writer.head };
     const listOf = (member: string, entries: Iterable<ListEntry>) =>
@@ -155,7 +154,7 @@ export function toolServer(options: ToolServerOptions): ToolServer {
       info: options,
       instructions: options.instructions,
       registry: compiled,
-      hasSkills: skills !== undefined,
+      extensions,
       sessions,
       ttl: options.listLifetime,
       modernHead: writer.head,
@@ -191,7 +190,7 @@ export function toolServer(options: ToolServerOptions): ToolServer {
       ...both,
       ...discoverMethods(lifecycle),
       ...(compiled.hasTasks ? tasks.methods() : []),
-      ...(skills ? skillsExtensionMethods({ ...options, source: skills, ttl: options.listLifetime }) : []),
+      ...extensions.flatMap((each) => each.methods(options)),
     ]);
   }
   install(options.definitions);
@@ -215,11 +214,9 @@ export function toolServer(options: ToolServerOptions): ToolServer {
     streams: { store, wakeups, sessions, changes, log, keepAlive, open },
   };
   const path = base + "/mcp";
-  const { endpoint, stream, messages } = createHttpHandlers(httpOptions, `${path}/messages`);
-  const handlers = new Map([
-    [path, endpoint],
-    ...(options.sse ? [[`${path}/sse`, stream], [`${path}/messages`, messages]] as const : []),
-  ]);
+  const { endpoint, sse } = createHttpHandlers(httpOptions, options.sse, `${path}/messages`);
+  const handlers = new Map([[path, endpoint]]);
+  if (sse) handlers.set(`${path}/sse`, sse.open).set(`${path}/messages`, sse.post);
 
   return {
     mounts: ["mcp"],

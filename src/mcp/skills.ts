@@ -103,16 +103,15 @@ const MOST_LISTED = 1000;
 const READ_ONLY = { readOnlyHint: true, openWorldHint: false };
 const skillName = { type: "string", description: "Name of the skill, as list_skills gives it" };
 
-/** Definitions and those that offer a source's skills, of which one that is among the former already is left out. */
-export function withSkills(source: SkillSource, definitions: readonly Definition[]): Definition[] {
+/** The definitions that offer a source's skills, without those that the server has of its own. */
+export function skillDefinitions(source: SkillSource, own: readonly Definition[]): Definition[] {
   const nameOf = (each: Definition): string =>
     `${each.kind} ${each.kind === "resource_template" ? each.uriTemplate : each.name}`;
-  const taken = new Set(definitions.map(nameOf));
-  return [...skillDefinitions(source).filter((each) => !taken.has(nameOf(each))), ...definitions];
+  const taken = new Set(own.map(nameOf));
+  return definitionsOf(source).filter((each) => !taken.has(nameOf(each)));
 }
 
-/** The definitions that offer a source's skills. */
-export function skillDefinitions(source: SkillSource): Definition[] {
+function definitionsOf(source: SkillSource): Definition[] {
   return [
     tool({
       name: "list_skills",

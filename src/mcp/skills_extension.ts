@@ -14,7 +14,14 @@ import type { ListedResource } from "./definition.ts";
 import type { Extension, ExtensionServer } from "./extension.ts";
 import { requireObject, requireString } from "./params.ts";
 import { readSkillUri, writeSkillUri } from "./skill_uri.ts";
-import { SKILL_MD, skillDefinitions, type SkillEntry, type SkillFile, type SkillSource, toResource } from "./skills.ts";
+import {
+  SKILL_MD,
+  skillDefinitions,
+  type SkillEntry,
+  type SkillFile,
+  type SkillSource,
+  toResource,
+} from "./skills.ts";
 
 /** A skill is never split over pages, and each has up to 512 files: pages end early. */
 const MOST_SKILLS = 100;
@@ -34,7 +41,6 @@ function skillsMethods(
   source: SkillSource,
   { auth, pageSize, secret, listLifetime: ttl }: ExtensionServer,
 ): [string, Method<Call>][] {
-
   const cacheOf = ({ isPublic }: SkillEntry) => ({
     ttlMs: ttl,
     cacheScope: isPublic && auth !== "required" ? "public" : "private",

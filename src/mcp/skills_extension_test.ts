@@ -4,6 +4,7 @@ import type { Principal } from "../http/bearer.ts";
 import { resourceTemplate, tool } from "./definition.ts";
 import type { ToolServer, ToolServerOptions } from "./service.ts";
 import type { SkillEntry, SkillSource } from "./skills.ts";
+import { skillsExtension } from "./skills_extension.ts";
 import { type Message, modern, session } from "./test_exchange.ts";
 import { newServer, request } from "./test_server.ts";
 
@@ -89,7 +90,7 @@ function newSkillServer(
   skills: readonly TestSkill[] = [DEMO, LARGE, PRIVATE],
   options: Partial<ToolServerOptions> = {},
 ): ToolServer {
-  return newServer({ definitions: [], skills: sourceOf(skills), ...options }).server;
+  return newServer({ definitions: [], extensions: [skillsExtension(sourceOf(skills))], ...options }).server;
 }
 
 async function ask(server: ToolServer, method: string, params = {}, headers = {}): Promise<Message> {
@@ -383,7 +384,7 @@ test("a skill that goes while it is listed, or has no SKILL.md, is left out", as
   const source = sourceOf([DEMO, { path: "odd", files: { "readme.md": "x" } }, LARGE]);
   const { server } = newServer({
     definitions: [],
-    skills: {
+    extensions: [skillsExtension({
       ...source,
       async page(principal, options) {
         const { entries, next } = await source.page(principal, options);
@@ -394,7 +395,7 @@ test("a skill that goes while it is listed, or has no SKILL.md, is left out", as
           next,
         };
       },
-    },
+    })],
   });
   const { skills } = await ask(server, "skills/list");
   assert.equal(skills.map((each: Message) => each.uri), ["skill://large/SKILL.md"]);
@@ -421,7 +422,7 @@ test("skills stay when definitions are replaced, and a definition of one's own g
 });
 
 test("plain JSON-RPC callers have none of the methods", async () => {
-  const { post } = newServer({ definitions: [], skills: sourceOf([DEMO]) });
+  const { post } = newServer({ definitions: [], extensions: [skillsExtension(sourceOf([DEMO]))] });
   for (const method of METHODS) assert.is((await post(request(method))).body.error.code, -32601);
 });
 
