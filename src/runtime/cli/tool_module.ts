@@ -4,7 +4,7 @@
  * @module
  */
 import { statSync } from "node:fs";
-import { relative, resolve } from "node:path";
+import { resolve } from "node:path";
 import type { Definition } from "../../mcp/definition.ts";
 import type { Store } from "../../store/store.ts";
 import { UsageError, type Values } from "./output.ts";
@@ -25,7 +25,7 @@ export interface ToolModuleContext {
 }
 
 export interface ToolModule {
-  /** Its path, from the folder of work on. */
+  /** Its path, as the user gave it. */
   readonly name: string;
   /** Absolute paths of the files that it consists of. */
   readonly files: ReadonlySet<string>;
@@ -52,10 +52,9 @@ export function readModule(path: string | undefined, values: Values): ToolModule
   if (!statSync(full, { throwIfNoEntry: false })?.isFile()) {
     throw new UsageError(`Cannot load "${path}": there is no such file`);
   }
-  const name = relative("", full);
   const importer = createImporter(full, watched);
   return {
-    name,
+    name: path,
     files: importer.files,
     watched,
     async load(context) {
@@ -63,7 +62,7 @@ export function readModule(path: string | undefined, values: Values): ToolModule
         return await readExports(await importer.load(), context);
       } catch (cause) {
         const reason = cause instanceof ExportError ? cause.message : importer.tell(cause);
-        throw new Error(`Cannot load "${name}": ${reason}`, { cause });
+        throw new Error(`Cannot load "${path}": ${reason}`, { cause });
       }
     },
   };
@@ -102,23 +101,32 @@ async function readExports(
     if (problem === undefined) found.add(value as Definition);
     else strange.push(`"${name}", which is ${problem}`);
   };
-  const { default: main, "module.exports": _, __esModule: __, ...named } = exports;
-  const hasDefault = "default" in exports && !isEcho(main, named);
-  if (hasDefault) {
-    if (typeof main === "function") collect("default()", await main(context));
-    else collect("default", await main);
+  const entries = entriesOf(exports);
+  for (const [name, value] of entries) {
+    if (name !== "default") collect(name, value);
+    else if (typeof value === "function") collect("default()", await value(context));
+    else collect("default", await value);
   }
-  for (const [name, value] of Object.entries(named)) collect(name, value);
   if (strange.length > 0) throw new ExportError(`it exports ${strange.join(", and ")}. ${MAKERS}`);
   // A file that is just being written is empty for a moment.
-  if (!hasDefault && found.size === 0) throw new ExportError(`it exports nothing. ${MAKERS}`);
+  if (entries.length === 0) throw new ExportError(`it exports nothing. ${MAKERS}`);
   return [...found];
 }
 
-/** A CommonJS module comes as its exports by name and, once more, all of them as the default. */
-function isEcho(main: unknown, named: Readonly<Record<string, unknown>>): boolean {
-  return typeof main === "object" && main !== null && !Array.isArray(main) && problemOf(main) !== undefined &&
-    Object.entries(main).every(([name, value]) => name in named && named[name] === value);
+/** Exports by name, the default first; those of a CommonJS module come also as members of its default: once is enough. */
+function entriesOf(exports: Readonly<Record<string, unknown>>): [name: string, value: unknown][] {
+  const { default: main, "module.exports": _, __esModule: __, ...named } = exports;
+  const others = Object.entries(named);
+  if (!("default" in exports)) return others;
+  // Bun names the members of lists and functions as well.
+  if (main === null || typeof main !== "object" && typeof main !== "function") {
+    return [["default", main], ...others];
+  }
+  const members = main as Readonly<Record<string, unknown>>;
+  const own = others.filter(([name, value]) => !Object.hasOwn(members, name) || members[name] !== value);
+  const isBag = Object.getPrototypeOf(main) === Object.prototype && !Object.hasOwn(main, "kind") &&
+    Object.keys(main).length === others.length - own.length;
+  return isBag ? others : [["default", main], ...own];
 }
 
 /** What keeps a value from being a definition. */
