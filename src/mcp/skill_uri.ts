@@ -9,7 +9,12 @@ const SCHEME = "skill://";
 
 /** The URI of the segments; what a URI cannot have is percent-encoded. */
 export function writeSkillUri(segments: readonly string[]): string {
-  return SCHEME + segments.map((each) => encodeURIComponent(each.toWellFormed())).join("/");
+  return SCHEME + segments.map(encode).join("/");
+}
+
+function encode(segment: string): string {
+  // Most names need none, and lists of skills have thousands.
+  return /^[\w.-]+$/.test(segment) ? segment : encodeURIComponent(segment.toWellFormed());
 }
 
 /** The segments, decoded, at least one; `undefined` for anything but the URI of a file or folder of a skill. */
