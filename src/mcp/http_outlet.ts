@@ -33,6 +33,8 @@ export class HttpOutlet implements Outlet {
   #stream: EventStream | undefined;
   #log: LogWriter | undefined;
   #isOver = false;
+  /** The client holds an event id. */
+  #gaveId = false;
   #waiting = 0;
   #timer: ReturnType<typeof setTimeout>;
   readonly ask: Outlet["ask"];
@@ -64,7 +66,8 @@ export class HttpOutlet implements Outlet {
 
   async disconnect(retry: number): Promise<void> {
     const stream = this.#open();
-    if (!stream || !this.#log) return;
+    // Without an event id the client has no way back.
+    if (!stream || !this.#log || !this.#gaveId) return;
     // Whoever comes back finds all that was said until now.
     await this.#log.written();
     stream.retry(retry);
@@ -109,7 +112,10 @@ export class HttpOutlet implements Outlet {
     if (session && id !== null) {
       this.#log = new LogWriter(this.#options.log, session.id, JSON.stringify(id));
       // Older clients take an event without data for a broken message.
-      if (revision >= "2025-11-25") stream.send("", { id: this.#log.firstId });
+      if (revision >= "2025-11-25") {
+        stream.send("", { id: this.#log.firstId });
+        this.#gaveId = true;
+      }
     }
     this.#resolve(stream.response(this.#fields));
     // From now on the call hears of its cancellation.
@@ -120,6 +126,7 @@ export class HttpOutlet implements Outlet {
   #send(json: string): void {
     if (this.#isOver || this.#call.isCancelled) return;
     const id = this.#log?.append(json);
+    this.#gaveId ||= id !== undefined;
     this.#stream?.send(json, { id });
   }
 }

@@ -74,8 +74,8 @@ export function createPostHandler(options: HttpOptions, answers: Answers, admit:
     if (id !== null) {
       session = await sessions.open(id, principal);
       if (!session) return answers.noSession(era);
-      // Who names a session speaks its revision, unless the request names another.
-      if (!headers.has("mcp-protocol-version")) era = eraOfRevision(session.revision)!;
+      // What was agreed on holds, whatever a header field says later.
+      era = eraOfRevision(session.revision)!;
     }
     const call = newCall(principal, era, session, request, runtime);
     if (isBatch) return await answerBatch(value as readonly unknown[], call);

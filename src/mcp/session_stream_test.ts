@@ -139,6 +139,22 @@ test("disconnect() ends the connection with a time to wait; the rest is there af
   assert.is(await resumed.next(), undefined);
 });
 
+test("disconnect() does nothing for a client that holds no event id", async () => {
+  const leaves = tool({
+    name: "leaves",
+    description: "Would let go of the connection",
+    async run(_, call) {
+      await call.disconnect(500);
+      return "here";
+    },
+  });
+  const server = instance(memoryStore(), [leaves]);
+  for (const revision of ["2025-06-18", "2025-03-26"]) {
+    const { request } = await session(server, { revision });
+    assert.is((await request("tools/call", { name: "leaves" })).answer.result.content[0].text, "here");
+  }
+});
+
 test("a writer that is gone ends the stream with an error for the request", async () => {
   let now = Date.now();
   const store = memoryStore();

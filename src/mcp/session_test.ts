@@ -83,6 +83,12 @@ test("the revision of a session is the one that was agreed on; plain callers get
     });
     assert.is(headers.get("mcp-protocol-version"), revision);
   }
+  const { id } = await session(server);
+  const { headers: fields } = await client(server).send({ jsonrpc: "2.0", id: 1, method: "ping" }, {
+    "mcp-session-id": id,
+    "mcp-protocol-version": "2025-03-26",
+  });
+  assert.is(fields.get("mcp-protocol-version"), "2025-11-25", "what was agreed on holds");
   const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "x", version: "1" } };
   const { headers } = await client(server).send({ jsonrpc: "2.0", id: 1, method: "initialize", params });
   assert.is(headers.get("mcp-session-id"), null);
