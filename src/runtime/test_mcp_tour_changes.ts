@@ -1,0 +1,55 @@
+/**
+ * Stops of the tour: what changes while a client looks on, and at last whether all went well. Nothing but tests imports this.
+ *
+ * @module
+ */
+import * as assert from "uvu/assert";
+import { type Stop, textOf, TOOLS } from "./test_mcp_tour_stop.ts";
+
+export const CHANGE_STOPS: readonly Stop[] = [
+  {
+    name: "resources that change, as long as somebody wants to hear of it",
+    async run(client) {
+      const { heard } = client;
+      const updated = "notifications/resources/updated";
+      const uris = ["tour://notes/today", "tour://notes/tomorrow", "tour://people/ada/about.md"];
+      const unwatch = await client.watch(uris);
+      for (const uri of uris) {
+        await client.call("touch", { uri });
+        assert.is((await heard.next(updated)).uri, uri);
+      }
+      await client.call("touch", { uri: "tour://logo" });
+      await unwatch(uris[0]!);
+      await client.call("touch", { uri: uris[0] });
+      await client.call("touch", { uri: uris[1] });
+      assert.is((await heard.next(updated)).uri, uris[1], "and of no other");
+      assert.equal(heard.take(updated), []);
+    },
+  },
+  {
+    name: "lists that change at run time",
+    async run(client) {
+      const { heard } = client;
+      await client.call("grow");
+      for (const list of ["tools", "resources", "prompts"]) {
+        await heard.next(`notifications/${list}/list_changed`);
+      }
+      const names = (await client.list("tools")).all.map((each) => each.name);
+      assert.equal(names, [...TOOLS, "late"]);
+      assert.is(textOf(await client.call("late")), "better late");
+      assert.ok((await client.list("resources")).all.some((each) => each.uri === "tour://late"));
+      assert.is((await client.read("tour://late")).contents[0].text, "late");
+      assert.ok((await client.list("prompts")).all.some((each) => each.name === "late"));
+      for (const list of ["tools", "resources", "prompts"]) {
+        assert.equal(heard.take(`notifications/${list}/list_changed`), []);
+      }
+    },
+  },
+  {
+    name: "nothing went wrong unseen",
+    async run(client) {
+      assert.is(textOf(await client.call("faults")), "[]");
+      assert.equal(client.errors.map(String), [], "nor for the client");
+    },
+  },
+];

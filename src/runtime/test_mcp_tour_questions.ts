@@ -1,0 +1,135 @@
+/**
+ * Stops of the tour: what the server asks of its client, by the same code in every era. Nothing but tests imports this.
+ *
+ * @module
+ */
+import * as assert from "uvu/assert";
+import type { Loose } from "./test_mcp_tour_client.ts";
+import { codeOf, type Stop, textOf } from "./test_mcp_tour_stop.ts";
+
+export const QUESTION_STOPS: readonly Stop[] = [
+  {
+    name: "a form: accepted with defaults, declined, cancelled, answered wrongly",
+    async run(client) {
+      const { answers } = client;
+      let asked: Loose;
+      answers.elicit = (params) => {
+        asked = params;
+        return { action: "accept", content: { name: "Ada" } };
+      };
+      const accepted = JSON.parse(textOf(await client.call("ask_form")));
+      assert.equal(accepted, {
+        action: "accept",
+        content: { name: "Ada", colour: "green", amount: 3, sure: true },
+      });
+      assert.is(asked.message, "Who are you?");
+      const { type, properties, required } = asked.requestedSchema;
+      assert.is(type, "object");
+      assert.equal(required, ["name"]);
+      assert.is(properties.colour.default, "green");
+      assert.is(properties.amount.type, "integer");
+      answers.elicit = () => ({
+        action: "accept",
+        content: { name: "Ada", colour: "red", amount: 4, sure: false },
+      });
+      assert.equal(JSON.parse(textOf(await client.call("ask_form"))).content, {
+        name: "Ada",
+        colour: "red",
+        amount: 4,
+        sure: false,
+      });
+      for (const action of ["decline", "cancel"]) {
+        answers.elicit = () => ({ action });
+        assert.equal(JSON.parse(textOf(await client.call("ask_form"))), { action });
+      }
+      answers.elicit = () => ({ action: "accept", content: { name: "Ada", amount: 1.5 } });
+      assert.is(await codeOf(client.call("ask_form")), -32602);
+    },
+  },
+  {
+    name: "a page to go to",
+    async run(client) {
+      let asked: Loose;
+      client.answers.elicit = (params) => {
+        asked = params;
+        return { action: "accept" };
+      };
+      assert.is(textOf(await client.call("ask_url")), "accept");
+      assert.is(asked.mode, "url");
+      assert.is(asked.url, "https://example.com/sign-in?x=1");
+      assert.is(asked.elicitationId, client.era === "legacy" ? "sign-in" : undefined);
+      if (client.era === "legacy") {
+        const done = await client.heard.next("notifications/elicitation/complete");
+        assert.is(done.elicitationId, "sign-in");
+      }
+    },
+  },
+  {
+    name: "the client's model and its roots",
+    async run(client) {
+      let asked: Loose;
+      client.answers.sample = (params) => {
+        asked = params;
+        return {
+          role: "assistant",
+          content: { type: "text", text: "Something" },
+          model: "parrot",
+          stopReason: "endTurn",
+        };
+      };
+      assert.equal(JSON.parse(textOf(await client.call("ask_model"))), [
+        "assistant",
+        "Something",
+        "parrot",
+        "endTurn",
+      ]);
+      assert.is(asked.systemPrompt, "Be brief");
+      assert.is(asked.maxTokens, 10);
+      assert.is(asked.messages[0].content.text, "Say something");
+      assert.equal(JSON.parse(textOf(await client.call("ask_roots"))), [{
+        uri: "file:///home/tourist",
+        name: "home",
+      }]);
+    },
+  },
+  {
+    name: "four questions in one call, and what is made once",
+    async run(client) {
+      const messages: string[] = [];
+      client.answers.elicit = ({ message }) => {
+        messages.push(message);
+        return { action: "accept", content: message === "Done?" ? { done: true } : { name: "Grace" } };
+      };
+      client.answers.sample = ({ messages: [{ content }] }) => ({
+        role: "assistant",
+        content: { type: "text", text: `Echo: ${(Array.isArray(content) ? content[0] : content).text}` },
+        model: "parrot",
+      });
+      const answer = JSON.parse(textOf(await client.call("interview", { topic: "ships" })));
+      assert.equal(answer, ["ships", 1, "Grace", "home", "Echo: Greet Grace", "accept"]);
+      assert.equal(messages, ["First about ships", "Done?"]);
+      assert.is(JSON.parse(textOf(await client.call("interview", { topic: "boats" })))[1], 2);
+    },
+  },
+  {
+    name: "a question that the client refuses",
+    async run(client) {
+      client.answers.sample = () => {
+        throw new Error("no model today");
+      };
+      const refused = await client.call("ask_model").catch((error) => error);
+      assert.match(String(refused.message ?? textOf(refused)), "no model today");
+    },
+  },
+  {
+    name: "prompts and resources that ask",
+    async run(client) {
+      client.answers.elicit = ({ message }) => ({
+        action: "accept",
+        content: message === "May I?" ? { yes: true } : { name: "Alan" },
+      });
+      assert.is((await client.prompt("personal")).messages[0].content.text, "I am Alan");
+      assert.is((await client.read("tour://private")).contents[0].text, "what is private");
+    },
+  },
+];

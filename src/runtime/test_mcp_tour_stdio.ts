@@ -1,0 +1,21 @@
+/**
+ * The server of the tour over standard input and output: what clients over stdio start. Nothing but tests starts this.
+ *
+ * @module
+ */
+import process from "node:process";
+import { newTourServer } from "./test_mcp_tour_server.ts";
+
+const input = new ReadableStream<Uint8Array>({
+  start(controller) {
+    process.stdin.on("data", (chunk: Uint8Array) => controller.enqueue(new Uint8Array(chunk)));
+    process.stdin.on("end", () => controller.close());
+  },
+});
+const output = new WritableStream<Uint8Array>({
+  write: (chunk) =>
+    new Promise<void>((resolve, reject) => {
+      process.stdout.write(chunk, (error) => error ? reject(error) : resolve());
+    }),
+});
+await newTourServer("http://127.0.0.1").mcp!.serveStdio(input, output);

@@ -1,0 +1,113 @@
+/**
+ * Stops of the tour: resources, prompts, completion, skills. Nothing but tests imports this.
+ *
+ * @module
+ */
+import * as assert from "uvu/assert";
+import type { Loose } from "./test_mcp_tour_client.ts";
+import { PNG } from "./test_mcp_tour_offers.ts";
+import { codeOf, type Stop, textOf } from "./test_mcp_tour_stop.ts";
+
+export const THING_STOPS: readonly Stop[] = [
+  {
+    name: "resources and templates: lists, text, bytes, one that there is not",
+    async run(client) {
+      const { all, pages } = await client.list("resources");
+      assert.equal(all.map((each) => each.uri), [
+        "tour://private",
+        "tour://notes/today",
+        "tour://notes/tomorrow",
+        "tour://logo",
+        "skill://commit-messages/SKILL.md",
+        "skill://meeting-notes/SKILL.md",
+        "tour://people/ada/about.md",
+        "tour://people/alan/about.md",
+        "tour://people/grace/about.md",
+      ]);
+      if (pages !== undefined) assert.is(pages, 5);
+      assert.is(all[1].title, "Today's notes");
+      assert.equal(all[1].annotations, { audience: ["user"], priority: 0.5 });
+      const templates = (await client.list("resourceTemplates")).all.map((each) => each.uriTemplate);
+      assert.equal(templates, ["skill://{name}/{+path}", "tour://people/{name}/{+path}"]);
+      assert.equal((await client.read("tour://notes/today")).contents, [{
+        uri: "tour://notes/today",
+        mimeType: "text/plain",
+        text: "Buy milk",
+      }]);
+      assert.equal((await client.read("tour://logo")).contents, [{
+        uri: "tour://logo",
+        mimeType: "image/png",
+        blob: PNG,
+      }]);
+      const paper = (await client.read("tour://people/ada/papers/notes.md")).contents[0];
+      assert.is(paper.text, "# ada: papers/notes.md");
+      assert.is(paper.mimeType, "text/markdown");
+      // Client 2.x says -32602 whatever came.
+      const code = client.generation === 2 ? -32602 : -32002;
+      assert.is(await codeOf(client.read("tour://people/nobody/x")), code);
+      assert.is(await codeOf(client.read("tour://nothing")), code);
+    },
+  },
+  {
+    name: "prompts: list, text, arguments, embedded content",
+    async run(client) {
+      const { all } = await client.list("prompts");
+      assert.equal(all.map((each) => each.name), ["use_skill", "personal", "hello", "review", "with_file"]);
+      const review = all.find((each) => each.name === "review");
+      assert.equal(review.arguments[0], { name: "code", required: true, description: "What to look at" });
+      assert.is((await client.prompt("hello")).messages[0].content.text, "Hello");
+      const { messages, description } = await client.prompt("review", { code: "1 + 1", language: "python" });
+      assert.is(description, "Reviews code");
+      assert.equal(messages.map(({ role, content }: Loose) => [role, content.text]), [
+        ["user", "Review this python: 1 + 1"],
+        ["assistant", "Gladly"],
+      ]);
+      const [file, image] = (await client.prompt("with_file")).messages;
+      assert.is(file.content.resource.text, "Buy milk");
+      assert.is(image.content.data, PNG);
+      assert.is(await codeOf(client.prompt("review", {})), -32602);
+      assert.is(await codeOf(client.prompt("nothing")), -32602);
+    },
+  },
+  {
+    name: "completion of a prompt's argument and of a template's variable",
+    async run(client) {
+      const language = { name: "language", value: "ty" };
+      const ref = { type: "ref/prompt", name: "review" };
+      assert.equal((await client.complete({ ref, argument: language })).completion.values, [
+        "typescript",
+        "typst",
+      ]);
+      const context = { arguments: { code: "typst" } };
+      const { completion } = await client.complete({ ref, argument: language, context });
+      assert.equal({ ...completion }, { values: ["typescript"], total: 1, hasMore: false });
+      const people = { type: "ref/resource", uri: "tour://people/{name}/{+path}" };
+      const named = await client.complete({ ref: people, argument: { name: "name", value: "a" } });
+      assert.equal(named.completion.values, ["ada", "alan"]);
+      assert.is(
+        await codeOf(client.complete({ ref: people, argument: { name: "none", value: "" } })),
+        -32602,
+      );
+    },
+  },
+  {
+    name: "skills: the list, the instructions, a file",
+    async run(client) {
+      assert.match(textOf(await client.call("list_skills")), "- meeting-notes: Turns a meeting transcript");
+      assert.match(
+        textOf(await client.call("load_skill", { name: "meeting-notes" })),
+        "references/template.md",
+      );
+      const path = "references/template.md";
+      assert.match(
+        textOf(await client.call("read_skill_file", { name: "meeting-notes", path })),
+        "## Decisions",
+      );
+      assert.is((await client.call("load_skill", { name: "nothing" })).isError, true);
+      const file = (await client.read("skill://meeting-notes/SKILL.md")).contents[0];
+      assert.is(file.mimeType, "text/markdown");
+      const asked = await client.prompt("use_skill", { skill: "commit-messages", task: "Say why" });
+      assert.match(asked.messages[0].content.text, "Say why");
+    },
+  },
+];

@@ -1,0 +1,179 @@
+/**
+ * Stops of the tour: who the server is, and its tools. Nothing but tests imports this.
+ *
+ * @module
+ */
+import * as assert from "uvu/assert";
+import type { Loose } from "./test_mcp_tour_client.ts";
+import { soon } from "./test_mcp_tour_heard.ts";
+import { PNG, WAV } from "./test_mcp_tour_offers.ts";
+import { callUntil, codeOf, type Stop, textOf, TOOLS } from "./test_mcp_tour_stop.ts";
+
+export const TOOL_STOPS: readonly Stop[] = [
+  {
+    name: "the server says who it is and what it can",
+    async run({ info: { server, capabilities, instructions }, era }) {
+      assert.is(server.name, "tour");
+      assert.is(server.version, "1.2.3");
+      assert.is(server.title, "The tour");
+      assert.is(server.description, "Has everything once");
+      assert.is(server.websiteUrl, "https://example.com/tour");
+      assert.is(server.icons.length, 1);
+      assert.is(instructions, "Look at everything.");
+      assert.equal(capabilities.tools, { listChanged: true });
+      assert.equal(capabilities.prompts, { listChanged: true });
+      assert.equal(capabilities.resources, { subscribe: true, listChanged: true });
+      assert.equal(capabilities.completions, {});
+      assert.equal(capabilities.logging, {});
+      assert.is("io.modelcontextprotocol/tasks" in (capabilities.extensions ?? {}), era === "modern");
+    },
+  },
+  {
+    name: "ping, where there is one",
+    async run(client) {
+      if (client.era === "legacy") await client.ping();
+      else assert.match(String(await client.ping().catch((error) => error)), /ping|not found/i);
+    },
+  },
+  {
+    name: "tools, page by page",
+    async run(client) {
+      const { all, pages } = await client.list("tools");
+      assert.equal(all.map((each) => each.name), TOOLS);
+      if (pages !== undefined) assert.is(pages, TOOLS.length / 2);
+      const weather = all.find((each) => each.name === "weather");
+      assert.equal(weather.inputSchema.required, ["city"]);
+      assert.equal(weather.outputSchema.properties.sky.enum, ["clear", "grey"]);
+      assert.equal(weather.annotations, { readOnlyHint: true });
+      assert.is(all.find((each) => each.name === "text").title, "Text");
+    },
+  },
+  {
+    name: "every kind of content",
+    async run(client) {
+      assert.equal((await client.call("text")).content, [{ type: "text", text: "plain words, ünïcödé ✓" }]);
+      const media = async (name: string) => (await client.call(name)).content[0];
+      assert.equal({ ...await media("image") }, { type: "image", data: PNG, mimeType: "image/png" });
+      assert.equal({ ...await media("audio") }, { type: "audio", data: WAV, mimeType: "audio/wav" });
+      assert.equal((await media("embedded")).resource, {
+        uri: "tour://notes/today",
+        mimeType: "text/plain",
+        text: "Buy milk",
+      });
+      const [, link] = (await client.call("link")).content;
+      assert.is(link.type, "resource_link");
+      assert.is(link.uri, "tour://logo");
+    },
+  },
+  {
+    name: "structured content, which the client holds against the schema",
+    async run(client) {
+      const { structuredContent, content } = await client.call("weather", { city: "Oslo" });
+      assert.equal(structuredContent, { city: "Oslo", degrees: 21.5, sky: "clear" });
+      assert.equal(JSON.parse(content[0].text), structuredContent);
+    },
+  },
+  {
+    name: "failures of a tool, wrong arguments, and a tool that there is not",
+    async run(client) {
+      const refused = await client.call("refuse");
+      assert.is(refused.isError, true);
+      assert.is(textOf(refused), "Ask for less");
+      const wrong = await client.call("weather", { city: 7 });
+      assert.is(wrong.isError, true);
+      assert.match(textOf(wrong), "city");
+      assert.is((await client.call("weather", { city: "O" })).isError, true);
+      assert.is(await codeOf(client.call("nothing")), -32602);
+    },
+  },
+  {
+    name: "an argument in a header field",
+    async run(client) {
+      assert.is(textOf(await client.call("route", { region: "Zürich, west " })), "to Zürich, west ");
+      const sent = client.wire.callOf("route")?.headers.get("mcp-param-region");
+      if (client.era === "modern" && sent !== undefined) assert.match(sent!, /^=\?base64\?/);
+    },
+  },
+  {
+    name: "progress",
+    async run(client) {
+      const steps: unknown[] = [];
+      const counted = await callUntil(client, "count", (step) => steps.push({ ...step }) === 3);
+      assert.is(counted, "counted");
+      assert.equal(steps, [1, 2, 3].map((progress) => ({ progress, total: 3, message: `step ${progress}` })));
+    },
+  },
+  {
+    name: "log messages of the level that was asked for",
+    async run(client) {
+      const { heard, era } = client;
+      const chat = async (meta?: Loose): Promise<string[]> => {
+        await client.call("chatter", {}, {}, meta);
+        return heard.take("notifications/message").map(({ level, data, logger }) => {
+          assert.is(logger, "tour");
+          assert.is(data.said, level);
+          return level;
+        });
+      };
+      if (era === "modern") {
+        const level = (level: string) => ({ "io.modelcontextprotocol/logLevel": level });
+        assert.equal(await chat(), []);
+        assert.equal(await chat(level("warning")), ["warning", "error"]);
+        assert.equal(await chat(level("debug")), ["debug", "info", "warning", "error"]);
+        return;
+      }
+      await client.setLevel("warning");
+      assert.equal(await chat(), ["warning", "error"]);
+      await client.setLevel("debug");
+      assert.equal(await chat(), ["debug", "info", "warning", "error"]);
+      await client.setLevel("error");
+      assert.equal(await chat(), ["error"]);
+    },
+  },
+  {
+    name: "cancellation reaches the tool's signal",
+    async run(client) {
+      const controller = new AbortController();
+      const began = Promise.withResolvers<void>();
+      const call = client.call("hang", { key: "tour" }, {
+        signal: controller.signal,
+        onprogress: () => began.resolve(),
+      }).then(() => "answered", () => "aborted");
+      await soon(began.promise, "progress of the call");
+      controller.abort();
+      assert.is(await call, "aborted");
+      assert.is(textOf(await client.call("aborted", { key: "tour" })), "AbortError");
+    },
+  },
+  {
+    name: "calls at the same time",
+    async run(client) {
+      const waiting = ["a", "b", "c"].map((key) => client.call("wait", { key }));
+      for (const key of ["c", "a", "b"]) await client.call("release", { key });
+      assert.equal((await Promise.all(waiting)).map(textOf), ["released a", "released b", "released c"]);
+    },
+  },
+  {
+    name: "a call whose server hangs up in between",
+    async run(client) {
+      const steps: unknown[] = [];
+      const result = await callUntil(client, "hang_up", ({ progress }) => steps.push(progress) === 2);
+      assert.is(result, "came back");
+      assert.equal(steps, [1, 2]);
+    },
+  },
+  {
+    name: "tools with tasks, by a client that knows none",
+    async run(client) {
+      client.answers.elicit = () => ({ action: "accept", content: { sweet: true } });
+      assert.is(textOf(await client.call("bake", { what: "cake" })), "cake: sweet");
+      if (client.era === "modern") {
+        assert.is(await codeOf(client.call("long_bake", { key: "tour" })), -32021);
+        return;
+      }
+      const baking = client.call("long_bake", { key: "tour" });
+      await client.call("release", { key: "tour" });
+      assert.is(textOf(await baking), "baked");
+    },
+  },
+];
