@@ -20,6 +20,8 @@ export type Method<Context> = (params: Params, context: Context) => unknown;
 
 export interface Dispatcher<Context> {
   readonly methods: ReadonlyMap<string, Method<Context>>;
+  /** What comes as a notification, for protocols where no method is both. @default methods */
+  readonly notifications?: ReadonlyMap<string, Method<Context>>;
   /**
    * Hears what a method threw that was no {@linkcode RpcError}. Callers hear the error that it makes of it, or only that
    * it failed.
@@ -97,13 +99,13 @@ async function answer<Context>(
 
 /** Nobody hears how a notification went: an unknown one and a failed one are passed over alike. */
 async function notify<Context>(
-  { methods, onFault }: Dispatcher<Context>,
+  { methods, notifications = methods, onFault }: Dispatcher<Context>,
   method: string,
   params: Params,
   context: Context,
 ): Promise<undefined> {
   try {
-    await methods.get(method)?.(params, context);
+    await notifications.get(method)?.(params, context);
   } catch (error) {
     if (!(error instanceof RpcError)) onFault(error, method);
   }

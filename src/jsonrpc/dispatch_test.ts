@@ -177,6 +177,53 @@ test("section 6: each invalid member gets an error of its own", async () => {
   assert.equal(bare(await send("[1,2,3]")), [error(-32600, null), error(-32600, null), error(-32600, null)]);
 });
 
+test("where notifications have a table of their own, no request is one, and none is a request", async () => {
+  const { dispatcher, ...rest } = newDispatcher();
+  const { update, ...methods } = Object.fromEntries(dispatcher.methods);
+  const notifications = new Map([["update", update!]]);
+  const server = {
+    ...rest,
+    dispatcher: { ...dispatcher, methods: new Map(Object.entries(methods)), notifications },
+  };
+  assert.is(await send('{"jsonrpc":"2.0","method":"update","params":[1]}', server), undefined);
+  const asked = await send('{"jsonrpc":"2.0","method":"update","params":[2],"id":1}', server);
+  assert.equal(bare(asked), error(-32601, 1));
+  assert.equal(server.called, ["[1]"]);
+  assert.is(await send('{"jsonrpc":"2.0","method":"break"}', server), undefined);
+  assert.equal(server.faults, [], "it was not done");
+});
+
+test("an id that JSON cannot hold is none", async () => {
+  for (const id of ["1e999", "-1e999"]) {
+    assert.equal(bare(await send(`{"jsonrpc":"2.0","method":"get_data","id":${id}}`)), error(-32600, null));
+  }
+  assert.equal(bare(await send('{"jsonrpc":"2.0","method":"get_data","id":-0}')), {
+    jsonrpc: "2.0",
+    id: 0,
+    result: ["hello", 5],
+  });
+});
+
+test("JSON may be nested 512 deep, and no deeper; brackets in strings are none", () => {
+  const nested = (depth: number) => "[".repeat(depth) + "]".repeat(depth);
+  assert.ok(parseJson(nested(512)));
+  const code = (text: string) => {
+    try {
+      return parseJson(text) && 0;
+    } catch (thrown) {
+      return (thrown as RpcError).code;
+    }
+  };
+  assert.is(code(nested(513)), -32700);
+  assert.is(code('{"a":'.repeat(513) + "1" + "}".repeat(513)), -32700);
+  assert.is(code(nested(100_000)), -32700);
+  const brackets = "[{".repeat(600);
+  for (const quoted of [brackets, `"${brackets}`, `\\"${brackets}`, `\\`, `${brackets}\\`]) {
+    assert.is(code(JSON.stringify([quoted, [], quoted])), 0);
+    assert.is(code(`[${JSON.stringify(quoted)},${nested(512)}]`), -32700);
+  }
+});
+
 test("section 7: a mixed batch answers its requests and its invalid members", async () => {
   const batch = [
     { jsonrpc: "2.0", method: "sum", params: [1, 2, 4], id: "1" },

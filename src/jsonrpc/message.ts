@@ -59,14 +59,56 @@ export class WrittenResult {
 }
 
 /**
+ * Lists and objects inside each other (RFC 8259 §9: "An implementation may set limits on the maximum depth of nesting").
+ * What walks through a value, JSON.stringify too, would run out of stack some thousands further down.
+ */
+const DEEPEST = 512;
+
+/**
  * The JSON value of a message or batch.
- * @throws {RpcError} -32700 when the text is no JSON
+ * @throws {RpcError} -32700 when the text is no JSON, or is nested more than 512 deep
  */
 export function parseJson(text: string): unknown {
+  let value: unknown;
   try {
-    return JSON.parse(text);
+    value = JSON.parse(text);
   } catch (cause) {
     throw new RpcError(PARSE_ERROR, "Parse error: the message is not JSON", undefined, { cause });
+  }
+  // Each level takes two characters, so most messages are too short to be looked at.
+  if (text.length > 2 * DEEPEST && isDeep(text)) {
+    throw new RpcError(PARSE_ERROR, `Parse error: the message is nested more than ${DEEPEST} deep`);
+  }
+  return value;
+}
+
+/** @param text is JSON */
+function isDeep(text: string): boolean {
+  let depth = 0;
+  for (let i = 0; i < text.length; i++) {
+    switch (text.charCodeAt(i)) {
+      case 0x22 /* " */:
+        i = endOfString(text, i);
+        break;
+      case 0x5b /* [ */:
+      case 0x7b /* { */:
+        if (++depth > DEEPEST) return true;
+        break;
+      case 0x5d /* ] */:
+      case 0x7d /* } */:
+        depth--;
+    }
+  }
+  return false;
+}
+
+/** Where the quotation mark is that ends a string: one behind an even number of backslashes. */
+function endOfString(text: string, start: number): number {
+  for (let end = start;;) {
+    end = text.indexOf('"', end + 1);
+    let before = end - 1;
+    while (text.charCodeAt(before) === 0x5c /* \ */) before--;
+    if ((end - before) % 2 === 1) return end;
   }
 }
 
@@ -76,7 +118,8 @@ export function readMessage(value: unknown): Message {
     return { kind: "invalid", id: null, reason: "a message must be an object" };
   }
   const { jsonrpc, id, method, params, result, error } = value as Record<string, unknown>;
-  const known = id === null || typeof id === "string" || typeof id === "number";
+  // JSON.parse makes Infinity of 1e999, which no answer could repeat.
+  const known = id === null || typeof id === "string" || typeof id === "number" && Number.isFinite(id);
   const answerId = known ? id as Id : null;
   if (jsonrpc !== "2.0") return { kind: "invalid", id: answerId, reason: 'jsonrpc must be "2.0"' };
   if (method === undefined) {
