@@ -101,7 +101,13 @@ export function createTrivet(options: TrivetOptions): Trivet {
     blobs: skillsOptions.blobs,
     uploadLimit: checkWhole("skills.uploadLimit", skillsOptions.uploadLimit ?? 8 * 1024 * 1024, 1024),
     cursorKey: secret,
-    observe,
+    observe(event) {
+      observe(event);
+      // Skills are resources of the tool server, whose clients hear of new ones on every instance.
+      if (event.type === "skill_created" || event.type === "skill_deleted") {
+        mcp?.listChanged("resources").catch((error) => observe({ type: "fault", where: "mcp", error }));
+      }
+    },
     now,
   });
 

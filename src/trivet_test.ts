@@ -4,6 +4,7 @@ import { memoryStore } from "./store/memory.ts";
 import { addClient } from "./oauth/client.ts";
 import { createApiKey } from "./skills/api_key.ts";
 import { tool } from "./mcp/definition.ts";
+import { client, modernHeaders, modernParams, readEvents } from "./mcp/test_exchange.ts";
 import type { TrivetOptions } from "./options.ts";
 import { createTrivet } from "./trivet.ts";
 
@@ -42,6 +43,21 @@ test("one handler answers for all three services, and for /", async () => {
   for (const path of ["/nothing", "/.well-known/nothing", "/oauthx", "//", "/favicon.ico"]) {
     assert.is((await send(path)).status, 404, path);
   }
+});
+
+test("who listens to the tool server hears that a skill came or went", async () => {
+  const { trivet, send, key } = await newTrivet();
+  const params = modernParams({ notifications: { resourcesListChanged: true } });
+  const body = { jsonrpc: "2.0", id: 1, method: "subscriptions/listen", params };
+  const events = readEvents(await client(trivet.mcp!).fetch(body, modernHeaders("subscriptions/listen")));
+  await events.message();
+  const form = new FormData();
+  const skill = "---\nname: greet\ndescription: Greets people\n---\nSay hello.\n";
+  form.append("files[]", new File([skill], "greet/SKILL.md"));
+  const created = await send("/v1/skills", { method: "POST", headers: { "x-api-key": key }, body: form });
+  assert.is(created.status, 200, await created.clone().text());
+  assert.is((await events.message()).method, "notifications/resources/list_changed");
+  await events.cancel();
 });
 
 test("an access token opens the Skills service as far as its scopes go", async () => {
