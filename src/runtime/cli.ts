@@ -14,7 +14,7 @@ if (major < 22 || major === 22 && minor < 18) {
 } else {
   // Node warns that its SQLite and its TypeScript are young (22), and, at each load, that a module of the user's may be
   // one of two kinds: in the middle of what people read.
-  const known = /^(SQLite is an experimental|Type Stripping is an experimental|Module type of )/;
+  const known = /^((SQLite|Type Stripping|stripTypeScriptTypes) is an experimental|Module type of )/;
   const { emitWarning } = process;
   process.emitWarning = (warning: string | Error, ...more: unknown[]): void => {
     if (!known.test(String(warning))) {

@@ -227,6 +227,8 @@ test("two definitions of one name are refused", async () => {
 test("malformed text is reported with its file and line", async () => {
   assert.match(await refusalOf("\nexport const a = ;\n"), /refused\.ts:2/);
   assert.match(await refusalOf("\nexport const a = ;\n", "refused.js"), /refused\.js:2/);
+  const twice = "\nexport const a: number = 1;\nexport const a: number = 2;\n";
+  assert.match(await refusalOf(twice), /refused\.ts:3/);
 });
 
 test("what a module throws is reported with its file and line, and without the way to it", async () => {

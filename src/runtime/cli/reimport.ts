@@ -6,6 +6,7 @@
  * @module
  */
 import { spawnSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
 // By its default: Bun has no `registerHooks`, and refuses to import the name.
 import nodeModule, { createRequire } from "node:module";
 import { sep } from "node:path";
@@ -91,13 +92,19 @@ function tell(thrown: unknown, files: ReadonlySet<string>): string {
   return stripVTControlCharacters(told.join("\n")).trim();
 }
 
-/** Node tells where JavaScript is malformed only to a terminal. */
+/** Node tells where an ES module is malformed only to a terminal. */
 function placeOfSyntaxError(files: ReadonlySet<string>): readonly string[] {
   if (process.versions.bun !== undefined || "Deno" in globalThis) return [];
   for (const file of files) {
-    const { stderr } = spawnSync(process.execPath, ["--no-warnings", "--check", file], { encoding: "utf8" });
+    if (!/\.[cm]?[jt]s$/.test(file) || !existsSync(file)) continue;
+    const source = readFileSync(file, "utf8");
+    const input = file.endsWith("ts") ? nodeModule.stripTypeScriptTypes(source) : source;
+    const words = ["--no-warnings", "--input-type=module", "--check", "-"];
+    const { stderr } = spawnSync(process.execPath, words, { input, encoding: "utf8" });
     const end = stderr.indexOf("\n\n");
-    if (end > 0) return stderr.slice(0, end).split("\n");
+    if (stderr.startsWith("[stdin]:") && end > 0) {
+      return stderr.slice(0, end).replace("[stdin]", () => file).split("\n");
+    }
   }
   return [];
 }
