@@ -28,8 +28,8 @@ export interface Build {
   remove(): void;
 }
 
-/** @throws {Error} when it cannot be built */
-export function buildTrivet(): Build {
+/** Builds it, or says why it cannot be built. `remove` must be called. */
+export function buildTrivet(): Build | { readonly refused: string } {
   const folder = mkdtempSync(join(tmpdir(), "trivet-bench-"));
   const remove = () => rmSync(folder, { recursive: true, force: true });
   for (const part of PARTS) symlinkSync(join(ROOT, part), join(folder, part));
@@ -38,7 +38,7 @@ export function buildTrivet(): Build {
   ], { cwd: folder, encoding: "utf8" });
   if (status !== 0) {
     remove();
-    throw new Error(`Cannot build Trivet: ${stderr.trim().split("\n").at(-1)}`);
+    return { refused: /^\w*Error.*$/m.exec(stderr)?.[0] ?? stderr.trim() };
   }
   return { url: pathToFileURL(join(folder, "dist")).href + "/", remove };
 }

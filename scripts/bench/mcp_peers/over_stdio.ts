@@ -19,6 +19,8 @@ export interface StdioResult {
   readonly result?: Omit<Result, "name">;
   /** Of a start, to the first answer. */
   readonly milliseconds?: number;
+  /** Microseconds of processor time of a start. */
+  readonly cpu?: number;
   readonly refused?: string;
 }
 
@@ -72,17 +74,14 @@ export async function measureStdio(
     );
   }
   const started = await measureStarts(subjects, tools, starts);
-  const own = started.find(({ subject }) => subject === TRIVET.name)
-    ?.milliseconds;
+  const own = started.find(({ subject }) => subject === TRIVET.name)?.cpu;
   printTable(
     `Start over stdio, ${tools} tools, until initialize is answered: median of ${starts}`,
-    ["ms", "to Trivet"],
-    started.map(({ subject, milliseconds }) =>
-      milliseconds === undefined ? [subject, "not offered"] : [
-        subject,
-        short(milliseconds),
-        own === undefined ? "" : `${short(milliseconds / own)}x`,
-      ]
+    ["ms", "cost ms", "to Trivet"],
+    started.map(({ subject, milliseconds, cpu }) =>
+      milliseconds === undefined
+        ? [subject, "not offered"]
+        : [subject, short(milliseconds), short(cpu! / 1000), own === undefined ? "" : `${short(cpu! / own)}x`]
     ),
   );
   printReasons(reasons);
@@ -151,6 +150,10 @@ async function measureStarts(
   starts: number,
 ): Promise<StdioResult[]> {
   const build = buildTrivet();
+  if ("refused" in build) {
+    console.log(`\n  Not as published, but from its sources: ${build.refused}`);
+    return await startInTurn(others, tools, starts);
+  }
   const subjects = others.flatMap((subject) =>
     subject === TRIVET
       ? [{ ...TRIVET, option: build.url }, { ...TRIVET, name: "Trivet, from its sources" }]
@@ -169,6 +172,7 @@ async function startInTurn(
   starts: number,
 ): Promise<StdioResult[]> {
   const times = new Map<string, number[]>(subjects.map(({ name }) => [name, []]));
+  const costs = new Map<string, number[]>(subjects.map(({ name }) => [name, []]));
   // The first is not counted: files are read from disk.
   for (let round = -1; round < starts; round++) {
     for (const subject of subjects) {
@@ -176,8 +180,11 @@ async function startInTurn(
       const lines = new Lines(new Running(subject, "stdio", tools));
       try {
         await lines.ask("initialize", paramsOf("initialize", tools));
+        const taken = performance.now() - started;
+        const cost = await lines.server.processorTime();
         if (round >= 0) {
-          times.get(subject.name)!.push(performance.now() - started);
+          times.get(subject.name)!.push(taken);
+          costs.get(subject.name)!.push(cost);
         }
       } catch {
         // Told with the calls.
@@ -188,7 +195,9 @@ async function startInTurn(
   return [...times].map(([subject, own]) => ({
     operation: "start",
     subject,
-    ...(own.length > 0 ? { milliseconds: median(own) } : { refused: "no answer" }),
+    ...(own.length > 0
+      ? { milliseconds: median(own), cpu: median(costs.get(subject)!) }
+      : { refused: "no answer" }),
   }));
 }
 

@@ -35,7 +35,7 @@ export interface Subject {
   /** A floor answers anything: only its status is looked at. */
   readonly isFloor?: true;
   /** Where it is compared. @default everywhere */
-  readonly only?: "in process" | "start";
+  readonly only?: "in process";
 }
 
 export const FLOOR: Subject = { name: "floor", file: "floor.ts", isFloor: true };
