@@ -48,7 +48,7 @@ export interface CallHost {
   /** Whether a principal holds a scope, by itself or by one that implies it. */
   readonly holds: (principal: Principal | undefined, scope: string) => boolean;
   /** Tells when the caller has cancelled, or is gone where that is the same. Gives the function that ends it. */
-  readonly watch: (call: Call, gone: () => void) => (() => void) | undefined;
+  readonly watch: (call: Call, gone: () => void) => () => void;
   /** The least severity that a session wants to hear of. */
   readonly levelOf: (session: Session) => Promise<LogLevel>;
 }
@@ -131,8 +131,12 @@ export class Call implements CallContext {
     this.#controller?.abort(this.#cancelled);
   }
 
-  /** It was answered: what comes from its handler from now on goes nowhere. */
+  /**
+   * It was answered: what comes from its handler from now on goes nowhere. A call that became a task goes on, until its
+   * task ends.
+   */
   end(): void {
+    if (this.task) return;
     this.isOver = true;
     this.#unwatch?.();
   }

@@ -104,8 +104,8 @@ export class HttpOutlet implements Outlet {
     const stream = new EventStream({
       keepAlive: this.#options.keepAlive,
       onGone: () => {
-        // Up to 2025-11-25 a lost connection is no cancellation, where the client can come back.
-        if (!this.#log) this.#call.cancel("The caller is gone");
+        // Up to 2025-11-25 a lost connection is no cancellation, where the client can come back; nor is it for a task.
+        if (!this.#log && this.#call.outlet === this) this.#call.cancel("The caller is gone");
       },
     });
     this.#stream = stream;

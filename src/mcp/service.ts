@@ -114,8 +114,9 @@ export function toolServer(options: ToolServerOptions): ToolServer {
     watch(call, gone) {
       // In a session a lost connection is no cancellation; that comes by name, perhaps to another instance.
       if (call.session) return cancellations.listen(call.session, call.id!, gone);
-      call.request?.signal.addEventListener("abort", gone, { once: true });
-      return undefined;
+      const signal = call.request?.signal;
+      signal?.addEventListener("abort", gone, { once: true });
+      return () => signal?.removeEventListener("abort", gone);
     },
   };
   const askAgain = createAskAgain(new RequestStates(secret, now));

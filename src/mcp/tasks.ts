@@ -232,8 +232,9 @@ export class Tasks {
     } catch (error) {
       observe({ type: "fault", where: "task", error });
     } finally {
-      call.end();
       call.task?.end();
+      call.task = undefined;
+      call.end();
     }
   }
 
