@@ -6,6 +6,7 @@
  */
 import { INTERNAL_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, RpcError } from "./error.ts";
 import {
+  type AnswerId,
   invalidRequest,
   type Message,
   type Params,
@@ -81,20 +82,29 @@ export async function dispatchBatch<Context>(
 }
 
 async function answer<Context>(
-  { methods, onFault }: Dispatcher<Context>,
+  dispatcher: Dispatcher<Context>,
   { id, method, params }: Request,
   context: Context,
 ): Promise<Response> {
-  const run = methods.get(method);
+  const run = dispatcher.methods.get(method);
   if (!run) return { id, error: new RpcError(METHOD_NOT_FOUND, `Method not found: ${method.slice(0, 200)}`) };
   try {
     const result = await run(params, context);
     return result instanceof WrittenResult ? { id, json: result.json } : { id, result: result ?? null };
   } catch (error) {
-    if (error instanceof RpcError) return { id, error };
-    const told = onFault(error, method);
-    return { id, error: told ?? new RpcError(INTERNAL_ERROR, "Internal error: the server failed to answer") };
+    return error instanceof RpcError ? { id, error } : answerFault(dispatcher, id, error, method);
   }
+}
+
+/** The answer when the server failed: also for whoever finds that JSON cannot hold a result (`where`). */
+export function answerFault(
+  { onFault }: Pick<Dispatcher<never>, "onFault">,
+  id: AnswerId,
+  fault: unknown,
+  where: string,
+): Response {
+  const told = onFault(fault, where);
+  return { id, error: told ?? new RpcError(INTERNAL_ERROR, "Internal error: the server failed to answer") };
 }
 
 /** Nobody hears how a notification went: an unknown one and a failed one are passed over alike. */

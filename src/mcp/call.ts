@@ -114,8 +114,8 @@ export class Call implements CallContext {
     if (!this.#controller) {
       this.#controller = new AbortController();
       if (this.#cancelled !== undefined) this.#controller.abort(this.#cancelled);
-      // Asked for only when somebody wants to know.
-      else this.#unwatch = this.host.watch(this, () => this.cancel("The caller is gone"));
+      // Asked for only when somebody wants to know, and nobody does when it is over.
+      else if (!this.isOver) this.#unwatch = this.host.watch(this, () => this.cancel("The caller is gone"));
     }
     return this.#controller.signal;
   }
@@ -163,7 +163,7 @@ export class Call implements CallContext {
   async progress(progress: number, total?: number, message?: string): Promise<void> {
     if (this.task) return message === undefined ? undefined : this.task.note(message);
     const token = this.meta.progressToken;
-    const known = typeof token === "string" || typeof token === "number";
+    const known = typeof token === "string" || Number.isFinite(token);
     if (!known || !this.outlet || this.isOver || this.isCancelled || !(progress > this.#progress)) return;
     this.#progress = progress;
     await this.outlet.notify("notifications/progress", {
@@ -216,10 +216,11 @@ export class Call implements CallContext {
 
   async listRoots({ key }: { readonly key?: string } = {}): Promise<readonly Root[]> {
     const answer = await this.#ask("roots", key, "roots/list", undefined) as { roots?: unknown };
-    if (!Array.isArray(answer.roots)) {
-      throw new RpcError(INVALID_PARAMS, "The client's answer to roots/list has no roots");
-    }
-    return answer.roots;
+    const { roots } = answer;
+    const isList = Array.isArray(roots) &&
+      roots.every((each: { uri?: unknown } | null) => typeof each?.uri === "string");
+    if (!isList) throw new RpcError(INVALID_PARAMS, "The client's answer to roots/list has no roots");
+    return roots;
   }
 
   async once<Value extends Json>(key: string, make: () => Value | Promise<Value>): Promise<Value> {

@@ -9,7 +9,7 @@ import type { Id } from "../jsonrpc/message.ts";
 import type { Key, Store } from "../store/store.ts";
 import type { Call } from "./call.ts";
 import { requireObject } from "./params.ts";
-import type { Session } from "./session.ts";
+import { type Session, SESSION_ENDED, streamKey } from "./session.ts";
 import { type Wakeups, wakingKey } from "./wakeups.ts";
 
 /** Milliseconds for which a cancellation waits for a call that has not yet listened. */
@@ -26,15 +26,24 @@ export class Cancellations {
     this.#now = now;
   }
 
-  /** Hears that a call is cancelled; gives the function that ends it. */
+  /** Hears that a call is cancelled, or its session ended; gives the function that ends it. */
   listen(session: Session, id: Id, cancelled: () => void): () => void {
     const key = keyOf(session, id);
+    const end = streamKey(session);
     const look = async (): Promise<void> => {
       if (await this.#store.get(key).catch(() => undefined)) cancelled();
     };
-    const stop = this.#wakeups.listen(key.slice(1), look);
+    // Nobody could hear the answer, or answer what the call asks.
+    const lookAtEnd = async (): Promise<void> => {
+      const entry = await this.#store.get(end).catch(() => undefined);
+      if (entry?.value === SESSION_ENDED) cancelled();
+    };
+    const stops = [this.#wakeups.listen(key.slice(1), look), this.#wakeups.listen(end.slice(1), lookAtEnd)];
     look();
-    return stop;
+    lookAtEnd();
+    return () => {
+      for (const stop of stops) stop();
+    };
   }
 
   /** `notifications/cancelled`. Nobody hears whether there was such a call. */

@@ -61,6 +61,8 @@ export function headerParameters(schema: unknown, tool: string): HeaderParameter
   return found;
 }
 
+const DECIMAL = /^-?\d+(?:\.0*)?$/;
+
 /** Checks that the fields say what the arguments say. @throws {HeaderMismatchError} */
 export function checkHeaderParameters(
   parameters: readonly HeaderParameter[],
@@ -81,10 +83,10 @@ export function checkHeaderParameters(
     }
     const decoded = decodeHeaderValue(header);
     if (decoded === undefined) throw new HeaderMismatchError(`${field} is not well encoded`);
-    // 42 and 42.0 are one number.
+    // 42 and 42.0 are one number. What is no primitive value, no field can say.
     const same = type === "integer" && typeof value === "number"
-      ? decoded.trim() !== "" && Number(decoded) === value
-      : decoded === String(value);
+      ? DECIMAL.test(decoded) && Number(decoded) === value
+      : typeof value !== "object" && decoded === String(value);
     if (!same) throw new HeaderMismatchError(`${field} differs from the argument ${path.join(".")}`);
   }
 }

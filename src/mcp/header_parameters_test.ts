@@ -64,6 +64,11 @@ for (
     ["the argument is null", { region: null }, { "mcp-param-region": "null" }],
     ["no number", { level: 42 }, { "mcp-param-level": "x" }],
     ["an empty field for zero", { level: 0 }, { "mcp-param-level": "" }],
+    ["no decimal number", { level: 42 }, { "mcp-param-level": "0x2a" }],
+    ["an object, whatever it would say of itself", { region: { toString: 1, valueOf: 1 } }, {
+      "mcp-param-region": "x",
+    }],
+    ["a list", { region: ["us"] }, { "mcp-param-region": "us" }],
     ["a boolean in another case", { deep: { on: true } }, { "mcp-param-deep-on": "True" }],
   ] as const
 ) {

@@ -5,6 +5,7 @@
  */
 import { bearerChallenge, type Principal, type TokenRefusal } from "../http/bearer.ts";
 import { type Fields, respond } from "../http/response.ts";
+import { answerFault } from "../jsonrpc/dispatch.ts";
 import { INTERNAL_ERROR, INVALID_REQUEST, RpcError, SERVER_ERROR } from "../jsonrpc/error.ts";
 import { type Response as RpcResponse, writeResponse } from "../jsonrpc/message.ts";
 import type { Call } from "./call.ts";
@@ -72,10 +73,19 @@ export function createAnswers({ writer, initialScope, resourceMetadata, onFault 
     return fields;
   }
 
-  function text(response: RpcResponse, era: Era, principal: Principal | undefined): string {
+  function toText(response: RpcResponse, era: Era, principal: Principal | undefined): string {
     return era.profile === "modern"
       ? writer.write("error" in response ? inModernWords(response, principal) : response)
       : writeResponse(response);
+  }
+
+  /** What a handler gave may be nothing that JSON can hold: that is a fault like any other. */
+  function text(response: RpcResponse, era: Era, principal: Principal | undefined): string {
+    try {
+      return toText(response, era, principal);
+    } catch (fault) {
+      return toText(answerFault({ onFault }, response.id, fault, "answer"), era, principal);
+    }
   }
 
   function write(
@@ -84,14 +94,24 @@ export function createAnswers({ writer, initialScope, resourceMetadata, onFault 
     principal: Principal | undefined,
     call?: Call,
   ): Response {
+    try {
+      return toResponse(response, era, principal, call);
+    } catch (fault) {
+      return toResponse(answerFault({ onFault }, response.id, fault, "answer"), era, principal, call);
+    }
+  }
+
+  function toResponse(
+    response: RpcResponse,
+    era: Era,
+    principal: Principal | undefined,
+    call: Call | undefined,
+  ): Response {
     const { json } = fieldsOf(era);
     if (!("error" in response)) {
       const started = call?.startedSession;
-      return respond(
-        200,
-        text(response, era, principal),
-        started === undefined ? json : [...json, ["mcp-session-id", started]],
-      );
+      const fields: Fields = started === undefined ? json : [...json, ["mcp-session-id", started]];
+      return respond(200, toText(response, era, principal), fields);
     }
     const { error } = response;
     if (error instanceof ScopeError) {
@@ -100,20 +120,20 @@ export function createAnswers({ writer, initialScope, resourceMetadata, onFault 
         ? { error: "insufficient_scope", scope, error_description: error.message }
         : { scope };
       const field = bearerChallenge({ ...members, resource_metadata: resourceMetadata });
-      return respond(principal ? 403 : 401, text(response, era, principal), [...json, [
+      return respond(principal ? 403 : 401, toText(response, era, principal), [...json, [
         "www-authenticate",
         field,
       ]]);
     }
     if (error instanceof UnavailableError) {
-      return respond(503, text(response, era, principal), [...json, [
+      return respond(503, toText(response, era, principal), [...json, [
         "retry-after",
         String(error.retryAfter),
       ]]);
     }
     switch (era.profile) {
       case "modern":
-        return respond(modernStatus(error), text(response, era, principal), json);
+        return respond(modernStatus(error), toText(response, era, principal), json);
       case "legacy":
         // Messages that are none are refused by HTTP; errors of methods are answers like any other.
         return respond(error.code === INVALID_REQUEST ? 400 : 200, writeResponse(response), json);
@@ -167,11 +187,10 @@ export function createAnswers({ writer, initialScope, resourceMetadata, onFault 
       }
       return refuse(500, INTERNAL_ERROR, "Internal error: the server failed to answer");
     },
-    useAnotherMethod: (allow) =>
-      respond(405, writeResponse({ id: null, error: new RpcError(INVALID_REQUEST, "Use POST here") }), [
-        ...JSON_FIELDS,
-        ["allow", allow],
-      ]),
+    useAnotherMethod(allow) {
+      const error = new RpcError(INVALID_REQUEST, `This method is not for here. There are: ${allow}`);
+      return respond(405, writeResponse({ id: null, error }), [...JSON_FIELDS, ["allow", allow]]);
+    },
     fields: (era) => fieldsOf(era).stream,
   };
 }

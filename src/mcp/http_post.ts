@@ -19,6 +19,7 @@ import {
   type Request as RpcRequest,
   type Response as RpcResponse,
 } from "../jsonrpc/message.ts";
+import { refuseBatch } from "./batch.ts";
 import { Call } from "./call.ts";
 import { type Era, eraOfHeaders, eraOfRevision, MODERN_ERA } from "./era.ts";
 import { unsupportedVersion } from "./error.ts";
@@ -153,24 +154,20 @@ export function createPostHandler(options: HttpOptions, answers: Answers, admit:
   async function answerBatch(batch: readonly unknown[], carrier: Call): Promise<Response> {
     const { era, session, principal } = carrier;
     const messages = batch.map(readMessage);
-    // Batches came with 2025-03-26 and went with 2025-06-18.
-    const reason = era.profile !== "plain" && era.revision !== "2025-03-26"
-      ? `revision ${era.revision} has no batches`
-      : messages.some((each) => each.kind === "request" && each.method === "initialize")
-      ? "initialize must not be in a batch"
-      : messages.some((each) => "params" in each && claimedRevision(metaOf(each.params)) !== undefined)
-      ? "a request that names its revision in _meta must not be in a batch"
-      : undefined;
-    if (reason !== undefined) return refuse(400, INVALID_REQUEST, `Invalid Request: ${reason}`, era);
+    const reason = refuseBatch(messages, era.profile === "plain" ? undefined : era.revision);
+    if (reason !== undefined) return refuse(400, INVALID_REQUEST, reason, era);
     for (const message of messages) if (message.kind === "answer") await takeAnswer(message, session);
+    const calls: Call[] = [];
     const responses = await dispatchBatch(dispatcherOf(era), messages, (message) => {
       const call = newCall(principal, era, session, carrier.request!, carrier.runtime!);
+      calls.push(call);
       if (message.kind === "request") {
         call.id = message.id;
         call.meta = metaOf(message.params) ?? call.meta;
       }
       return call;
     });
+    for (const call of calls) call.end();
     return responses === undefined ? answers.accepted(era) : answers.writeBatch(responses, era, principal);
   }
 

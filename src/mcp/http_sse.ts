@@ -10,7 +10,7 @@ import { BodyError, readText } from "../http/body.ts";
 import { EventStream } from "../http/event_stream.ts";
 import { respond } from "../http/response.ts";
 import type { RequestContext } from "../http/service.ts";
-import { dispatchMessage } from "../jsonrpc/dispatch.ts";
+import { answerFault, dispatchMessage } from "../jsonrpc/dispatch.ts";
 import { INVALID_REQUEST, PARSE_ERROR, RpcError } from "../jsonrpc/error.ts";
 import { parseJson, readMessage, type Response as RpcResponse, writeResponse } from "../jsonrpc/message.ts";
 import { Call, type Outlet } from "./call.ts";
@@ -82,7 +82,9 @@ export function createSseHandlers(
         });
       }),
       wakeups.listen(settingsTopic(session), async () => {
-        subscribed = new Set((await sessions.settings(session)).subscriptions);
+        // A store that fails for a moment changes nothing.
+        const settings = await sessions.settings(session).catch(() => undefined);
+        if (settings) subscribed = new Set(settings.subscriptions);
       }),
     );
     stream.send(`${postPath}?session=${sealed}`, { event: "endpoint" });
@@ -123,7 +125,7 @@ export function createSseHandlers(
     const outlet: Outlet = {
       notify: async (method, params) => void await say(JSON.stringify({ jsonrpc: "2.0", method, params })),
       ask: (method, params, signal) =>
-        askClient(questions, session, method, params, (json) => void say(json), signal),
+        askClient(questions, session, method, params, (json) => void say(json).catch(() => {}), signal),
     };
     const call = new Call(host, principal, eraOfRevision(session.revision) ?? era);
     Object.assign(call, {
@@ -149,10 +151,18 @@ export function createSseHandlers(
       const response = await dispatchMessage(legacy, message, call) as RpcResponse | undefined;
       call.end();
       await settled;
-      if (response && !call.isCancelled) await say(writeResponse(response));
+      if (response && !call.isCancelled) await say(write(response));
     })();
     call.waitUntil(work);
     return accepted();
+  }
+
+  function write(response: RpcResponse): string {
+    try {
+      return writeResponse(response);
+    } catch (fault) {
+      return writeResponse(answerFault(legacy, response.id, fault, "answer"));
+    }
   }
 
   function enqueue(session: Session, json: string): Promise<boolean> {

@@ -130,6 +130,15 @@ test("when the stream is gone, its address is", async () => {
   assert.is((await post(b, path, request("ping"))).status, 404);
 });
 
+test("a result that JSON cannot hold is answered as a fault", async () => {
+  const big = tool({ name: "big", description: "Gives it", run: () => ({ content: [1n] }) });
+  const { server } = newServer({ definitions: [big], sse: createSseHandlers });
+  const { events, path } = await open(server);
+  await post(server, path, request("tools/call", { name: "big" }));
+  assert.is((await events.message()).error.code, -32603);
+  await events.cancel();
+});
+
 test("what is no message, no session, or another caller's is refused", async () => {
   const [a] = pair();
   const { events, path } = await open(a, { authorization: "Bearer reader" });

@@ -1,5 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { RpcError } from "../jsonrpc/error.ts";
+import { prompt, tool } from "./definition.ts";
 import { call, newServer, request, STREAMABLE } from "./test_server.ts";
 
 const test = suite("mcp/http");
@@ -163,6 +165,57 @@ test("GET and DELETE without a session, and PUT, are 405 with Allow; OPTIONS tel
   const options = await server.fetch(new Request("http://127.0.0.1/mcp", { method: "OPTIONS" }));
   assert.is(options.status, 204);
   assert.is(options.headers.get("allow"), "POST, GET, DELETE, OPTIONS");
+});
+
+const unwritable = [
+  tool({ name: "big", description: "Gives what JSON cannot hold", run: () => ({ content: [1n] }) }),
+  prompt({ name: "big", get: () => ({ messages: [], _meta: { of: 1n } }) }),
+  tool({
+    name: "refuse",
+    description: "Refuses with what JSON cannot hold",
+    run() {
+      throw new RpcError(7, "No", 1n);
+    },
+  }),
+];
+for (const headers of [{}, STREAMABLE, { accept: STREAMABLE.accept }]) {
+  for (const message of [call("big"), request("prompts/get", { name: "big" }), call("refuse")]) {
+    const profile = Object.keys(headers).join() || "plain";
+    test(`${profile}: a result that JSON cannot hold is a fault, and is answered`, async () => {
+      const { post, events } = newServer({ definitions: unwritable });
+      const { status, body } = await post(message, headers);
+      assert.is(status, profile === "plain" ? 500 : 200);
+      assert.equal([body.id, body.error.code], [1, -32603]);
+      assert.is(events.filter(({ type }) => type === "fault").length, 1);
+    });
+  }
+}
+
+test("a request that comes as a notification is not done, nor a notification that comes as a request", async () => {
+  const { post, events } = newServer();
+  for (const headers of [{}, STREAMABLE]) {
+    const { id: _, ...notification } = call("no_input");
+    assert.is((await post(notification, headers)).body, undefined);
+    const { body } = await post(request("notifications/cancelled", { requestId: 1 }), headers);
+    assert.is(body.error.code, -32601);
+  }
+  assert.equal(events, []);
+});
+
+test("a progress token that JSON cannot hold is none", async () => {
+  const asks = tool({
+    name: "asks",
+    description: "Reports",
+    async run(_, context) {
+      await context.progress(1);
+      return "done";
+    },
+  });
+  const { post } = newServer({ definitions: [asks] });
+  const text =
+    '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"asks","_meta":{"progressToken":1e999}}}';
+  const { headers } = await post(text, STREAMABLE);
+  assert.is(headers.get("content-type"), "application/json");
 });
 
 test("a browser's preflight is answered without a token", async () => {

@@ -1,5 +1,5 @@
 /**
- * `initialize`, `notifications/initialized` and `ping`
+ * `initialize` and `ping`
  * (https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle), and `server/discover`
  * (https://modelcontextprotocol.io/specification/draft/server/discover). Nothing waits for the handshake: what comes before
  * it is answered too.
@@ -55,7 +55,6 @@ export function handshakeMethods(
         ...(instructions !== undefined && { instructions }),
       };
     }],
-    ["notifications/initialized", () => ({})],
     ["ping", () => ({})],
   ];
 }

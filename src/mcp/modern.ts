@@ -85,7 +85,7 @@ function checkNames(headers: Headers, method: string, params: Members): void {
   const name = headers.get("mcp-name");
   const value = params[member];
   if (name === null) throw new HeaderMismatchError(`Mcp-Name is missing: it must be params.${member}`);
-  if (decodeHeaderValue(name) !== value) {
+  if (value === undefined || decodeHeaderValue(name) !== value) {
     throw new HeaderMismatchError(`Mcp-Name differs from params.${member}`);
   }
 }

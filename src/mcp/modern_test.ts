@@ -169,6 +169,8 @@ test("Mcp-Name may be base64, and must be what it says", async () => {
   assert.is(status, 200);
   assert.is(answer.error.code, -32602);
   assert.equal(answer.error.data, { uri });
+  const bad = await modern(server, "resources/read", {}, { headers: { "mcp-name": "=?base64?eA?=" } });
+  assert.is(bad.answer.error.code, -32020, "a field that says nothing does not agree with nothing");
 });
 
 for (
@@ -179,6 +181,7 @@ for (
     "resources/subscribe",
     "resources/unsubscribe",
     "tasks/list",
+    "notifications/cancelled",
     "no/such",
     "constructor",
   ]

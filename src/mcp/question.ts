@@ -82,12 +82,14 @@ export async function answerQuestion(
   });
 }
 
-/** What a client's error becomes for the tool that asked. */
+/** What a client's error becomes for the tool that asked. Clients send anything in its place. */
 export function refusal(method: string, error: unknown): RpcError {
-  const { code, message } = error as { code?: unknown; message?: unknown };
+  const { code, message } = Object(error) as { code?: unknown; message?: unknown };
   return new RpcError(
-    typeof code === "number" ? code : INTERNAL_ERROR,
-    `The client refused ${method}: ${String(message ?? "no reason given").slice(0, 500)}`,
+    Number.isInteger(code) ? code as number : INTERNAL_ERROR,
+    `The client refused ${method}: ${
+      typeof message === "string" ? message.slice(0, 500) : "no reason given"
+    }`,
   );
 }
 

@@ -140,8 +140,10 @@ export function toolServer(options: ToolServerOptions): ToolServer {
     observe({ type: "fault", where: method.slice(0, 100), error });
     return undefined;
   };
-  const legacy = { methods: new Map<string, Method<Call>>(), onFault };
-  const modern = { methods: new Map<string, Method<Call>>(), onFault };
+  // All others need no answer and get none: a call without an id is not made.
+  const notifications = new Map(cancellations.methods());
+  const legacy = { methods: new Map<string, Method<Call>>(), notifications, onFault };
+  const modern = { methods: new Map<string, Method<Call>>(), notifications, onFault };
 
   function install(definitions: Definitions): void {
     const { middleware } = options;
@@ -177,7 +179,6 @@ export function toolServer(options: ToolServerOptions): ToolServer {
       }),
       ...promptMethods({ registry: compiled, list: listOf("prompts", compiled.prompts.values()), askAgain }),
       ...completionMethods(compiled),
-      ...cancellations.methods(),
     ];
     registry = compiled;
     // The tables are replaced as they stand: dispatchers hold on to them.

@@ -1,6 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { memoryStore } from "../store/memory.ts";
+import type { Store } from "../store/store.ts";
 import { tool } from "./definition.ts";
 import type { ToolServer } from "./service.ts";
 import { client, type Message, readEvents, session } from "./test_exchange.ts";
@@ -167,6 +168,88 @@ test("an error as the answer is the tool's failure; another session cannot answe
   const { error } = await events.message();
   assert.is(error.code, -1);
   assert.match(error.message, /user left/);
+});
+
+for (
+  const [what, members, code, name = "ask"] of [
+    ["null in place of an error", { error: null }, -32603],
+    ["a text in place of an error", { error: "no" }, -32603],
+    ["an error whose code is no integer", { error: { code: 1.5, message: "no" } }, -32603],
+    ["an error whose message is no text", { error: { code: 7, message: { toString: 1 } } }, 7],
+    ["a result that is null", { result: null }, -32602],
+    ["a result that is a list", { result: [] }, -32602],
+    ["roots that are null", { result: { roots: [null] } }, -32602, "roots"],
+    ["roots without uri", { result: { roots: [{ uri: 1 }] } }, -32602, "roots"],
+  ] as const
+) {
+  test(`${what}: the call is answered with ${code}, and nothing is a fault`, async () => {
+    const { server, events } = newServer({ definitions: asking });
+    const own = await session(server, { capabilities: { elicitation: {}, roots: {} } });
+    const stream = readEvents(await own.fetch(call(name)));
+    const { id } = await stream.message();
+    assert.is((await own.send({ jsonrpc: "2.0", id, ...members })).status, 202);
+    const { error } = await stream.message();
+    assert.is(error.code, code);
+    assert.is(events.find(({ type }) => type === "fault"), undefined);
+  });
+}
+
+test("DELETE cancels what runs: nobody is there to answer its questions, or to hear of it", async () => {
+  const [a, b] = pair(asking);
+  const own = await session(a, { capabilities: { elicitation: {} } }, b);
+  const events = readEvents(await own.fetch(call("ask")));
+  await events.message();
+  assert.is((await own.other("DELETE")).status, 204);
+  assert.is(await events.next(), undefined);
+});
+
+test("a tool that is called in a batch, and one that looks again when all is over, leave nobody listening", async () => {
+  let after: Promise<void> | undefined;
+  const watches = tool({
+    name: "watches",
+    description: "Looks whether it is cancelled",
+    run(_, call) {
+      void call.signal;
+    },
+  });
+  const late = tool({
+    name: "late",
+    description: "Looks when it is over",
+    run(_, call) {
+      after = new Promise((resolve) => setTimeout(() => resolve(void call.signal), 5));
+    },
+  });
+  const inner = memoryStore();
+  let open = 0;
+  const store: Store = {
+    guarantees: inner.guarantees,
+    get: (key, options) => inner.get(key, options),
+    list: (prefix, options) => inner.list(prefix, options),
+    commit: (commit) => inner.commit(commit),
+    sweep: () => inner.sweep(),
+    close: () => inner.close(),
+    watch(prefix) {
+      open++;
+      const reader = inner.watch(prefix).getReader();
+      return new ReadableStream({
+        async pull(controller) {
+          const { done, value } = await reader.read();
+          if (!done) controller.enqueue(value);
+        },
+        cancel() {
+          open--;
+          return reader.cancel();
+        },
+      });
+    },
+  };
+  const { server } = newServer({ store, definitions: [watches, late] });
+  const own = await session(server, { revision: "2025-03-26" });
+  assert.is((await own.send([call("watches", 1), call("late", 2)])).status, 200);
+  await own.request("tools/call", { name: "late" }, 3);
+  await after;
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  assert.is(open, 0);
 });
 
 test("a client that cannot is told so by the tool's result", async () => {

@@ -7,7 +7,7 @@
  */
 import { randomId } from "../crypto/secret.ts";
 import type { Principal } from "../http/bearer.ts";
-import { dispatchBatch, type Dispatcher, dispatchMessage } from "../jsonrpc/dispatch.ts";
+import { answerFault, dispatchBatch, type Dispatcher, dispatchMessage } from "../jsonrpc/dispatch.ts";
 import { INTERNAL_ERROR, INVALID_REQUEST, RpcError } from "../jsonrpc/error.ts";
 import {
   type Answer,
@@ -17,8 +17,8 @@ import {
   readMessage,
   type Response,
   writeResponse,
-  writeResponses,
 } from "../jsonrpc/message.ts";
+import { refuseBatch } from "./batch.ts";
 import { Call, type CallHost, type Outlet } from "./call.ts";
 import type { Changes } from "./changes.ts";
 import { eraOfRevision, LEGACY, MODERN, MODERN_ERA } from "./era.ts";
@@ -65,19 +65,24 @@ export async function serveStdio(
   const stops: (() => void)[] = [];
   let session: Session | undefined;
   let subscribed: ReadonlySet<string> = new Set();
+  let hasLeft = false;
 
   const send = (method: string, params?: Record<string, unknown>): Promise<void> =>
     write(JSON.stringify({ jsonrpc: "2.0", method, ...(params && { params }) }));
+
+  /** Whoever reads no more needs not to hear of it. */
+  const say = (text: string): void => void write(text).catch(() => {});
 
   const outlet: Outlet = { notify: send };
   const askingOutlet: Outlet = {
     notify: send,
     ask: (method, params, signal) =>
       new Promise((resolve, reject) => {
+        if (hasLeft) return reject(leftBefore(method));
         const id = randomId("");
         waiting.set(id, { method, resolve, reject });
         signal.addEventListener("abort", () => waiting.delete(id) && reject(signal.reason), { once: true });
-        write(JSON.stringify({ jsonrpc: "2.0", id, method, ...(params !== undefined && { params }) }));
+        say(JSON.stringify({ jsonrpc: "2.0", id, method, ...(params !== undefined && { params }) }));
       }),
   };
 
@@ -101,10 +106,12 @@ export async function serveStdio(
     for (const stop of stops.splice(0)) stop();
     stops.push(
       options.changes.listen(({ change }) => {
-        if (change.kind !== "resource" || subscribed.has(change.uri)) send(...notificationOf(change));
+        if (change.kind === "resource" && !subscribed.has(change.uri)) return;
+        send(...notificationOf(change)).catch(() => {});
       }),
       options.wakeups.listen(settingsTopic(own), async () => {
-        subscribed = new Set((await sessions.settings(own)).subscriptions);
+        const settings = await sessions.settings(own).catch(() => undefined);
+        if (settings) subscribed = new Set(settings.subscriptions);
       }),
     );
   }
@@ -121,10 +128,10 @@ export async function serveStdio(
     const call = newCall(revision);
     const modern = revision === MODERN;
     const dispatcher = modern ? options.modern : options.legacy;
-    const toText = modern ? writer.write : writeResponse;
+    const write = modern ? writer.write : writeResponse;
     if (message.kind !== "request") {
       const response = await dispatchMessage(dispatcher, message, call);
-      return response && toText(response);
+      return response && toText(response, write);
     }
     const { id, method } = message;
     call.id = id;
@@ -134,18 +141,27 @@ export async function serveStdio(
       if (modern && method === "subscriptions/listen") return await listen(call, message);
     } catch (error) {
       if (!(error instanceof RpcError)) throw error;
-      return toText({ id: id ?? undefined, error });
+      return write({ id: id ?? undefined, error });
     }
     calls.set(id, call);
     const response = await dispatchMessage(dispatcher, message, call) as Response;
     calls.delete(id);
     call.end();
-    return call.isCancelled ? undefined : toText(response);
+    return call.isCancelled ? undefined : toText(response, write);
+  }
+
+  /** What a handler gave may be nothing that JSON can hold: that is a fault like any other. */
+  function toText(response: Response, write: (response: Response) => string): string {
+    try {
+      return write(response);
+    } catch (fault) {
+      return write(answerFault(options.legacy, response.id, fault, "answer"));
+    }
   }
 
   async function listen(call: Call, { id, params }: Message & { kind: "request" }): Promise<undefined> {
     listens.get(id)?.stop();
-    listens.set(id, await startListening(options.listen, call, params, write));
+    listens.set(id, await startListening(options.listen, call, params, say));
   }
 
   function takeAnswer({ id, result, error }: Answer): void {
@@ -167,23 +183,28 @@ export async function serveStdio(
       return writeResponse({ id: null, error: error as RpcError });
     }
     if (!Array.isArray(value)) return await answer(readMessage(value));
-    if (session && session.revision !== "2025-03-26") {
-      const reason = `Invalid Request: revision ${session.revision} has no batches`;
+    const messages = value.map(readMessage);
+    const reason = refuseBatch(messages, session?.revision);
+    if (reason !== undefined) {
       return writeResponse({ id: null, error: new RpcError(INVALID_REQUEST, reason) });
     }
-    const messages = value.map(readMessage);
     for (const message of messages) if (message.kind === "answer") takeAnswer(message);
     const revision = session?.revision ?? LEGACY[0]!;
+    const members: Call[] = [];
     const responses = await dispatchBatch(options.legacy, messages, (message) => {
       const call = newCall(revision);
+      members.push(call);
       if (message.kind === "request") {
         call.id = message.id;
         call.meta = metaOf(message.params) ?? call.meta;
       }
       return call;
     });
-    return responses &&
-      (Array.isArray(responses) ? writeResponses(responses) : writeResponse(responses as Response));
+    for (const call of members) call.end();
+    if (responses === undefined) return undefined;
+    return isList(responses)
+      ? `[${responses.map((each) => toText(each, writeResponse)).join(",")}]`
+      : writeResponse(responses);
   }
 
   const underWay = new Set<Promise<void>>();
@@ -193,9 +214,8 @@ export async function serveStdio(
     work.finally(() => underWay.delete(work)).catch(() => {});
   }
   // Nobody answers any more; what needs no answer is still finished.
-  for (const { method, reject } of waiting.values()) {
-    reject(new RpcError(INTERNAL_ERROR, `The client left before it answered ${method}`));
-  }
+  hasLeft = true;
+  for (const { method, reject } of waiting.values()) reject(leftBefore(method));
   await Promise.all(underWay);
   for (const stop of stops) stop();
   for (const { farewell, stop } of listens.values()) {
@@ -203,6 +223,14 @@ export async function serveStdio(
     await write(farewell);
   }
   await finish();
+}
+
+function leftBefore(method: string): RpcError {
+  return new RpcError(INTERNAL_ERROR, `The client left before it answered ${method}`);
+}
+
+function isList(value: readonly Response[] | Response): value is readonly Response[] {
+  return Array.isArray(value);
 }
 
 const TOO_LONG = "Invalid Request: a message may have at most 4194304 characters";

@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { tool } from "./definition.ts";
+import { tool, ToolError } from "./definition.ts";
 import { DEFINITIONS, newServer, WRITER } from "./test_server.ts";
 
 const test = suite("mcp/stdio");
@@ -81,6 +81,68 @@ test("when the input ends, calls under way are still answered", async () => {
   const lines = await talk([call + "\n" + ping(2)], [slow]);
   assert.equal(ids(lines), [2, 1], "a quick call does not wait for a slow one");
   assert.is(JSON.parse(lines[1]!).result.content[0].text, "late");
+});
+
+const asks = tool({
+  name: "asks",
+  description: "Asks until it is answered",
+  async run(_, call) {
+    for (let i = 0; i < 3; i++) {
+      try {
+        return (await call.listRoots()).length;
+      } catch {
+        await new Promise((resolve) => setTimeout(resolve, 1));
+      }
+    }
+    throw new ToolError("Nobody answers");
+  },
+});
+const hello = JSON.stringify({
+  jsonrpc: "2.0",
+  id: 0,
+  method: "initialize",
+  params: { protocolVersion: "2025-11-25", capabilities: { roots: {} } },
+}) + "\n";
+const ask = '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"asks"}}\n';
+
+test("when the input ends, no tool waits for the client, also none that asks again", async () => {
+  const lines = await talk([hello + ask], [asks]);
+  assert.match(JSON.parse(lines.at(-1)!).result.content[0].text, /Nobody answers/);
+});
+
+test("null in place of an error is a refusal", async () => {
+  const { server } = newServer({ definitions: [asks] });
+  const encoder = new TextEncoder();
+  const lines: string[] = [];
+  let feed!: ReadableStreamDefaultController<Uint8Array>;
+  const input = new ReadableStream<Uint8Array>({ start: (controller) => void (feed = controller) });
+  const output = new WritableStream<Uint8Array>({
+    write(chunk) {
+      lines.push(new TextDecoder().decode(chunk));
+      const { id, method } = JSON.parse(lines.at(-1)!);
+      if (method === "roots/list") {
+        feed.enqueue(encoder.encode(JSON.stringify({ jsonrpc: "2.0", id, error: null }) + "\n"));
+      } else if (id === 1) feed.close();
+    },
+  });
+  feed.enqueue(encoder.encode(hello + ask));
+  await server.serveStdio(input, output);
+  assert.match(lines.at(-1)!, /Nobody answers/);
+});
+
+test("a result that JSON cannot hold is answered as a fault", async () => {
+  const big = tool({ name: "big", description: "Gives it", run: () => ({ content: [1n] }) });
+  const one = (id: number) => `{"jsonrpc":"2.0","id":${id},"method":"tools/call","params":{"name":"big"}}`;
+  const lines = await talk([`${one(1)}\n[${one(2)}]\n`], [big]);
+  const answers = lines.map((line) => JSON.parse(line)).flat();
+  assert.equal(answers.map(({ id, error }) => [id, error.code]), [[1, -32603], [2, -32603]]);
+});
+
+test("a batch has no initialize, and nobody who names a revision", async () => {
+  const meta = { _meta: { "io.modelcontextprotocol/protocolVersion": "2026-07-28" } };
+  const modern = JSON.stringify([{ jsonrpc: "2.0", id: 1, method: "tools/list", params: meta }]);
+  const lines = await talk([`[${hello.trim()}]\n${modern}\n`]);
+  assert.equal(lines.map((line) => JSON.parse(line).error.code), [-32600, -32600]);
 });
 
 test("the principal of the process may call what needs its scopes", async () => {
