@@ -4,20 +4,15 @@
  *
  * @module
  */
-import { fileURLToPath } from "node:url";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import type { Trivet } from "../mod.ts";
 import type { RunningServer } from "./server.ts";
 import { entries } from "./test_entries.ts";
 import { TOUR } from "./test_mcp_tour.ts";
 import { connectTour, type TourClient, type TourOptions } from "./test_mcp_tour_client.ts";
 import { soon } from "./test_mcp_tour_heard.ts";
-import { newTourServer } from "./test_mcp_tour_server.ts";
-import { runtimeCommand } from "./test_process.ts";
+import { serveTour, STDIO } from "./test_mcp_tour_serve.ts";
 
-const STDIO = fileURLToPath(new URL("./test_mcp_tour_stdio.ts", import.meta.url));
-const [command, before] = runtimeCommand();
 const MODERN = { pin: "2026-07-28" };
 
 const CLIENTS: readonly (readonly [name: string, revision: string, options: TourOptions])[] = [
@@ -43,17 +38,6 @@ const TOURS = CLIENTS.flatMap(([name, revision, options]) =>
   }))
 );
 
-/** A server on a port of its own. */
-async function serveTour(entry: string): Promise<RunningServer> {
-  const { promise, resolve } = Promise.withResolvers<Trivet>();
-  const server = await entries[entry]!(
-    { fetch: async (request, context) => (await promise).fetch(request, context) },
-    { port: 0, hostname: "127.0.0.1", closeTimeout: 100 },
-  );
-  resolve(newTourServer(server.url));
-  return server;
-}
-
 for (const { name, revision, options, entry } of TOURS) {
   const test = suite(name);
   let server: RunningServer | undefined;
@@ -61,8 +45,7 @@ for (const { name, revision, options, entry } of TOURS) {
 
   test.before(async () => {
     server = entry === undefined ? undefined : await serveTour(entry);
-    const place = server ? { url: server.url } : { command, args: [...before, STDIO] };
-    client = await soon(connectTour(options, place), "the connection");
+    client = await soon(connectTour(options, server ?? STDIO), "the connection");
   });
   test.after(async () => {
     await client.close();

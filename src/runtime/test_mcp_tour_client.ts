@@ -246,6 +246,7 @@ async function connectV2(
       const streams = new Map<string, Awaited<ReturnType<typeof client.listen>>>();
       for (const uri of uris) streams.set(uri, await client.listen({ resourceSubscriptions: [uri] }));
       heard.tell("honoured", changes.honoredFilter);
+      changes.closed.then((how) => heard.tell("closed", how));
       return async (uri) => {
         await streams.get(uri)!.close();
         await streams.get(uri)!.closed;

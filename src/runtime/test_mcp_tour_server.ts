@@ -1,7 +1,7 @@
 /**
  * A server that has every feature of MCP once, small enough to be known by heart: what the tour of the official clients
  * walks through. What a test must bring about or look at on the server's side is a tool here (`release`, `aborted`,
- * `touch`, `grow`, `faults`), so that the same tour works over stdio. Nothing but tests imports this.
+ * `touch`, `grow`, `farewell`, `faults`), so that the same tour works over stdio. Nothing but tests imports this.
  *
  * @module
  */
@@ -118,6 +118,7 @@ export function newTourServer(issuer: string): Trivet {
       task: { support: "optional", pollInterval: 10 },
       async run({ what }, context) {
         await context.progress(1, 2, "heating");
+        if (context.can("tasks")) await released.at("oven").promise;
         const answer = await context.elicit({
           key: "taste",
           message: `How sweet is the ${what}?`,
@@ -165,6 +166,14 @@ export function newTourServer(issuer: string): Trivet {
           prompt({ name: "late", get: () => "late" }),
         ]);
         return "grown";
+      },
+    }),
+    tool({
+      name: "farewell",
+      description: "Ends all streams in good order",
+      run() {
+        trivet.mcp!.close();
+        return "farewell";
       },
     }),
     tool({ name: "faults", description: "What went wrong here", run: () => JSON.stringify(faults) }),

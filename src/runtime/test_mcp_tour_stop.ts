@@ -39,6 +39,7 @@ export const TOOLS: readonly string[] = [
   "long_bake",
   "touch",
   "grow",
+  "farewell",
   "faults",
 ];
 

@@ -12,8 +12,8 @@ export interface Exchange {
   // deno-lint-ignore no-explicit-any
   readonly message: any;
   readonly status: number;
-  /** Whether the response is a stream. */
-  readonly streams: boolean;
+  /** Resolves when the response is over, however it ended. */
+  readonly ended: Promise<void>;
   /** Breaks the connection off. */
   cut(): void;
 }
@@ -22,10 +22,10 @@ export class Wire {
   readonly exchanges: Exchange[] = [];
   /** Resolves when the stream of the session is open. */
   readonly listening: Promise<void>;
-  #heardGet!: () => void;
+  #waiting: ((exchange: Exchange) => void)[] = [];
 
   constructor() {
-    this.listening = new Promise((resolve) => this.#heardGet = resolve);
+    this.listening = this.next(({ method }) => method === "GET").then(() => {});
   }
 
   readonly fetch = async (url: string | URL, init: RequestInit = {}): Promise<Response> => {
@@ -33,17 +33,38 @@ export class Wire {
     const signal = init.signal ? AbortSignal.any([init.signal, breaker.signal]) : breaker.signal;
     const response = await fetch(url, { ...init, signal });
     const { method = "GET", body } = init;
-    this.exchanges.push({
+    const ended = Promise.withResolvers<void>();
+    const exchange: Exchange = {
       method,
       headers: new Headers(init.headers),
       message: typeof body === "string" ? JSON.parse(body) : undefined,
       status: response.status,
-      streams: response.headers.get("content-type")?.startsWith("text/event-stream") ?? false,
+      ended: ended.promise,
       cut: () => breaker.abort(new Error("the connection was cut")),
-    });
-    if (method === "GET") this.#heardGet();
-    return response;
+    };
+    this.exchanges.push(exchange);
+    for (const hear of this.#waiting) hear(exchange);
+    if (!response.body) {
+      ended.resolve();
+      return response;
+    }
+    const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
+    response.body.pipeTo(writable).catch(() => {}).finally(() => ended.resolve());
+    const { status, statusText, headers } = response;
+    return new Response(readable, { status, statusText, headers });
   };
+
+  /** The next exchange that fits, as soon as its response begins. */
+  next(fits: (exchange: Exchange) => boolean): Promise<Exchange> {
+    return new Promise((resolve) => {
+      const hear = (exchange: Exchange): void => {
+        if (!fits(exchange)) return;
+        this.#waiting = this.#waiting.filter((each) => each !== hear);
+        resolve(exchange);
+      };
+      this.#waiting.push(hear);
+    });
+  }
 
   /** The last exchange in which this tool was called. */
   callOf(tool: string): Exchange | undefined {
