@@ -50,10 +50,12 @@ export async function readText(request: Request, limit: number): Promise<string>
  */
 async function declaredLength(request: Request, limit: number): Promise<number | undefined> {
   const field = request.headers.get("content-length");
-  if (field === null) return undefined;
+  // RFC 9110 §8.6: digits. What is not is passed over, and the body counted as it comes.
+  if (field === null || !/^\d+$/.test(field)) return undefined;
   const length = Number(field);
   if (length <= limit) return length;
-  await request.body?.cancel();
+  // A sender may have gone already.
+  await request.body?.cancel().catch(() => {});
   throw tooLarge(limit);
 }
 
@@ -88,7 +90,7 @@ async function readChunks(body: ReadableStream<Uint8Array>, limit: number): Prom
     if (done) break;
     length += value.length;
     if (length > limit) {
-      await reader.cancel();
+      await reader.cancel().catch(() => {});
       throw tooLarge(limit);
     }
     chunks.push(value);

@@ -49,6 +49,26 @@ test("a byte more is 413, however it is sent", async () => {
   ]);
 });
 
+test("a sender that declares too much and is gone is 413 as well", async () => {
+  const body = new ReadableStream<Uint8Array>({ start: (controller) => controller.error(new Error("gone")) });
+  const request = { headers: new Headers({ "content-length": "101" }), body } as unknown as Request;
+  for (const read of [readBytes, readText]) {
+    assert.equal(await refusal(read(request, 100)), [413, "The body must be at most 100 bytes"]);
+  }
+});
+
+test("a declared length that is no number is passed over", async () => {
+  for (const field of ["x", "1e3", "-1", "0x10", ""]) {
+    const request = (size: number) =>
+      ({
+        headers: new Headers({ "content-length": field }),
+        body: streamOf(size, 1, () => {}),
+      }) as unknown as Request;
+    assert.is((await readBytes(request(100), 100)).length, 100);
+    assert.is((await refusal(readBytes(request(101), 100)))[0], 413);
+  }
+});
+
 test("a body that is declared too long is not read at all", async () => {
   let pulled = 0;
   let cancelled = false;
