@@ -28,6 +28,8 @@ const SKEW = 2_000;
 /** Changes that are remembered as told. */
 const REMEMBERED = 1000;
 
+/** What no id comes before: a place is before all changes of its millisecond. */
+const FIRST = "-".repeat(22);
 const PLACE = /^\d{1,15}(?:\.\d{1,4})?-[A-Za-z0-9_-]{22}$/;
 
 /** Whether an event id is a place in the log. */
@@ -79,7 +81,7 @@ export class Changes {
 
   /** Where the log is now: for a stream that begins. */
   place(): string {
-    return `${this.#now()}-${randomId("")}`;
+    return `${this.#now()}-${FIRST}`;
   }
 
   /** What changed after a place; at most a thousand. */

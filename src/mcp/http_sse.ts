@@ -20,7 +20,8 @@ import { type Admit, type HttpOptions, isRefusal, type SseFactory } from "./http
 import { metaOf } from "./modern.ts";
 import { answerQuestion, askClient } from "./question.ts";
 import { notificationOf } from "./listen.ts";
-import { type Session, settingsTopic } from "./session.ts";
+import type { Session } from "./session.ts";
+import { hearChanges } from "./session_changes.ts";
 import { wakingKey } from "./wakeups.ts";
 
 /** Milliseconds that a message waits for its stream. */
@@ -37,7 +38,7 @@ export function createSseHandlers(
   postPath: string,
 ): ReturnType<SseFactory> {
   const { host, legacy, sessions, streams, outlet: { questions } } = options;
-  const { store, wakeups, changes } = streams;
+  const { store, wakeups } = streams;
 
   async function open(request: Request, runtime: RequestContext): Promise<Response> {
     const principal = await admit(request, runtime);
@@ -57,7 +58,6 @@ export function createSseHandlers(
       onQuiet: () => take(),
     });
     streams.open.add(end);
-    let subscribed = new Set<string>();
 
     // One reader at a time, so that messages keep their order.
     let taking: Promise<void> = Promise.resolve();
@@ -74,18 +74,12 @@ export function createSseHandlers(
     };
     stops.push(
       wakeups.listen(["event", session.id, "sse"], take),
-      changes.listen(({ change }) => {
-        if (change.kind === "resource" && !subscribed.has(change.uri)) return;
+      hearChanges(streams, session, ({ change }) => {
         const [method, params] = notificationOf(change);
         stream.send(JSON.stringify({ jsonrpc: "2.0", method, ...(params && { params }) }), {
           event: "message",
         });
-      }),
-      wakeups.listen(settingsTopic(session), async () => {
-        // A store that fails for a moment changes nothing.
-        const settings = await sessions.settings(session).catch(() => undefined);
-        if (settings) subscribed = new Set(settings.subscriptions);
-      }),
+      }).stop,
     );
     stream.send(`${postPath}?session=${sealed}`, { event: "endpoint" });
     return stream.response();

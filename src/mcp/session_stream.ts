@@ -10,10 +10,11 @@ import { type Fields, respond } from "../http/response.ts";
 import { INTERNAL_ERROR, RpcError } from "../jsonrpc/error.ts";
 import { writeResponse } from "../jsonrpc/message.ts";
 import { putIfAbsent, type Store } from "../store/store.ts";
-import { type Changes, isPlace, type PlacedChange } from "./changes.ts";
+import { type Changes, isPlace } from "./changes.ts";
 import { type EventLogOptions, follow, readEventId } from "./event_log.ts";
 import { notificationOf } from "./listen.ts";
-import { type Session, SESSION_ENDED, type Sessions, settingsTopic, streamKey } from "./session.ts";
+import { type Session, SESSION_ENDED, type Sessions, streamKey } from "./session.ts";
+import { hearChanges } from "./session_changes.ts";
 import type { Wakeups } from "./wakeups.ts";
 
 export interface SessionStreamOptions {
@@ -41,7 +42,7 @@ export async function openSessionStream(
   isCurrent: () => boolean,
   fields: Fields,
 ): Promise<Response> {
-  const { store, wakeups, sessions, changes, keepAlive, open } = options;
+  const { store, wakeups, changes, keepAlive, open } = options;
   const owner = randomId("");
   const ownerKey = streamKey(session);
   const stops: (() => void)[] = [];
@@ -68,33 +69,27 @@ export async function openSessionStream(
   const stream = new EventStream({ keepAlive, onGone: end, onQuiet: lookAgain });
   open.add(end);
 
-  let subscribed = new Set<string>();
-  const load = async (): Promise<void> => {
-    const { subscriptions } = await sessions.settings(session).catch(() => ({
-      subscriptions: [...subscribed],
-    }));
-    subscribed = new Set(subscriptions);
-  };
-  // Registered before anything is read, and told after what was missed.
-  let early: PlacedChange[] | undefined = [];
-  const tell = ({ change, place }: PlacedChange): void => {
-    if (!speaks || change.kind === "resource" && !subscribed.has(change.uri)) return;
-    const [method, params] = notificationOf(change);
-    stream.send(JSON.stringify({ jsonrpc: "2.0", method, ...(params && { params }) }), { id: place });
-  };
-  stops.push(
-    changes.listen((change) => early ? void early.push(change) : tell(change)),
-    wakeups.listen(settingsTopic(session), load),
-  );
-  await store.commit({ set: [{ key: ownerKey, value: owner, expires: session.expires }] });
-  stops.push(wakeups.listen(ownerKey.slice(1), lookAgain));
-  await load();
-  const missed = lastEventId !== null && isPlace(lastEventId) ? await changes.since(lastEventId) : [];
-  if (session.revision >= "2025-11-25") stream.send("", { id: changes.place() });
-  const seen = new Set(missed.map(({ place }) => place));
-  for (const change of missed) tell(change);
-  for (const change of early) if (!seen.has(change.place)) tell(change);
-  early = undefined;
+  const from = lastEventId !== null && isPlace(lastEventId) ? lastEventId : undefined;
+  try {
+    await store.commit({ set: [{ key: ownerKey, value: owner, expires: session.expires }] });
+    stops.push(wakeups.listen(ownerKey.slice(1), lookAgain));
+    if (session.revision >= "2025-11-25") stream.send("", { id: from ?? changes.place() });
+    const hearing = hearChanges(
+      options,
+      session,
+      ({ change, place }) => {
+        if (!speaks) return;
+        const [method, params] = notificationOf(change);
+        stream.send(JSON.stringify({ jsonrpc: "2.0", method, ...(params && { params }) }), { id: place });
+      },
+      () => from === undefined ? Promise.resolve([]) : changes.since(from),
+    );
+    stops.push(hearing.stop);
+    await hearing.told;
+  } catch (error) {
+    end();
+    throw error;
+  }
   return stream.response(fields);
 }
 

@@ -26,7 +26,8 @@ import { readLines, writeLines } from "./lines.ts";
 import { type Listening, type ListenOptions, notificationOf, startListening } from "./listen.ts";
 import { claimedRevision, metaOf, type ModernWriter, readMeta } from "./modern.ts";
 import { refusal } from "./question.ts";
-import { type Session, type Sessions, settingsTopic } from "./session.ts";
+import type { Session, Sessions } from "./session.ts";
+import { hearChanges } from "./session_changes.ts";
 import type { Wakeups } from "./wakeups.ts";
 
 export interface StdioOptions {
@@ -64,7 +65,6 @@ export async function serveStdio(
   const waiting = new Map<string, Waiting>();
   const stops: (() => void)[] = [];
   let session: Session | undefined;
-  let subscribed: ReadonlySet<string> = new Set();
   let hasLeft = false;
 
   const send = (method: string, params?: Record<string, unknown>): Promise<void> =>
@@ -105,14 +105,9 @@ export async function serveStdio(
     const own = session = sessions.local(handshake, principal);
     for (const stop of stops.splice(0)) stop();
     stops.push(
-      options.changes.listen(({ change }) => {
-        if (change.kind === "resource" && !subscribed.has(change.uri)) return;
+      hearChanges(options, own, ({ change }) => {
         send(...notificationOf(change)).catch(() => {});
-      }),
-      options.wakeups.listen(settingsTopic(own), async () => {
-        const settings = await sessions.settings(own).catch(() => undefined);
-        if (settings) subscribed = new Set(settings.subscriptions);
-      }),
+      }).stop,
     );
   }
 
