@@ -25,9 +25,9 @@ export interface Dispatcher<Context> {
   readonly notifications?: ReadonlyMap<string, Method<Context>>;
   /**
    * Hears what a method threw that was no {@linkcode RpcError}. Callers hear the error that it makes of it, or only that
-   * it failed.
+   * it failed. There is no context where an answer could not be written.
    */
-  readonly onFault: (error: unknown, method: string) => RpcError | undefined;
+  readonly onFault: (error: unknown, method: string, context?: Context) => RpcError | undefined;
 }
 
 /** More messages than this in one batch are refused together: each could be work. */
@@ -92,18 +92,19 @@ async function answer<Context>(
     const result = await run(params, context);
     return result instanceof WrittenResult ? { id, json: result.json } : { id, result: result ?? null };
   } catch (error) {
-    return error instanceof RpcError ? { id, error } : answerFault(dispatcher, id, error, method);
+    return error instanceof RpcError ? { id, error } : answerFault(dispatcher, id, error, method, context);
   }
 }
 
 /** The answer when the server failed: also for whoever finds that JSON cannot hold a result (`where`). */
-export function answerFault(
-  { onFault }: Pick<Dispatcher<never>, "onFault">,
+export function answerFault<Context>(
+  { onFault }: Pick<Dispatcher<Context>, "onFault">,
   id: AnswerId,
   fault: unknown,
   where: string,
+  context?: Context,
 ): Response {
-  const told = onFault(fault, where);
+  const told = onFault(fault, where, context);
   return { id, error: told ?? new RpcError(INTERNAL_ERROR, "Internal error: the server failed to answer") };
 }
 
@@ -117,7 +118,7 @@ async function notify<Context>(
   try {
     await notifications.get(method)?.(params, context);
   } catch (error) {
-    if (!(error instanceof RpcError)) onFault(error, method);
+    if (!(error instanceof RpcError)) onFault(error, method, context);
   }
   return undefined;
 }

@@ -50,8 +50,8 @@ export interface Answers {
   /** 404, upon which a client begins a new session. */
   noSession(era: Era): Response;
   /** 401 without a token. */
-  challenge(): Response;
-  refuseToken(refusal: TokenRefusal): Response;
+  challenge(era: Era | undefined): Response;
+  refuseToken(refusal: TokenRefusal, era: Era | undefined): Response;
   refuseFault(error: unknown): Response;
   useAnotherMethod(allow: string): Response;
   /** What every response of the era says beside its media type. */
@@ -167,15 +167,13 @@ export function createAnswers({ writer, initialScope, resourceMetadata, onFault 
     accepted: ({ profile }) => respond(profile === "plain" ? 204 : 202, null),
     refuse,
     noSession: (era) => refuse(404, SESSION_NOT_FOUND, "There is no such session: initialize again", era),
-    challenge() {
-      const error = new RpcError(SERVER_ERROR, "This call needs an access token");
+    challenge(era) {
       const field = bearerChallenge({ ...initial, resource_metadata: resourceMetadata });
-      return respond(401, writeResponse({ id: null, error }), [...JSON_FIELDS, ["www-authenticate", field]]);
+      return unauthorized("This call needs an access token", [["www-authenticate", field]], era);
     },
-    refuseToken(refusal) {
-      const error = new RpcError(SERVER_ERROR, refusal.description);
+    refuseToken(refusal, era) {
       const fields = refusal.challenge({ ...initial, resource_metadata: resourceMetadata });
-      return respond(401, writeResponse({ id: null, error }), [...JSON_FIELDS, ...fields]);
+      return unauthorized(refusal.description, fields, era);
     },
     refuseFault(error) {
       const told = onFault(error, "authenticate");
@@ -193,6 +191,13 @@ export function createAnswers({ writer, initialScope, resourceMetadata, onFault 
     },
     fields: (era) => fieldsOf(era).stream,
   };
+}
+
+function unauthorized(message: string, fields: Fields, era: Era | undefined): Response {
+  const isModern = era?.profile === "modern";
+  const error = new RpcError(isModern ? 401 : SERVER_ERROR, message);
+  const body = writeResponse({ id: isModern ? undefined : null, error });
+  return respond(401, body, [...JSON_FIELDS, ...fields]);
 }
 
 /** What implementations have used for it since 2025-03-26. */

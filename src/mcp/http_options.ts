@@ -8,6 +8,7 @@ import type { RequestContext } from "../http/service.ts";
 import type { Dispatcher } from "../jsonrpc/dispatch.ts";
 import type { Call, CallHost } from "./call.ts";
 import type { Cancellations } from "./cancellation.ts";
+import { eraOfHeaders } from "./era.ts";
 import type { AnswerOptions, Answers } from "./http_answer.ts";
 import type { OutletOptions } from "./http_outlet.ts";
 import type { ListenOptions } from "./listen.ts";
@@ -52,9 +53,9 @@ export function createAdmit({ auth, authenticate }: HttpOptions, answers: Answer
   return async (request, { ip }) => {
     if (auth === "off") return undefined;
     const caller = await authenticate(request, { ip });
-    if (caller instanceof TokenRefusal) return answers.refuseToken(caller);
+    if (caller instanceof TokenRefusal) return answers.refuseToken(caller, eraOfHeaders(request.headers));
     if (caller !== "none") return caller;
-    return auth === "required" ? answers.challenge() : undefined;
+    return auth === "required" ? answers.challenge(eraOfHeaders(request.headers)) : undefined;
   };
 }
 

@@ -101,7 +101,8 @@ export function createPostHandler(options: HttpOptions, answers: Answers, admit:
         readMeta(call, message, headers);
       } catch (error) {
         if (!(error instanceof RpcError)) throw error;
-        return answers.write({ id: id ?? undefined, error }, era, principal);
+        // Who speaks of itself in _meta knows these errors, whatever revision it names.
+        return answers.write({ id: id ?? undefined, error }, MODERN_ERA, principal);
       }
     } else call.meta = metaOf(params) ?? call.meta;
     if (modern) {

@@ -10,6 +10,7 @@ import type { Call } from "./call.ts";
 import type { Change, Changes } from "./changes.ts";
 import { requiredCapabilities } from "./client_feature.ts";
 import { MissingCapabilityError } from "./error.ts";
+import type { ModernWriter } from "./modern.ts";
 import { optionalObject, requireObject } from "./params.ts";
 import type { Registry } from "./registry.ts";
 import type { TaskStore } from "./task_store.ts";
@@ -22,6 +23,7 @@ export interface ListenOptions {
   readonly changes: Changes;
   readonly tasks: Tasks;
   readonly taskStore: TaskStore;
+  readonly writer: ModernWriter;
 }
 
 /** Resources or tasks that one stream may name. */
@@ -53,7 +55,7 @@ export interface Listening {
  * @throws {RpcError} -32602 for a filter that is none, -32021 for tasks without their extension
  */
 export async function startListening(
-  { registry, changes, tasks, taskStore }: ListenOptions,
+  { registry, changes, tasks, taskStore, writer }: ListenOptions,
   call: Call,
   params: Params,
   send: (json: string) => void,
@@ -100,7 +102,7 @@ export async function startListening(
   for (const say of early) say();
   early = undefined;
   return {
-    farewell: JSON.stringify({ jsonrpc: "2.0", id: call.id, result: { resultType: "complete", _meta } }),
+    farewell: writer.write({ id: call.id, result: { _meta } }),
     stop: () => {
       for (const stop of stops) stop();
     },

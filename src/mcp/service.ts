@@ -11,7 +11,7 @@ import { respondText } from "../http/response.ts";
 import { pathOf } from "../http/router.ts";
 import type { Service } from "../http/service.ts";
 import type { Dispatcher, Method } from "../jsonrpc/dispatch.ts";
-import type { RpcError } from "../jsonrpc/error.ts";
+import { INTERNAL_ERROR, RpcError } from "../jsonrpc/error.ts";
 import { type Store, StoreUnavailableError } from "../store/store.ts";
 import { createAskAgain } from "./ask_again.ts";
 import type { Call, CallHost } from "./call.ts";
@@ -132,11 +132,13 @@ export function toolServer(options: ToolServerOptions): ToolServer {
   });
 
   let registry: Registry;
-  const onFault = (error: unknown, method: string): RpcError | undefined => {
+  const onFault = (error: unknown, method: string, call?: Call): RpcError | undefined => {
     if (error instanceof StoreUnavailableError) {
       observe({ type: "store_unavailable", where: "mcp", error });
       return new UnavailableError(error);
     }
+    // What a handler throws that was told to stop; nobody hears the answer.
+    if (call?.isCancelled) return new RpcError(INTERNAL_ERROR, "The call was cancelled");
     observe({ type: "fault", where: method.slice(0, 100), error });
     return undefined;
   };
@@ -200,7 +202,7 @@ export function toolServer(options: ToolServerOptions): ToolServer {
   const log = { store, wakeups, now, lifetime: EVENT_LIFETIME };
   const { keepAlive } = options;
   const open = new Set<() => void>();
-  const listen = { registry: () => registry, changes, tasks, taskStore };
+  const listen = { registry: () => registry, changes, tasks, taskStore, writer };
   const httpOptions: HttpOptions = {
     ...options,
     writer,

@@ -2,7 +2,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { memoryStore } from "../store/memory.ts";
 import type { Store } from "../store/store.ts";
-import { tool } from "./definition.ts";
+import { prompt, resource, tool } from "./definition.ts";
 import type { ToolServer } from "./service.ts";
 import { client, type Message, readEvents, session } from "./test_exchange.ts";
 import { DEFINITIONS, newServer } from "./test_server.ts";
@@ -193,6 +193,24 @@ for (
     assert.is(events.find(({ type }) => type === "fault"), undefined);
   });
 }
+
+test("a resource or a prompt that is told to stop is no fault", async () => {
+  const { server, events } = newServer({
+    definitions: [
+      resource({ uri: "test://asks", name: "asks", read: async (call) => String(await call.listRoots()) }),
+      prompt({ name: "asks", get: async (_, call) => String(await call.listRoots()) }),
+    ],
+  });
+  const own = await session(server, { capabilities: { roots: {} } });
+  for (const [id, method] of [[1, "resources/read"], [2, "prompts/get"]] as const) {
+    const params = { uri: "test://asks", name: "asks" };
+    const stream = readEvents(await own.fetch({ jsonrpc: "2.0", id, method, params }));
+    assert.is((await stream.message()).method, "roots/list");
+    await own.send({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: id } });
+    assert.is(await stream.next(), undefined);
+  }
+  assert.equal(events, []);
+});
 
 test("DELETE cancels what runs: nobody is there to answer its questions, or to hear of it", async () => {
   const [a, b] = pair(asking);
