@@ -1,11 +1,11 @@
 /**
  * Word of what changed, from any instance to any stream: `list_changed` and `resources/updated`. A short log in the
- * store is both the bus and the memory of clients that come back; its keys are times, so a place in it is an event id.
+ * store is both the bus and the memory of clients that come back. Its entries are numbered in the order of their
+ * commits, so a number is an event id: behind it is what its reader has not seen, and nothing else.
  *
  * @module
  */
-import { randomId } from "../crypto/secret.ts";
-import type { Entry, Key, Store } from "../store/store.ts";
+import type { Key, Put, Store } from "../store/store.ts";
 import { type Wakeups, wakingKey } from "./wakeups.ts";
 
 /** What changed: a list, or the resource at a URI. */
@@ -13,40 +13,44 @@ export type Change =
   | { readonly kind: "tools" | "resources" | "prompts" }
   | { readonly kind: "resource"; readonly uri: string };
 
-/** A change, and the place behind it in the log. */
+/** A change, and its place in the log. */
 export interface PlacedChange {
   readonly place: string;
   readonly change: Change;
+}
+
+interface Listener {
+  /** Number of the last change that it heard of; `undefined` until it is known where the log is. */
+  after: number | undefined;
+  readonly hear: (change: PlacedChange) => void;
 }
 
 /** Milliseconds that a change is kept for clients that come back. */
 const LIFETIME = 5 * 60_000;
 /** How often to look without being woken, in milliseconds. */
 const LOOK_EVERY = 15_000;
-/** Clocks of instances may differ by this much, in milliseconds. */
-const SKEW = 2_000;
-/** Changes that are remembered as told. */
-const REMEMBERED = 1000;
-
-/** What no id comes before: a place is before all changes of its millisecond. */
-const FIRST = "-".repeat(22);
-const PLACE = /^\d{1,15}(?:\.\d{1,4})?-[A-Za-z0-9_-]{22}$/;
+/** Changes that are written or read at once. */
+const PAGE = 100;
+/** Number of the last change. */
+const COUNT: Key = ["mcp_change_count"];
 
 /** Whether an event id is a place in the log. */
 export function isPlace(id: string): boolean {
-  return PLACE.test(id);
+  return /^\d{1,15}$/.test(id);
 }
 
 export class Changes {
   readonly #store: Store;
   readonly #wakeups: Wakeups;
   readonly #now: () => number;
-  readonly #listeners = new Set<(change: PlacedChange) => void>();
+  readonly #listeners = new Set<Listener>();
   #stop: (() => void) | undefined;
   #timer: ReturnType<typeof setInterval> | undefined;
-  #told = new Set<string>();
-  #since = 0;
-  #last = 0;
+  #isLooking = false;
+  #looksAgain = false;
+  #untold: Change[] = [];
+  #next: Promise<void> | undefined;
+  #telling: Promise<void> = Promise.resolve();
 
   constructor(store: Store, wakeups: Wakeups, now: () => number) {
     this.#store = store;
@@ -54,22 +58,31 @@ export class Changes {
     this.#now = now;
   }
 
-  /** Tells every stream of every instance. */
-  async tell(change: Change): Promise<void> {
-    // Changes of one instance keep their order within a millisecond.
-    this.#last = Math.max(this.#now(), this.#last + 0.001);
-    const key = wakingKey("change", this.#last, randomId(""));
-    await this.#store.commit({ set: [{ key, value: change, expires: this.#now() + LIFETIME }] });
+  /** Tells every stream of every instance. What is told while another is being told goes together. */
+  tell(change: Change): Promise<void> {
+    this.#untold.push(change);
+    if (!this.#next) {
+      this.#next = this.#telling.then(() => {
+        this.#next = undefined;
+        return this.#write(this.#untold.splice(0));
+      });
+      this.#telling = this.#next.catch(() => {});
+    }
+    return this.#next;
   }
 
-  /** Hears of changes from now on; gives the function that ends it. */
-  listen(listener: (change: PlacedChange) => void): () => void {
+  /**
+   * Hears of all changes after a place, or from now on, each once and in order. Gives the function that ends it.
+   * Whoever must miss nothing asks for the {@linkcode place} first.
+   */
+  listen(hear: (change: PlacedChange) => void, place?: string): () => void {
+    const listener = { hear, after: place === undefined ? undefined : Number(place) };
     this.#listeners.add(listener);
     if (!this.#stop) {
-      this.#since = this.#now() - SKEW;
-      this.#stop = this.#wakeups.listen(["change"], (key) => key ? this.#read(key) : this.#look());
+      this.#stop = this.#wakeups.listen(["change"], () => this.#look());
       this.#timer = setInterval(() => this.#look(), LOOK_EVERY);
     }
+    this.#look();
     return () => {
       this.#listeners.delete(listener);
       if (this.#listeners.size > 0) return;
@@ -79,50 +92,71 @@ export class Changes {
     };
   }
 
-  /** Where the log is now: for a stream that begins. */
-  place(): string {
-    return `${this.#now()}-${FIRST}`;
+  /** Where the log is now. */
+  async place(): Promise<string> {
+    return String((await this.#store.get<number>(COUNT))?.value ?? 0);
   }
 
-  /** What changed after a place; at most a thousand. */
-  async since(place: string): Promise<PlacedChange[]> {
-    const [at, id] = split(place);
-    const entries = await this.#store.list<Change>(wakingKey("change"), {
-      after: wakingKey("change", at, id),
-      limit: REMEMBERED,
+  async #write(changes: readonly Change[]): Promise<void> {
+    for (let rest = changes; rest.length > 0; rest = rest.slice(PAGE)) {
+      while (!await this.#append(rest.slice(0, PAGE)));
+    }
+  }
+
+  /** `false` when another instance was first. */
+  async #append(changes: readonly Change[]): Promise<boolean> {
+    const count = await this.#store.get<number>(COUNT);
+    const now = Math.floor(this.#now());
+    // By the clock, so that numbers go on behind those that clients know if a store lost its count.
+    const first = Math.max(now, (count?.value ?? 0) + 1);
+    const set = changes.map((value, i): Put => ({
+      key: wakingKey("change", first + i),
+      value,
+      expires: now + LIFETIME,
+    }));
+    return await this.#store.commit({
+      check: [{ key: COUNT, version: count?.version ?? null }],
+      set: [{ key: COUNT, value: first + changes.length - 1 }, ...set],
     });
-    return entries.map(toPlaced);
   }
 
-  async #read(key: Key): Promise<void> {
-    const entry = await this.#store.get<Change>(key).catch(() => undefined);
-    if (entry) this.#hand(entry);
-  }
-
-  /** Nobody said what changed, or word was lost: reads the end of the log. */
+  /** Reads on from where the listeners are, one page after the other. */
   async #look(): Promise<void> {
-    const entries = await this.#store.list<Change>(wakingKey("change"), {
-      after: wakingKey("change", this.#since),
-      limit: REMEMBERED,
-    }).catch(() => []);
-    for (const entry of entries) this.#hand(entry);
-    this.#since = Math.max(this.#since, this.#now() - LOOK_EVERY - SKEW);
+    this.#looksAgain = true;
+    if (this.#isLooking) return;
+    this.#isLooking = true;
+    try {
+      while (this.#looksAgain && this.#listeners.size > 0) {
+        this.#looksAgain = false;
+        await this.#read();
+      }
+    } catch {
+      // The store fails for a moment: the next look finds what was missed.
+    }
+    this.#isLooking = false;
   }
 
-  #hand(entry: Entry<Change>): void {
-    const placed = toPlaced(entry);
-    if (this.#told.has(placed.place)) return;
-    if (this.#told.size >= REMEMBERED) this.#told.clear();
-    this.#told.add(placed.place);
-    for (const listener of this.#listeners) listener(placed);
+  async #read(): Promise<void> {
+    const unplaced = [...this.#listeners].filter(({ after }) => after === undefined);
+    if (unplaced.length > 0) {
+      const place = Number(await this.place());
+      for (const listener of unplaced) listener.after = place;
+    }
+    const from = Math.min(...[...this.#listeners].map(({ after }) => after ?? Infinity));
+    if (from === Infinity) return;
+    const page = await this.#store.list<Change>(wakingKey("change"), {
+      after: wakingKey("change", from),
+      limit: PAGE,
+    });
+    for (const { key, value } of page) {
+      const number = key[2] as number;
+      const placed = { place: String(number), change: value };
+      for (const listener of this.#listeners) {
+        if (listener.after === undefined || listener.after >= number) continue;
+        listener.after = number;
+        listener.hear(placed);
+      }
+    }
+    if (page.length === PAGE) this.#looksAgain = true;
   }
-}
-
-function toPlaced({ key, value }: Entry<Change>): PlacedChange {
-  return { place: `${key[2]}-${key[3]}`, change: value };
-}
-
-function split(place: string): [number, string] {
-  const dash = place.indexOf("-");
-  return [Number(place.slice(0, dash)), place.slice(dash + 1)];
 }

@@ -79,7 +79,7 @@ export function createSseHandlers(
         stream.send(JSON.stringify({ jsonrpc: "2.0", method, ...(params && { params }) }), {
           event: "message",
         });
-      }).stop,
+      }),
     );
     stream.send(`${postPath}?session=${sealed}`, { event: "endpoint" });
     return stream.response();

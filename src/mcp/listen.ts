@@ -71,12 +71,14 @@ export async function startListening(
   let early: (() => void)[] | undefined = [];
   const tell = (say: () => void): void => void (early ? early.push(say) : say());
   const uris = new Set(honoured.resourceSubscriptions);
+  // Read first: what is acknowledged is told from then on, and not only once a watch has begun.
+  const place = await changes.place();
   const stops = [changes.listen(({ change }) => {
     const { kind } = change;
     if (kind === "resource" ? uris.has(change.uri) : honoured[LISTS[kind]]) {
       tell(() => notify(...notificationOf(change)));
     }
-  })];
+  }, place)];
   const taskIds: string[] = [];
   try {
     for (const id of asked.taskIds ?? []) {

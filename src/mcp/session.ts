@@ -151,7 +151,8 @@ export class Sessions {
   }
 }
 
-function endedKey({ id }: Session): Key {
+/** Stands for a session that has ended. */
+export function endedKey({ id }: Session): Key {
   return ["mcp_session_end", id];
 }
 

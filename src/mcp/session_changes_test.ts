@@ -1,7 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { memoryStore } from "../store/memory.ts";
-import { type Key, type Store, StoreUnavailableError } from "../store/store.ts";
+import type { Key, Store } from "../store/store.ts";
 import { Changes } from "./changes.ts";
 import { hearChanges, type SessionChangesOptions } from "./session_changes.ts";
 import { type Session, Sessions } from "./session.ts";
@@ -48,11 +48,11 @@ test("a subscription counts for what changes right after it, however slowly it i
   const { options, session } = begin(store);
   const told: string[] = [];
   const done = Promise.withResolvers<void>();
-  const { stop, told: ready } = hearChanges(options, session, ({ change }) => {
+  const stop = hearChanges(options, session, ({ change }) => {
     told.push(change.kind === "resource" ? change.uri : change.kind);
     if (change.kind === "prompts") done.resolve();
   });
-  await ready;
+  await options.changes.place();
   await subscribe(options, session, "test://a");
   slow = true;
   await options.changes.tell({ kind: "resource", uri: "test://a" });
@@ -70,40 +70,44 @@ test("what was missed comes first, and once", async () => {
   const { options, session } = begin(memoryStore());
   const { changes } = options;
   await subscribe(options, session, "test://a");
-  const place = changes.place();
+  const place = await changes.place();
   await changes.tell({ kind: "resource", uri: "test://a" });
   await changes.tell({ kind: "resource", uri: "test://b" });
   const told: string[] = [];
   const done = Promise.withResolvers<void>();
-  const hearing = hearChanges(options, session, ({ change }) => {
+  const stop = hearChanges(options, session, ({ change }) => {
     told.push(change.kind);
     if (change.kind === "prompts") done.resolve();
-  }, async () => {
-    const missed = await changes.since(place);
-    // It comes while those before it are found.
-    await changes.tell({ kind: "tools" });
-    return [...missed, ...await changes.since(place)].slice(-3);
-  });
-  await hearing.told;
+  }, { place });
+  // It comes while those before it are found.
+  await changes.tell({ kind: "tools" });
   await changes.tell({ kind: "prompts" });
   await done.promise;
   assert.equal(told, ["resource", "tools", "prompts"]);
-  hearing.stop();
+  stop();
 });
 
-test("what cannot be found out is told to whoever waits; changes go on", async () => {
+test("a change waits for what has to be settled before it, as of when it came", async () => {
   const { options, session } = begin(memoryStore());
   const done = Promise.withResolvers<void>();
-  const hearing = hearChanges(
-    options,
-    session,
-    () => done.resolve(),
-    () => Promise.reject(new StoreUnavailableError("away")),
-  );
-  assert.instance(await hearing.told.catch((error) => error), StoreUnavailableError);
+  const first = Promise.withResolvers<void>();
+  let settled = first.promise;
+  const told: string[] = [];
+  const stop = hearChanges(options, session, ({ change }) => {
+    told.push(change.kind);
+    if (change.kind === "tools") done.resolve();
+  }, { settled: () => settled });
+  await options.changes.place();
+  await options.changes.tell({ kind: "prompts" });
+  await new Promise((resolve) => setTimeout(resolve, 10));
+  settled = Promise.resolve();
   await options.changes.tell({ kind: "tools" });
+  await new Promise((resolve) => setTimeout(resolve, 10));
+  assert.equal(told, []);
+  first.resolve();
   await done.promise;
-  hearing.stop();
+  assert.equal(told, ["prompts", "tools"]);
+  stop();
 });
 
 test.run();

@@ -10,18 +10,14 @@ import { type Fields, respond } from "../http/response.ts";
 import { INTERNAL_ERROR, RpcError } from "../jsonrpc/error.ts";
 import { writeResponse } from "../jsonrpc/message.ts";
 import { putIfAbsent, type Store } from "../store/store.ts";
-import { type Changes, isPlace } from "./changes.ts";
+import { isPlace, type PlacedChange } from "./changes.ts";
 import { type EventLogOptions, follow, readEventId } from "./event_log.ts";
 import { notificationOf } from "./listen.ts";
-import { type Session, SESSION_ENDED, type Sessions, streamKey } from "./session.ts";
-import { hearChanges } from "./session_changes.ts";
-import type { Wakeups } from "./wakeups.ts";
+import { endedKey, type Session, SESSION_ENDED, streamKey } from "./session.ts";
+import { hearChanges, type SessionChangesOptions } from "./session_changes.ts";
 
-export interface SessionStreamOptions {
+export interface SessionStreamOptions extends SessionChangesOptions {
   readonly store: Store;
-  readonly wakeups: Wakeups;
-  readonly sessions: Sessions;
-  readonly changes: Changes;
   readonly log: EventLogOptions;
   readonly keepAlive: number | undefined;
   /** Open streams, for a server that closes. */
@@ -53,39 +49,37 @@ export async function openSessionStream(
     stream.close();
     if (speaks) leave().catch(() => {});
   };
-  const look = async (): Promise<void> => {
+  const keep = (stop: () => void): unknown => stream.isOpen ? stops.push(stop) : stop();
+  const read = async (): Promise<void> => {
     const entry = await store.get<string>(ownerKey);
     if (!isCurrent() || entry?.value === SESSION_ENDED) return end();
     speaks = entry ? entry.value === owner : await putIfAbsent(store, ownerKey, owner, session.expires);
   };
+  // A store that fails for a moment changes nothing.
+  let looking: Promise<void> = Promise.resolve();
+  const look = (): unknown => looking = looking.then(read).catch(() => {});
   /** Another stream of the session may speak now. */
   const leave = async (): Promise<void> => {
     const entry = await store.get<string>(ownerKey);
     if (entry?.value !== owner) return;
     await store.commit({ check: [{ key: ownerKey, version: entry.version }], remove: [ownerKey] });
   };
-  // A store that fails for a moment changes nothing.
-  const lookAgain = (): void => void look().catch(() => {});
-  const stream = new EventStream({ keepAlive, onGone: end, onQuiet: lookAgain });
+  const stream = new EventStream({ keepAlive, onGone: end, onQuiet: look });
   open.add(end);
-
-  const from = lastEventId !== null && isPlace(lastEventId) ? lastEventId : undefined;
+  const hear = ({ change, place }: PlacedChange): void => {
+    if (!speaks) return;
+    const [method, params] = notificationOf(change);
+    stream.send(JSON.stringify({ jsonrpc: "2.0", method, ...(params && { params }) }), { id: place });
+  };
   try {
-    await store.commit({ set: [{ key: ownerKey, value: owner, expires: session.expires }] });
-    stops.push(wakeups.listen(ownerKey.slice(1), lookAgain));
-    if (session.revision >= "2025-11-25") stream.send("", { id: from ?? changes.place() });
-    const hearing = hearChanges(
-      options,
-      session,
-      ({ change, place }) => {
-        if (!speaks) return;
-        const [method, params] = notificationOf(change);
-        stream.send(JSON.stringify({ jsonrpc: "2.0", method, ...(params && { params }) }), { id: place });
-      },
-      () => from === undefined ? Promise.resolve([]) : changes.since(from),
-    );
-    stops.push(hearing.stop);
-    await hearing.told;
+    keep(wakeups.listen(ownerKey.slice(1), look));
+    const check = [{ key: endedKey(session), version: null }];
+    const set = [{ key: ownerKey, value: owner, expires: session.expires }];
+    if (!await store.commit({ check, set })) end();
+    const place = lastEventId !== null && isPlace(lastEventId) ? lastEventId : await changes.place();
+    // Whoever loses this stream at once comes back with it.
+    if (session.revision >= "2025-11-25") stream.send("", { id: place });
+    keep(hearChanges(options, session, hear, { place, settled: () => looking }));
   } catch (error) {
     end();
     throw error;

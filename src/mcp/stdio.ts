@@ -107,7 +107,7 @@ export async function serveStdio(
     stops.push(
       hearChanges(options, own, ({ change }) => {
         send(...notificationOf(change)).catch(() => {});
-      }).stop,
+      }),
     );
   }
 
