@@ -9,8 +9,9 @@ import { type Fields, respond } from "./response.ts";
 /** Milliseconds of quiet after which a comment is sent; proxies and clients hang up after a minute or more. */
 const KEEP_ALIVE = 15_000;
 
-/** Events that may wait for a slow reader. */
+/** Events that may wait for a slow reader before it counts as full, and before it counts as gone. */
 const HIGH_WATER = 64;
+const MOST = 2000;
 
 export interface EventStreamOptions {
   /** Hears that the reader is gone. Not called after `close()`. */
@@ -20,6 +21,9 @@ export interface EventStreamOptions {
   /** Milliseconds. @default 15000 */
   readonly keepAlive?: number | undefined;
 }
+
+/** How often to look whether a slow reader has read, in milliseconds. */
+const LOOK_EVERY = 50;
 
 const FIELDS: Fields = [
   ["content-type", "text/event-stream"],
@@ -37,8 +41,10 @@ export class EventStream {
   #open = true;
   #timer: ReturnType<typeof setInterval>;
   #waiting: (() => void)[] = [];
+  readonly #onGone: (() => void) | undefined;
 
   constructor({ onGone, onQuiet, keepAlive = KEEP_ALIVE }: EventStreamOptions = {}) {
+    this.#onGone = onGone;
     this.body = new ReadableStream<Uint8Array>({
       start: (controller) => {
         this.#controller = controller;
@@ -68,8 +74,16 @@ export class EventStream {
   }
 
   /** Resolves when there is room again, or nobody reads any more. */
-  room(): Promise<void> {
-    return this.isFull ? new Promise((resolve) => this.#waiting.push(resolve)) : Promise.resolve();
+  async room(): Promise<void> {
+    while (this.isFull) {
+      // Workerd tells of reads only when nothing is left to read.
+      let timer: ReturnType<typeof setTimeout> | undefined;
+      await new Promise<void>((resolve) => {
+        this.#waiting.push(resolve);
+        timer = setTimeout(resolve, LOOK_EVERY);
+      });
+      clearTimeout(timer);
+    }
   }
 
   /** One event. `data` is a single line, as JSON text is. */
@@ -101,7 +115,15 @@ export class EventStream {
   }
 
   #write(text: string): void {
-    if (this.#open) this.#controller.enqueue(encoder.encode(text));
+    if (!this.#open) return;
+    if (this.#controller.desiredSize! > HIGH_WATER - MOST) {
+      this.#controller.enqueue(encoder.encode(text));
+      return;
+    }
+    // Who reads nothing must not fill the memory.
+    this.#end();
+    this.#controller.error(new Error("The reader is too slow"));
+    this.#onGone?.();
   }
 
   #end(): void {

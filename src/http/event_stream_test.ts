@@ -1,0 +1,104 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { EventStream } from "./event_stream.ts";
+
+const test = suite("http/event_stream");
+
+async function readAll(stream: ReadableStream<Uint8Array>): Promise<string> {
+  return await new Response(stream).text();
+}
+
+test("events, ids, names, empty data and times to wait, as the standard writes them", async () => {
+  const stream = new EventStream();
+  stream.send("", { id: "a.0" });
+  stream.send('{"a":1}', { id: "a.1" });
+  stream.send("x", { event: "endpoint" });
+  stream.retry(500);
+  stream.send("last");
+  stream.close();
+  stream.send("too late");
+  stream.close();
+  assert.is(
+    await readAll(stream.body),
+    'id: a.0\ndata:\n\nid: a.1\ndata: {"a":1}\n\nevent: endpoint\ndata: x\n\nretry: 500\n\ndata: last\n\n',
+  );
+  assert.is(stream.isOpen, false);
+});
+
+test("the response keeps proxies from keeping events back", () => {
+  const stream = new EventStream();
+  const { status, headers } = stream.response([["mcp-protocol-version", "2026-07-28"]]);
+  assert.is(status, 200);
+  assert.is(headers.get("content-type"), "text/event-stream");
+  assert.is(headers.get("cache-control"), "no-cache, no-transform");
+  assert.is(headers.get("x-accel-buffering"), "no");
+  assert.is(headers.get("mcp-protocol-version"), "2026-07-28");
+  stream.close();
+});
+
+test("a quiet stream carries comments; each is a moment to look around", async () => {
+  let looks = 0;
+  const stream = new EventStream({
+    keepAlive: 5,
+    onQuiet: () => {
+      if (++looks === 3) stream.close();
+    },
+  });
+  assert.is(await readAll(stream.body), ":\n\n:\n\n:\n\n");
+});
+
+test("a reader that leaves is told of once; nothing is written to it", async () => {
+  let gone = 0;
+  const stream = new EventStream({ onGone: () => gone++ });
+  const reader = stream.body.getReader();
+  stream.send("x");
+  await reader.read();
+  await reader.cancel();
+  assert.is(gone, 1);
+  assert.is(stream.isOpen, false);
+  stream.send("y");
+  stream.close();
+  assert.is(gone, 1);
+});
+
+test("close() tells nobody that the reader left", async () => {
+  let gone = 0;
+  const stream = new EventStream({ onGone: () => gone++ });
+  stream.close();
+  await readAll(stream.body);
+  assert.is(gone, 0);
+});
+
+test("room() waits for a slow reader, and no longer when it is gone", async () => {
+  const stream = new EventStream();
+  const reader = stream.body.getReader();
+  while (!stream.isFull) stream.send("x");
+  let had = false;
+  const room = stream.room().then(() => had = true);
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  assert.is(had, false);
+  await reader.read();
+  await room;
+  while (!stream.isFull) stream.send("x");
+  const another = stream.room();
+  await reader.cancel();
+  await another;
+  await stream.room();
+});
+
+test("a reader that reads nothing is given up before it fills the memory", async () => {
+  let gone = 0;
+  const stream = new EventStream({ onGone: () => gone++ });
+  let sent = 0;
+  while (stream.isOpen && sent < 10_000) {
+    stream.send("x".repeat(100));
+    sent++;
+  }
+  assert.is(gone, 1);
+  assert.ok(sent <= 2001, String(sent));
+  let failed = false;
+  await readAll(stream.body).catch(() => failed = true);
+  assert.ok(failed);
+});
+
+test.run();
