@@ -78,11 +78,21 @@ export function createTrivet(options: TrivetOptions): Trivet {
   ));
 
   /** Who calls a resource: by an API key of the Skills service, or by an access token that is for it. */
-  const authenticateFor = (resource: string): Authenticate => async (request, context = {}) => {
+  const authenticateFor = (resource: string): Authenticate => (request, context = {}) => {
     const key = request.headers.get("x-api-key");
-    if (key !== null) return await verifyApiKey(store, key) ?? UNKNOWN_KEY;
     const field = request.headers.get("authorization");
-    if (field === null) return "none";
+    return key === null && field === null
+      ? Promise.resolve("none")
+      : identify(resource, request, context, key, field ?? "");
+  };
+  const identify = async (
+    resource: string,
+    request: Request,
+    context: RequestContext,
+    key: string | null,
+    field: string,
+  ): ReturnType<Authenticate> => {
+    if (key !== null) return await verifyApiKey(store, key) ?? UNKNOWN_KEY;
     if (field.includes(API_KEY_PREFIX)) {
       return await verifyApiKey(store, readBearer(request) ?? "") ?? UNKNOWN_KEY;
     }

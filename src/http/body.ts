@@ -22,7 +22,8 @@ const strictUtf8 = new TextDecoder("utf-8", { fatal: true });
  * @throws {BodyError} 413 past `limit` bytes (the rest is not read), 400 when the sender breaks off
  */
 export async function readBytes(request: Request, limit: number): Promise<Uint8Array<ArrayBuffer>> {
-  const declared = await declaredLength(request, limit);
+  const declared = declaredLength(request);
+  if (declared !== undefined && declared > limit) throw await refuse(request, limit);
   if (declared === undefined) return request.body ? await readChunks(request.body, limit) : new Uint8Array();
   const bytes = new Uint8Array(await whole(request.arrayBuffer()));
   if (bytes.length > limit) throw tooLarge(limit);
@@ -34,7 +35,8 @@ export async function readBytes(request: Request, limit: number): Promise<Uint8A
  * @throws {BodyError} as {@linkcode readBytes}, and 400 when it is not UTF-8
  */
 export async function readText(request: Request, limit: number): Promise<string> {
-  const declared = await declaredLength(request, limit);
+  const declared = declaredLength(request);
+  if (declared !== undefined && declared > limit) throw await refuse(request, limit);
   if (declared === undefined) return decodeUtf8(await readBytes(request, limit));
   // On Node `text()` is by far the quickest: it reads the socket, where the others build a stream first.
   const text = await whole(request.text());
@@ -44,19 +46,18 @@ export async function readText(request: Request, limit: number): Promise<string>
   return text;
 }
 
-/**
- * The length that the sender declared. A server in front enforces it, so that reading by it is bounded.
- * @throws {BodyError} 413 when it is over the limit; the body is not read then
- */
-async function declaredLength(request: Request, limit: number): Promise<number | undefined> {
+/** The length that the sender declared. A server in front enforces it, so that reading by it is bounded. */
+function declaredLength(request: Request): number | undefined {
   const field = request.headers.get("content-length");
   // RFC 9110 §8.6: digits. What is not is passed over, and the body counted as it comes.
-  if (field === null || !/^\d+$/.test(field)) return undefined;
-  const length = Number(field);
-  if (length <= limit) return length;
+  return field !== null && /^\d+$/.test(field) ? Number(field) : undefined;
+}
+
+/** The error of a body that declares too much, which is not read. */
+async function refuse(request: Request, limit: number): Promise<BodyError> {
   // A sender may have gone already.
   await request.body?.cancel().catch(() => {});
-  throw tooLarge(limit);
+  return tooLarge(limit);
 }
 
 /**

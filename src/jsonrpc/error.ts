@@ -12,6 +12,21 @@ export const INTERNAL_ERROR = -32603;
 /** The first of the codes that a server may use for errors of its own (-32000 to -32099). */
 export const SERVER_ERROR = -32000;
 
+/**
+ * Makes `instanceof` hold across copies of this package: a module of tools may bring one of its own. Classes that extend
+ * it are told apart as ever.
+ */
+export function acrossCopies(Class: new (...args: never[]) => Error, name: string): void {
+  const mark = Symbol.for(`trivet.${name}`);
+  Object.defineProperty(Class.prototype, mark, { value: true });
+  Object.defineProperty(Class, Symbol.hasInstance, {
+    value(this: unknown, value: unknown): boolean {
+      if (this !== Class) return Function.prototype[Symbol.hasInstance].call(this as () => void, value);
+      return typeof value === "object" && value !== null && mark in value;
+    },
+  });
+}
+
 /** What a method throws to answer with an error. Everything else that is thrown is an internal error. */
 export class RpcError extends Error {
   override readonly name: string = "RpcError";
@@ -24,3 +39,5 @@ export class RpcError extends Error {
     this.data = data;
   }
 }
+
+acrossCopies(RpcError, "RpcError");

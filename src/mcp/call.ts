@@ -277,3 +277,27 @@ export class Call implements CallContext {
     throw new RpcError(INVALID_PARAMS, `The client's answer to ${method} is no object`);
   }
 }
+
+// Handlers take their context apart: `run: (_, { progress }) => …`.
+const METHODS = [
+  "can",
+  "progress",
+  "log",
+  "elicit",
+  "sample",
+  "listRoots",
+  "once",
+  "requireScopes",
+  "startTask",
+  "disconnect",
+  "elicitationCompleted",
+  "waitUntil",
+] as const satisfies readonly (keyof CallContext)[];
+for (const name of METHODS) {
+  const method = Call.prototype[name] as (this: Call) => unknown;
+  Object.defineProperty(Call.prototype, name, {
+    get(this: Call) {
+      return method.bind(this);
+    },
+  });
+}

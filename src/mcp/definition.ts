@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { acrossCopies } from "../jsonrpc/error.ts";
 import type { Annotations, Icon, Meta, PromptMessage, PromptResult, ReadResult } from "./content.ts";
 import type { CallContext, TaskOptions } from "./context.ts";
 import type { AnySchema, Parsed, Unparsed } from "./standard_schema.ts";
@@ -12,6 +13,7 @@ import type { AnySchema, Parsed, Unparsed } from "./standard_schema.ts";
 export class ToolError extends Error {
   override readonly name = "ToolError";
 }
+acrossCopies(ToolError, "ToolError");
 
 /** What every definition may have. */
 interface Described {

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { INVALID_PARAMS, INVALID_REQUEST, RpcError, SERVER_ERROR } from "../jsonrpc/error.ts";
+import { acrossCopies, INVALID_PARAMS, INVALID_REQUEST, RpcError, SERVER_ERROR } from "../jsonrpc/error.ts";
 import type { StoreUnavailableError } from "../store/store.ts";
 import { MODERN, REVISIONS } from "./era.ts";
 
@@ -116,3 +116,6 @@ export function modernStatus(error: RpcError): number {
       return error instanceof MetaError ? 400 : 200;
   }
 }
+
+acrossCopies(ScopeError, "ScopeError");
+acrossCopies(MissingCapabilityError, "MissingCapabilityError");

@@ -39,7 +39,13 @@ export function createHttpHandlers(
         return answers.refuse(403, INVALID_REQUEST, "This Host or Origin may not call this server");
       }
       const handle = methods.get(request.method);
-      if (handle) return allowEveryOrigin(request, await handle(request, context).catch(answers.refuseFault));
+      if (handle) {
+        try {
+          return allowEveryOrigin(request, await handle(request, context));
+        } catch (error) {
+          return allowEveryOrigin(request, answers.refuseFault(error));
+        }
+      }
       const preflight = answerPreflight(request, allow);
       if (preflight) return preflight;
       return request.method === "OPTIONS"

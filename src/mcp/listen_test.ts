@@ -83,7 +83,10 @@ test("close() ends it in good order, with the result", async () => {
   assert.equal(await events.message(), {
     jsonrpc: "2.0",
     id: "sub",
-    result: { resultType: "complete", _meta: { [META + "subscriptionId"]: "sub" } },
+    result: {
+      resultType: "complete",
+      _meta: { [META + "subscriptionId"]: "sub", [META + "serverInfo"]: { name: "test", version: "1.2.3" } },
+    },
   });
   assert.is(await events.next(), undefined);
 });

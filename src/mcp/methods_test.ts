@@ -1,6 +1,8 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { tool } from "./definition.ts";
+import { RpcError } from "../jsonrpc/error.ts";
+import { tool, ToolError } from "./definition.ts";
+import { ScopeError } from "./error.ts";
 import { call, DEFINITIONS, newServer, request, STREAMABLE } from "./test_server.ts";
 
 const test = suite("mcp methods");
@@ -237,6 +239,69 @@ for (
     );
   });
 }
+
+test("a handler may take its context apart", async () => {
+  const { post } = newServer({
+    definitions: [tool({
+      name: "apart",
+      description: "Takes its context apart",
+      async run(_, { progress, log, can, once, waitUntil, principal, signal, revision }) {
+        await progress(1);
+        await log("info", "x");
+        waitUntil(Promise.resolve());
+        return [await once("a", () => 1), can("roots"), principal?.client, signal.aborted, revision];
+      },
+    })],
+  });
+  const { body } = await post(call("apart"));
+  assert.is(body.result.content[0].text, '[1,false,null,false,"2025-11-25"]');
+});
+
+test("a result in full is held to the output schema too, unless it is an error", async () => {
+  const full = (result: unknown) =>
+    newServer({
+      definitions: [tool({
+        name: "full",
+        description: "Gives a result in full",
+        output: { type: "object", properties: { a: { type: "number" } }, required: ["a"] },
+        run: () => result as never,
+      })],
+    }).post(call("full"));
+  const content = [{ type: "text", text: "x" }];
+  const good =
+    (await full({ content, structuredContent: { a: 1 }, _meta: { "example.com/x": 1 } })).body.result;
+  assert.equal(good, { content, structuredContent: { a: 1 }, _meta: { "example.com/x": 1 } });
+  assert.is((await full({ content, structuredContent: { a: "1" } })).body.result.isError, true);
+  assert.is((await full({ content })).body.result.isError, true);
+  assert.equal((await full({ content, isError: true })).body.result, { content, isError: true });
+});
+
+test("errors of another copy of this package are known", async () => {
+  class Foreign extends Error {}
+  Object.defineProperty(Foreign.prototype, Symbol.for("trivet.ToolError"), { value: true });
+  const { post } = newServer({
+    definitions: [tool({
+      name: "foreign",
+      description: "Throws",
+      run() {
+        throw new Foreign("Seen by the model");
+      },
+    })],
+  });
+  assert.is((await post(call("foreign"))).body.result.content[0].text, "Seen by the model");
+  assert.ok(new ScopeError(["x"]) instanceof RpcError);
+  assert.not.ok(new RpcError(1, "x") instanceof ScopeError);
+  assert.not.ok(new ToolError("x") instanceof RpcError);
+});
+
+test("what is no definition is refused at start", () => {
+  for (const odd of [null, {}, { kind: "tol", name: "x" }, "tool"]) {
+    assert.throws(
+      () => newServer({ definitions: [odd as never] }),
+      (error: Error) => error instanceof TypeError,
+    );
+  }
+});
 
 test("two definitions with one name are refused at start", () => {
   assert.throws(

@@ -64,7 +64,7 @@ export function compileRegistry(definitions: readonly Definition[]): Registry {
   const templates = new Map<string, CompiledTemplate>();
   const prompts = new Map<string, CompiledPrompt>();
   for (const definition of definitions) {
-    switch (definition.kind) {
+    switch (definition?.kind) {
       case "tool":
         add(tools, checkName(definition.name), compileTool(definition));
         break;
@@ -77,6 +77,11 @@ export function compileRegistry(definitions: readonly Definition[]): Registry {
       case "prompt":
         add(prompts, checkName(definition.name), compilePrompt(definition));
         break;
+      default:
+        throw new TypeError(
+          "Cannot define what tool(), resource(), resourceTemplate() and prompt() did not make: " +
+            (JSON.stringify(definition) ?? String(definition)).slice(0, 100),
+        );
     }
   }
   return {

@@ -240,7 +240,10 @@ export function toolServer(options: ToolServerOptions): ToolServer {
     async replace(definitions) {
       const before = registry;
       install(definitions);
-      for (const kind of changedLists(before, registry)) await changes.tell({ kind });
+      for (const kind of changedLists(before, registry)) {
+        // They are in place: that clients hear of it a little later is no reason to say that they are not.
+        await changes.tell({ kind }).catch((error) => onFault(error, "replace"));
+      }
     },
     resourceUpdated: (uri) => changes.tell({ kind: "resource", uri }),
     listChanged: (kind) => changes.tell({ kind }),

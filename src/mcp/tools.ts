@@ -20,7 +20,7 @@ import { optionalObject, requireObject, requireString } from "./params.ts";
 import type { CompiledTool, Registry } from "./registry.ts";
 import { resultFor } from "./revision_shape.ts";
 import { type AskAgain, comesAgain } from "./ask_again.ts";
-import type { ParseResult } from "./standard_schema.ts";
+import type { CompiledSchema, ParseResult } from "./standard_schema.ts";
 import type { Tasks } from "./tasks.ts";
 
 export interface ToolOptions {
@@ -105,7 +105,8 @@ export async function runTool(
 ): Promise<ToolResult> {
   const principal = call.principal?.subject ?? call.principal?.client;
   try {
-    const result = await toResult(tool, await tool.run(input, call));
+    const given = await tool.run(input, call);
+    const result = tool.output ? await checkResult(tool.output, given) : toResult(given);
     if (!call.inputs?.pending.size) {
       observe({ type: "tool_called", name: tool.name, principal, failed: result.isError === true });
     }
@@ -126,19 +127,22 @@ export async function runTool(
   }
 }
 
-async function toResult({ output }: CompiledTool, value: unknown): Promise<ToolResult> {
+function toResult(value: unknown): ToolResult {
   if (isToolResult(value)) return value;
-  if (!output) {
-    return {
-      content: [{ type: "text", text: typeof value === "string" ? value : JSON.stringify(value) ?? "" }],
-    };
-  }
-  const parsed = await output.parse(value);
-  // MCP: a server with an output schema must give results that fit it; one that does not is our fault.
+  const text = typeof value === "string" ? value : JSON.stringify(value) ?? "";
+  return { content: [{ type: "text", text }] };
+}
+
+/** MCP: a server with an output schema must give results that fit it; one that does not is our fault. */
+async function checkResult(output: CompiledSchema, value: unknown): Promise<ToolResult> {
+  const full = isToolResult(value) ? value : undefined;
+  if (full?.isError) return full;
+  const parsed = await output.parse(full ? full.structuredContent : value);
   if ("problems" in parsed) {
     throw new TypeError(`The result does not fit the output schema: ${parsed.problems.join("; ")}`);
   }
-  return { content: [{ type: "text", text: JSON.stringify(parsed.value) }], structuredContent: parsed.value };
+  const content = full?.content ?? [{ type: "text", text: JSON.stringify(parsed.value) }];
+  return { ...full, content, structuredContent: parsed.value };
 }
 
 function isToolResult(value: unknown): value is ToolResult {
