@@ -7,7 +7,7 @@
  * @module
  */
 import { randomId } from "../crypto/secret.ts";
-import type { Key, Store } from "../store/store.ts";
+import { type Entry, type Key, type Put, type Store, StoreUnavailableError } from "../store/store.ts";
 import { type Wakeups, wakingKey } from "./wakeups.ts";
 
 /** A message of a stream. The last one has `end`. */
@@ -25,8 +25,18 @@ export interface EventLogOptions {
 }
 
 /** The writer's word that it lives is good for so long, and given this often, in milliseconds. */
-const LEASE = 20_000;
-const RENEW_EVERY = 7_000;
+const LEASE = 15_000;
+const RENEW_EVERY = 5_000;
+/** How long a reader waits on after that: where the store itself was away, the word of a live writer is on its way. */
+const GRACE = 6_000;
+/** How often a reader looks without being woken, in milliseconds. */
+const LOOK_EVERY = 2_000;
+/** Milliseconds for which a writer tries to keep an event while the store fails, and the time between two tries. */
+const PATIENCE = 60_000;
+const TRY_EVERY = 250;
+/** Events that are written together, and those that may wait for it before their maker has to. */
+const PAGE = 50;
+const MOST_UNWRITTEN = 500;
 
 const EVENT_ID = /^([A-Za-z0-9_-]{1,40})\.(\d{1,9})$/;
 
@@ -46,26 +56,28 @@ interface Lease {
 /** Writes one stream of a session. Its event ids are `<stream>.<number>`. */
 export class LogWriter {
   readonly stream: string = randomId("");
+  /** Resolves when the stream can be found by whoever comes back, or the store failed to keep it for now. */
+  readonly begun: Promise<void>;
   readonly #options: EventLogOptions;
   readonly #session: string;
+  readonly #request: string;
   #sequence = 0;
+  #unwritten: Put[] = [];
+  #writing: Promise<void> | undefined;
   #timer: ReturnType<typeof setInterval>;
-  #last: Promise<unknown>;
 
   /** @param request the JSON text of the id of the request that the stream answers */
   constructor(options: EventLogOptions, session: string, request: string) {
     this.#options = options;
     this.#session = session;
-    const renew = (): Promise<unknown> =>
-      options.store.commit({
-        set: [{
-          key: leaseKey(session, this.stream),
-          value: { request, until: options.now() + LEASE },
-          expires: options.now() + options.lifetime,
-        }],
-      }).catch(() => {});
-    this.#last = renew();
-    this.#timer = setInterval(renew, RENEW_EVERY);
+    this.#request = request;
+    const begun = Promise.withResolvers<void>();
+    this.begun = begun.promise;
+    this.#unwritten.push(this.#lease());
+    this.#writing = this.#write(begun.resolve);
+    this.#timer = setInterval(() => {
+      options.store.commit({ set: [this.#lease()] }).catch(() => {});
+    }, RENEW_EVERY);
   }
 
   /** The id of the event that comes before all others. */
@@ -73,30 +85,63 @@ export class LogWriter {
     return `${this.stream}.0`;
   }
 
-  /** Keeps a message; its event id. Events are written one after the other. */
+  /** Keeps a message; its event id. Events are written in their order. */
   append(json: string): string {
-    return this.#write({ json });
-  }
-
-  /** Resolves when all that was appended is kept. */
-  written(): Promise<unknown> {
-    return this.#last;
+    return this.#add({ json });
   }
 
   /** Keeps the last message, if there is one: whoever follows knows that nothing else comes. */
   end(json?: string): string {
     clearInterval(this.#timer);
-    return this.#write(json === undefined ? { end: true } : { json, end: true });
+    return this.#add(json === undefined ? { end: true } : { json, end: true });
   }
 
-  #write(value: LoggedEvent): string {
-    const { store, now, lifetime } = this.#options;
+  /** Resolves when all that was appended is kept. */
+  written(): Promise<void> {
+    return this.#writing ?? Promise.resolve();
+  }
+
+  /** Resolves when more may be appended: at once, unless the store is slower than who appends. */
+  room(): Promise<void> {
+    return this.#unwritten.length < MOST_UNWRITTEN ? Promise.resolve() : this.written();
+  }
+
+  #lease(): Put {
+    const now = this.#options.now();
+    return {
+      key: leaseKey(this.#session, this.stream),
+      value: { request: this.#request, until: now + LEASE },
+      expires: now + this.#options.lifetime,
+    };
+  }
+
+  #add(value: LoggedEvent): string {
+    const { now, lifetime } = this.#options;
     const sequence = ++this.#sequence;
-    const key = eventKey(this.#session, this.stream, sequence);
-    this.#last = this.#last.then(() => store.commit({ set: [{ key, value, expires: now() + lifetime }] }))
-      // The client in front still gets it; only who comes back later misses it.
-      .catch(() => {});
+    this.#unwritten.push({
+      key: eventKey(this.#session, this.stream, sequence),
+      value,
+      expires: now() + lifetime,
+    });
+    this.#writing ??= this.#write();
     return `${this.stream}.${sequence}`;
+  }
+
+  async #write(tried: () => void = () => {}): Promise<void> {
+    const { store } = this.#options;
+    while (this.#unwritten.length > 0) {
+      const set = this.#unwritten.slice(0, PAGE);
+      const late = performance.now() + PATIENCE;
+      for (;;) {
+        const error = await store.commit({ set }).then(() => undefined, (error: unknown) => error);
+        tried();
+        // The client in front gets it in any case; after that, who comes back later misses it.
+        if (!(error instanceof StoreUnavailableError) || performance.now() > late) break;
+        await new Promise((resolve) => setTimeout(resolve, TRY_EVERY));
+      }
+      this.#unwritten = this.#unwritten.slice(set.length);
+    }
+    this.#writing = undefined;
   }
 }
 
@@ -108,8 +153,8 @@ export interface Followed {
 
 /**
  * What a stream carried after an event, and what it goes on to carry until it ends or `signal` aborts. `undefined` when
- * nothing is left of it, or the session has no such stream, or it is forgotten. A stream whose writer is gone ends with the JSON that
- * `lost` makes of the request's id.
+ * nothing is left of it, or the session has no such stream, or it is forgotten. A stream whose writer is gone ends with
+ * the JSON that `lost` makes of the request's id.
  */
 export async function follow(
   { store, wakeups, now }: EventLogOptions,
@@ -118,19 +163,15 @@ export async function follow(
   signal: AbortSignal,
   lost: (request: string) => string,
 ): Promise<AsyncGenerator<Followed> | undefined> {
-  let changed = (): void => {};
-  const stop = wakeups.listen(["event", session, stream], () => changed());
-  signal.addEventListener("abort", () => changed(), { once: true });
-  let lease = await store.get<Lease>(leaseKey(session, stream));
-  if (!lease || await isOver()) {
-    stop();
-    return undefined;
-  }
+  const prefix = eventKey(session, stream);
+  const readLease = () => store.get<Lease>(leaseKey(session, stream));
+  const lease = await readLease();
+  if (!lease || await isOver()) return undefined;
   const { request } = lease.value;
 
   async function isOver(): Promise<boolean> {
     const rest = { after: eventKey(session, stream, sequence), limit: 1 };
-    const [next] = await store.list<LoggedEvent>(eventKey(session, stream), rest);
+    const [next] = await store.list<LoggedEvent>(prefix, rest);
     if (next) return next.value.end === true && next.value.json === undefined;
     const seen = await store.get<LoggedEvent>(eventKey(session, stream, sequence));
     return seen?.value.end === true;
@@ -138,32 +179,49 @@ export async function follow(
 
   async function* events(): AsyncGenerator<Followed> {
     let after = sequence;
+    let changed = (): void => {};
+    const wake = (): void => changed();
+    const stop = wakeups.listen(["event", session, stream], wake);
+    signal.addEventListener("abort", wake);
+    /** When the writer was first found silent, in milliseconds of this machine. */
+    let silent: number | undefined;
     try {
       while (!signal.aborted) {
         const woken = new Promise<void>((resolve) => changed = resolve);
-        const page = await store.list<LoggedEvent>(eventKey(session, stream), {
-          after: eventKey(session, stream, after),
-        });
-        for (const { key, value } of page) {
+        const look = async (): Promise<[Entry<LoggedEvent>[], Entry<Lease> | undefined]> => [
+          await store.list<LoggedEvent>(prefix, { after: eventKey(session, stream, after) }),
+          await readLease(),
+        ];
+        // A store that fails for a moment has told nothing.
+        const found = await look().catch(passOver);
+        for (const { key, value } of found?.[0] ?? []) {
           after = key.at(-1) as number;
           if (value.json !== undefined) yield { id: `${stream}.${after}`, json: value.json };
           if (value.end) return;
         }
-        if (page.length > 0) continue;
-        if (!lease || lease.value.until < now()) {
+        if (found && found[0].length > 0) continue;
+        const late = found ? now() - (found[1]?.value.until ?? 0) : 0;
+        silent = late <= 0 ? undefined : silent ?? performance.now();
+        if (silent !== undefined && (late > PATIENCE || performance.now() - silent >= GRACE)) {
           yield { id: `${stream}.${after + 1}`, json: lost(request) };
           return;
         }
         let timer: ReturnType<typeof setTimeout> | undefined;
-        await Promise.race([woken, new Promise<void>((resolve) => timer = setTimeout(resolve, RENEW_EVERY))]);
+        const time = new Promise<void>((resolve) => timer = setTimeout(resolve, LOOK_EVERY));
+        await Promise.race([woken, time]);
         clearTimeout(timer);
-        lease = await store.get<Lease>(leaseKey(session, stream));
       }
     } finally {
       stop();
+      signal.removeEventListener("abort", wake);
     }
   }
   return events();
+}
+
+/** @throws what will not pass by itself */
+function passOver(error: unknown): undefined {
+  if (!(error instanceof StoreUnavailableError)) throw error;
 }
 
 function eventKey(session: string, stream: string, sequence?: number): Key {

@@ -35,6 +35,8 @@ export class HttpOutlet implements Outlet {
   #isOver = false;
   /** The client holds an event id. */
   #gaveId = false;
+  /** What waits for the log. */
+  #unsaid: (() => void)[] | undefined;
   #waiting = 0;
   #timer: ReturnType<typeof setTimeout>;
   readonly ask: Outlet["ask"];
@@ -60,7 +62,7 @@ export class HttpOutlet implements Outlet {
     if (!stream || this.#waiting >= PATIENCE) return;
     this.#send(JSON.stringify({ jsonrpc: "2.0", method, params }));
     this.#waiting++;
-    await stream.room();
+    await Promise.all([stream.room(), this.#log?.room()]);
     this.#waiting--;
   }
 
@@ -70,8 +72,10 @@ export class HttpOutlet implements Outlet {
     if (!stream || !this.#log || !this.#gaveId) return;
     // Whoever comes back finds all that was said until now.
     await this.#log.written();
-    stream.retry(retry);
-    stream.close();
+    this.#say(() => {
+      stream.retry(retry);
+      stream.close();
+    });
   }
 
   /** The answer, last of all: an event of the stream, or, when none was opened, the whole response. */
@@ -79,11 +83,14 @@ export class HttpOutlet implements Outlet {
     if (this.#isOver) return;
     this.#isOver = true;
     clearTimeout(this.#timer);
-    if (!this.#stream) return this.#resolve(make());
+    const stream = this.#stream;
+    if (!stream) return this.#resolve(make());
     const json = write();
     const id = this.#log?.end(json);
-    this.#stream.send(json, { id });
-    this.#stream.close();
+    this.#say(() => {
+      stream.send(json, { id });
+      stream.close();
+    });
   }
 
   /** Ends without an answer: the call was cancelled. */
@@ -93,7 +100,7 @@ export class HttpOutlet implements Outlet {
     this.#isOver = true;
     clearTimeout(this.#timer);
     this.#log?.end();
-    stream?.close();
+    this.#say(() => stream?.close());
   }
 
   #open(): EventStream | undefined {
@@ -111,9 +118,15 @@ export class HttpOutlet implements Outlet {
     this.#stream = stream;
     if (session && id !== null) {
       this.#log = new LogWriter(this.#options.log, session.id, JSON.stringify(id));
+      const unsaid: (() => void)[] = this.#unsaid = [];
+      this.#log.begun.then(() => {
+        this.#unsaid = undefined;
+        for (const say of unsaid) say();
+      });
       // Older clients take an event without data for a broken message.
       if (revision >= "2025-11-25") {
-        stream.send("", { id: this.#log.firstId });
+        const { firstId } = this.#log;
+        this.#say(() => stream.send("", { id: firstId }));
         this.#gaveId = true;
       }
     }
@@ -127,6 +140,12 @@ export class HttpOutlet implements Outlet {
     if (this.#isOver || this.#call.isCancelled) return;
     const id = this.#log?.append(json);
     this.#gaveId ||= id !== undefined;
-    this.#stream?.send(json, { id });
+    this.#say(() => this.#stream?.send(json, { id }));
+  }
+
+  /** Says it when the first event id can be found: a client that came back before that would be told of nothing. */
+  #say(say: () => void): void {
+    if (this.#unsaid) this.#unsaid.push(say);
+    else say();
   }
 }
