@@ -58,7 +58,7 @@ export class EventStream {
     }, { highWaterMark: HIGH_WATER });
     this.#timer = setInterval(() => {
       // A reader that takes nothing needs no comments on top.
-      if ((this.#controller.desiredSize ?? 0) > 0) this.#write(":\n\n");
+      if ((this.#controller.desiredSize ?? 0) > 0) this.comment();
       onQuiet?.();
     }, keepAlive);
   }
@@ -95,6 +95,11 @@ export class EventStream {
       (event === undefined ? "" : `event: ${event}\n`) + (id === undefined ? "" : `id: ${id}\n`) +
         (data === "" ? "data:\n\n" : `data: ${data}\n\n`),
     );
+  }
+
+  /** Nothing, to keep the connection open, or to begin: runtimes send the header fields with the first bytes. */
+  comment(): void {
+    this.#write(":\n\n");
   }
 
   /** How long the reader should wait before it comes back, in milliseconds. */

@@ -47,7 +47,7 @@ export class HttpOutlet implements Outlet {
     this.#call = call;
     this.#fields = fields;
     this.response = new Promise((resolve) => this.#resolve = resolve);
-    this.#timer = setTimeout(() => this.#open(), options.keepAlive ?? SILENCE);
+    this.#timer = setTimeout(() => this.#open()?.comment(), options.keepAlive ?? SILENCE);
     const { session } = call;
     if (session) {
       this.ask = (method, params, signal) => {

@@ -78,7 +78,7 @@ export async function openSessionStream(
     if (!await store.commit({ check, set })) end();
     const place = lastEventId !== null && isPlace(lastEventId) ? lastEventId : await changes.place();
     // Whoever loses this stream at once comes back with it.
-    if (session.revision >= "2025-11-25") stream.send("", { id: place });
+    begin(stream, session, place);
     keep(hearChanges(options, session, hear, { place, settled: () => looking }));
   } catch (error) {
     end();
@@ -108,7 +108,7 @@ export async function resumeStream(
   open.add(end);
   const stream = new EventStream({ keepAlive, onGone: end });
   // A client that loses this stream before the next event has to know where it was.
-  if (session.revision >= "2025-11-25") stream.send("", { id: lastEventId });
+  begin(stream, session, lastEventId);
   const pump = async (): Promise<void> => {
     for await (const { id, json } of events) {
       stream.send(json, { id });
@@ -121,4 +121,10 @@ export async function resumeStream(
     stream.close();
   });
   return stream.response(fields);
+}
+
+/** The first bytes. Older clients take an event without data for a broken message. */
+function begin(stream: EventStream, { revision }: Session, id: string): void {
+  if (revision >= "2025-11-25") stream.send("", { id });
+  else stream.comment();
 }

@@ -108,4 +108,14 @@ test("the end of a session ends its streams on every instance", async () => {
   await others.cancel();
 });
 
+test("streams begin at once, also for clients that know no empty events", async () => {
+  const { server } = newServer({ definitions: DEFINITIONS });
+  const { other } = await session(server, { revision: "2025-06-18" });
+  const response = await other("GET");
+  const reader = response.body!.getReader();
+  const { value } = await reader.read();
+  assert.is(new TextDecoder().decode(value), ":\n\n");
+  await reader.cancel();
+});
+
 test.run();
