@@ -12,7 +12,7 @@ import process from "node:process";
 import { checkImports, type Finding } from "./check_imports.ts";
 import { checkSize } from "./check_size.ts";
 
-const all = globSync(["src/**/*.ts", "scripts/**/*.ts", "conformance/**/*.ts"])
+const all = globSync(["src/**/*.ts", "scripts/**/*.ts", "conformance/**/*.ts", "fixtures/**/*.ts"])
   .map((file) => file.replaceAll("\\", "/"))
   .filter((file) => !file.includes("node_modules"));
 const isOutside = (file: string) =>
@@ -42,8 +42,8 @@ function reportFindings(name: string, found: readonly Finding[]): void {
   );
 }
 
-deno("format", "fmt", "--check", "src", "scripts", "deno.json", "package.json");
-deno("lint", "lint", "src");
+deno("format", "fmt", "--check", "src", "scripts", "fixtures/everything", "deno.json", "package.json");
+deno("lint", "lint", "src", "fixtures/everything");
 // Scripts talk to a terminal.
 deno("lint of scripts", "lint", "--rules-exclude=no-console,require-await", "scripts");
 deno("types of portable files", "check", "--quiet", ...all.filter((file) => !isOutside(file)));
