@@ -8,7 +8,7 @@
  */
 import { randomId } from "../crypto/secret.ts";
 import { type Entry, type Key, type Put, type Store, StoreUnavailableError } from "../store/store.ts";
-import { type Wakeups, wakingKey } from "./wakeups.ts";
+import { passOver, type Wakeups, wakingKey } from "./wakeups.ts";
 
 /** A message of a stream. The last one has `end`. */
 interface LoggedEvent {
@@ -217,11 +217,6 @@ export async function follow(
     }
   }
   return events();
-}
-
-/** @throws what will not pass by itself */
-function passOver(error: unknown): undefined {
-  if (!(error instanceof StoreUnavailableError)) throw error;
 }
 
 function eventKey(session: string, stream: string, sequence?: number): Key {

@@ -9,7 +9,7 @@ import { INTERNAL_ERROR, RpcError } from "../jsonrpc/error.ts";
 import type { Answer } from "../jsonrpc/message.ts";
 import type { Key, Store } from "../store/store.ts";
 import type { Session } from "./session.ts";
-import { type Wakeups, wakingKey } from "./wakeups.ts";
+import { passOver, type Wakeups, wakingKey } from "./wakeups.ts";
 
 export interface QuestionOptions {
   readonly store: Store;
@@ -37,19 +37,19 @@ export async function askClient(
 ): Promise<unknown> {
   const id = randomId("");
   const key = answerKey(session, id);
+  const question = questionKey(session, id);
   let wake = (): void => {};
   const stop = wakeups.listen(key.slice(1), () => wake());
   const onAbort = (): void => wake();
   signal.addEventListener("abort", onAbort);
   const until = now() + PATIENCE;
   try {
-    await store.commit({ set: [{ key: questionKey(session, id), value: true, expires: until }] });
+    await store.commit({ set: [{ key: question, value: true, expires: until }] });
     send(JSON.stringify({ jsonrpc: "2.0", id, method, params }));
     for (;;) {
       const woken = new Promise<void>((resolve) => wake = resolve);
-      const entry = await store.get<Pick<Answer, "result" | "error">>(key);
+      const entry = await store.get<Pick<Answer, "result" | "error">>(key).catch(passOver);
       if (entry) {
-        await store.commit({ remove: [key] });
         if (entry.value.error === undefined) return entry.value.result;
         throw refusal(method, entry.value.error);
       }
@@ -62,6 +62,8 @@ export async function askClient(
   } finally {
     stop();
     signal.removeEventListener("abort", onAbort);
+    // An answer that comes now comes too late. What cannot be removed expires.
+    await store.commit({ remove: [key, question] }).catch(() => {});
   }
 }
 

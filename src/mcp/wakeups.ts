@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { Key, Store } from "../store/store.ts";
+import { type Key, type Store, StoreUnavailableError } from "../store/store.ts";
 
 /** `key` is what changed; `undefined` says that anything may have: look again. */
 export type Listener = (key: Key | undefined) => void;
@@ -17,6 +17,14 @@ const TOPIC_LENGTH: Readonly<Record<string, number>> = { event: 3, change: 1 };
 /** The key of a record that others hear of. */
 export function wakingKey(...parts: readonly (string | number)[]): Key {
   return [ROOT, ...parts];
+}
+
+/**
+ * What whoever waits does about a store that is away: nothing, since it looks again.
+ * @throws what will not pass by itself
+ */
+export function passOver(error: unknown): undefined {
+  if (!(error instanceof StoreUnavailableError)) throw error;
 }
 
 /** Hands changed keys to those who listen to their topic. */
