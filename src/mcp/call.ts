@@ -10,6 +10,7 @@ import type { RequestContext } from "../http/service.ts";
 import { INVALID_PARAMS, RpcError } from "../jsonrpc/error.ts";
 import type { Id } from "../jsonrpc/message.ts";
 import type { Json } from "../store/store.ts";
+import { bindMethods } from "./bind_methods.ts";
 import { type Capabilities, hasFeature, requiredCapabilities } from "./client_feature.ts";
 import type { Meta } from "./content.ts";
 import type {
@@ -279,25 +280,7 @@ export class Call implements CallContext {
 }
 
 // Handlers take their context apart: `run: (_, { progress }) => …`.
-const METHODS = [
-  "can",
-  "progress",
-  "log",
-  "elicit",
-  "sample",
-  "listRoots",
-  "once",
-  "requireScopes",
-  "startTask",
-  "disconnect",
-  "elicitationCompleted",
-  "waitUntil",
-] as const satisfies readonly (keyof CallContext)[];
-for (const name of METHODS) {
-  const method = Call.prototype[name] as (this: Call) => unknown;
-  Object.defineProperty(Call.prototype, name, {
-    get(this: Call) {
-      return method.bind(this);
-    },
-  });
-}
+bindMethods(
+  Call.prototype,
+  "can progress log elicit sample listRoots once requireScopes startTask disconnect elicitationCompleted waitUntil",
+);
