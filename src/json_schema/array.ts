@@ -4,85 +4,101 @@
  *
  * @module
  */
-import { type Check, type Compile, count, expect, fits, refuse, wrongOperand } from "./check.ts";
-import { jsonEquals } from "./value.ts";
+import { elsewhere, type Keywords, pass, type Surroundings } from "./keyword.ts";
+import { ValueSet } from "./equal.ts";
+import { countOf, listOf, operandError } from "./operand.ts";
+import type { Check, Run } from "./run.ts";
+import { atLeast, atMost } from "./size.ts";
+import { asWritten } from "./words.ts";
 
-/** The check of a keyword; `"nothing"` when another keyword does its work; `undefined` when it is not one of these. */
-export function compileArray(
-  keyword: string,
-  operand: unknown,
-  schema: Readonly<Record<string, unknown>>,
+type Items = readonly unknown[];
+
+export const arrayKeywords: Keywords<Items> = {
+  minItems: atLeast("item", (value) => value.length),
+  maxItems: atMost("item", (value) => value.length),
+  uniqueItems(operand, at) {
+    if (typeof operand !== "boolean") throw operandError(at, "true or false", operand);
+    if (!operand) return undefined;
+    return (value, run) => {
+      const items = new ValueSet();
+      const twice = run.spend(value.length) ? value.findIndex((item) => !items.add(item, run)) : 0;
+      return twice < 0 || run.refuse(`must have no item twice, but item ${twice} is like one before it`);
+    };
+  },
+
+  // These share one walk: compileItems().
+  prefixItems: elsewhere,
+  items: elsewhere,
+
+  contains(operand, at, { schema: { minContains, maxContains }, compile }) {
+    const check = compile(operand, at);
+    const least = minContains === undefined ? 1 : countOf(minContains, at);
+    const most = maxContains === undefined ? Infinity : countOf(maxContains, at);
+    const message = `must have ${
+      most < Infinity ? `${least} to ${most}` : `at least ${least}`
+    } items fitting ${asWritten(operand)}`;
+    return (value, run, seen) => {
+      let count = 0;
+      for (let i = 0; i < value.length; i++) {
+        if (!run.probe(check, value[i], undefined)) continue;
+        count++;
+        if (seen) seen.each.push(i);
+        else if (most === Infinity ? count >= least : count > most) break;
+      }
+      if (!run.spend(value.length)) return false;
+      return count >= least && count <= most || run.refuseFor(message, count, "has");
+    };
+  },
+  minContains: (operand, at) => void countOf(operand, at),
+  maxContains: (operand, at) => void countOf(operand, at),
+};
+
+/** `prefixItems` and `items`; nothing when the schema has neither. */
+export function compileItems(
   at: string,
-  compile: Compile,
-): Check | "nothing" | undefined {
-  const bounded = (message: string, passes: (length: number, bound: number) => boolean): Check => {
-    const bound = count(operand, at, 0);
-    return expect(
-      `${message} ${bound} items`,
-      (value) => !Array.isArray(value) || passes(value.length, bound),
-    );
-  };
-  switch (keyword) {
-    case "minItems":
-      return bounded("must have at least", (length, bound) => length >= bound);
-    case "maxItems":
-      return bounded("must have at most", (length, bound) => length <= bound);
-    case "uniqueItems":
-      return operand === true
-        ? expect("must have no item twice", (value) => !Array.isArray(value) || isUnique(value))
-        : "nothing";
-    case "prefixItems": {
-      if (!Array.isArray(operand)) throw wrongOperand(at, "a list of schemas");
-      const items = operand.map((each, i) => compile(each, `${at}/${i}`));
-      return eachItem((index) => items[index], 0);
-    }
-    case "items": {
-      const item = compile(operand, at);
-      return eachItem(() => item, Array.isArray(schema.prefixItems) ? schema.prefixItems.length : 0);
-    }
-    case "contains": {
-      const item = compile(operand, at);
-      const least = schema.minContains === undefined ? 1 : count(schema.minContains, at, 0);
-      const most = schema.maxContains === undefined ? Infinity : count(schema.maxContains, at, 0);
-      const fail = refuse(`must contain ${least} to ${most} items of a kind`);
-      return (value, path, found, depth) => {
-        if (!Array.isArray(value)) return true;
-        const matching = value.filter((each) => fits(item, each, path, depth)).length;
-        return matching >= least && matching <= most || fail(value, path, found, depth);
-      };
-    }
-    case "minContains":
-    case "maxContains":
-      return "nothing";
-    default:
-      return undefined;
+  { schema: { prefixItems, items }, compile }: Surroundings,
+): Check<Items> | undefined {
+  if (prefixItems === undefined && items === undefined) return undefined;
+  if (Array.isArray(items)) {
+    throw operandError(`${at}/items`, 'a schema (a list is for "prefixItems")', items);
   }
-}
-
-function eachItem(checkOf: (index: number) => Check | undefined, from: number): Check {
-  return (value, path, found, depth) => {
-    if (!Array.isArray(value)) return true;
-    let fitting = true;
-    for (let i = from; i < value.length; i++) {
-      const check = checkOf(i);
-      if (!check) break;
-      fitting = check(value[i], `${path}/${i}`, found, depth) && fitting;
+  const first = prefixItems === undefined
+    ? []
+    : listOf(prefixItems, `${at}/prefixItems`).map((each, i) => compile(each, `${at}/prefixItems/${i}`));
+  const others = items === undefined ? undefined : compile(items, `${at}/items`);
+  return (value, run, seen) => {
+    if (seen) {
+      seen.all ||= others !== undefined;
+      seen.before = Math.max(seen.before, first.length);
     }
-    return fitting;
+    return checkItems(value, run, 0, first, others === pass ? undefined : others);
   };
 }
 
-/** By comparing each pair only among items that look alike. */
-function isUnique(items: readonly unknown[]): boolean {
-  const seen = new Map<string, unknown[]>();
-  for (const item of items) {
-    const look = typeof item === "object" && item !== null
-      ? `${Object.keys(item).length}`
-      : JSON.stringify(item) + typeof item;
-    const alike = seen.get(look) ?? [];
-    if (alike.some((other) => jsonEquals(item, other))) return false;
-    alike.push(item);
-    seen.set(look, alike);
+/** The items that no other keyword has looked at. */
+export function unevaluatedItems(operand: unknown, at: string, { compile }: Surroundings): Check<Items> {
+  const check = compile(operand, at);
+  return (value, run, seen) =>
+    seen!.all || check === pass || checkItems(value, run, seen!.before, [], check, new Set(seen!.each));
+}
+
+/** The first items by a check each, the others by one, but for those to be left out. */
+function checkItems(
+  value: Items,
+  run: Run,
+  from: number,
+  first: readonly Check[],
+  others: Check | undefined,
+  except?: ReadonlySet<unknown>,
+): boolean {
+  let fits = true;
+  for (let i = from; i < value.length; i++) {
+    const check = i < first.length ? first[i] : others;
+    if (!check) break;
+    const { length } = run.found;
+    if (except?.has(i) || check(value[i], run, undefined)) continue;
+    fits = run.below(length, i);
+    if (!run.loud) break;
   }
-  return true;
+  return fits;
 }

@@ -1,218 +1,230 @@
 /**
- * JSON Schema 2020-12 (https://json-schema.org/draft/2020-12) compiled once into closures: no `eval`, which workerd
- * forbids, and no look at the schema while validating. References stay inside the schema. `format` is an
- * annotation, as the standard has it. `unevaluatedItems`, `unevaluatedProperties` and `$dynamicRef` are refused
- * when compiling: a keyword that is not checked is never passed over in silence.
+ * JSON Schema 2020-12 (https://json-schema.org/draft/2020-12) and draft-07, compiled once into closures: no `eval`,
+ * which workerd forbids, and no look at the schema while validating.
+ *
+ * All keywords of both are there. `format`, `contentEncoding`, `contentMediaType` and `contentSchema` are annotations, as
+ * the standard has them, and check nothing. References stay inside the schema. Metaschemas of one's own, other dialects
+ * and keywords that are not known are refused when compiling: what is not checked is never passed over in silence.
+ *
+ * A schema is the operator's, a value a stranger's: run.ts bounds what a value may cost, document.ts what a schema may
+ * hold, and pattern.ts says what its author must not write.
  *
  * @module
  */
-import { compileArray } from "./array.ts";
-import {
-  type Check,
-  type Compile,
-  expect,
-  fits,
-  MOST_VIOLATIONS,
-  refuse,
-  text,
-  type Violation,
-  wrongOperand,
-} from "./check.ts";
-import { compileObject } from "./object.ts";
-import { compileScalar } from "./scalar.ts";
-import { isObject, jsonEquals, typeOf } from "./value.ts";
+import { anyKeywords, together } from "./any.ts";
+import { arrayKeywords, compileItems, unevaluatedItems } from "./array.ts";
+import { isLater, isSilent } from "./dialect.ts";
+import { Document, type Resource } from "./document.ts";
+import { type Keyword, pass, type Surroundings } from "./keyword.ts";
+import { compileMembers, unevaluatedProperties } from "./members.ts";
+import { objectKeywords } from "./object.ts";
+import { operandError } from "./operand.ts";
+import { type Check, Run, type Violation } from "./run.ts";
+import { numberKeywords, stringKeywords } from "./scalar.ts";
+import { Seen } from "./seen.ts";
+import { ARRAY, INTEGER, isObject, kindOf, KINDS, NUMBER, OBJECT, STRING, TYPES } from "./value.ts";
+import { asWritten, pointerStep } from "./words.ts";
+
+export type { Violation } from "./run.ts";
 
 /** A schema is an object of keywords, or `true` (anything) or `false` (nothing). */
 export type JsonSchema = boolean | { readonly [keyword: string]: unknown };
 
-const DEEPEST = 128;
+export interface SchemaOptions {
+  /**
+   * What to do with a keyword that is not known. JSON Schema would have it ignored, which turns a slip of the pen into a
+   * check that is never made. One that begins with `x-` is always the operator's own, and ignored.
+   * @default "refuse"
+   */
+  readonly unknownKeywords?: "refuse" | "ignore";
+  /**
+   * How many schemas, members and items one validation may look at before it refuses the value. It stops values that fit
+   * a schema of nested alternatives badly on purpose; a step takes ten to a hundred nanoseconds.
+   * @default 1000000
+   */
+  readonly steps?: number;
+}
 
-/** Keywords that say something about a schema and check nothing. */
-const ANNOTATIONS = new Set(
-  ("$schema $id $anchor $comment $defs $vocabulary definitions title description default examples deprecated " +
-    "readOnly writeOnly format contentEncoding contentMediaType contentSchema x-mcp-header").split(" "),
+type Operands = Readonly<Record<string, unknown>>;
+
+/** Keywords, and the kinds of values that they are about. */
+const KEYWORDS = new Map<string, readonly [Keyword, readonly number[]]>(
+  ([
+    [stringKeywords, [STRING]],
+    [numberKeywords, [INTEGER, NUMBER]],
+    [arrayKeywords, [ARRAY]],
+    [objectKeywords, [OBJECT]],
+    [anyKeywords, KINDS],
+  ] as const).flatMap(([keywords, kinds]) =>
+    Object.entries(keywords).map(([name, compile]) => [name, [compile as Keyword, kinds]] as const)
+  ),
 );
 
+const UNEVALUATED = [
+  [ARRAY, "unevaluatedItems", unevaluatedItems],
+  [OBJECT, "unevaluatedProperties", unevaluatedProperties],
+] as const;
+
 /**
- * A function that lists what is wrong with a value, nothing when it fits.
+ * A function that lists what is wrong with a value, at most 20 things, and nothing when it fits.
  * @throws {TypeError} naming the pointer of what cannot be compiled
  */
-export function compileSchema(schema: JsonSchema): (value: unknown) => readonly Violation[] {
-  const compiled = new Map<unknown, Check>();
-  const anchors = new Map<string, unknown>();
-  collectAnchors(schema, anchors);
+export function compileSchema(
+  schema: JsonSchema,
+  options: SchemaOptions = {},
+): (value: unknown) => readonly Violation[] {
+  const compiler = new Compiler(schema, options);
+  const check = compiler.compileAll();
+  const { root, isDynamic } = compiler.document;
+  return (value) => {
+    const run = new Run(options.steps, isDynamic ? [root] : undefined);
+    return run.violations(check(value, run, undefined));
+  };
+}
 
-  const compile: Compile = (subschema, pointer) => {
-    if (typeof subschema === "boolean") return subschema ? () => true : refuse("must not be here");
-    if (!isObject(subschema)) {
-      throw new TypeError(`Cannot compile schema at "${pointer}": it must be an object or a boolean`);
+class Compiler {
+  readonly document: Document;
+  readonly #schema: JsonSchema;
+  readonly #ignoresUnknown: boolean;
+  /** What is being compiled has no check yet. */
+  readonly #compiled = new Map<object, Check | undefined>();
+  /** What references mean is compiled when what refers to it is done: so a long chain takes no deep stack. */
+  readonly #waiting: (() => void)[] = [];
+
+  constructor(schema: JsonSchema, options: SchemaOptions) {
+    this.#schema = schema;
+    this.document = new Document(schema);
+    this.#ignoresUnknown = options.unknownKeywords === "ignore";
+  }
+
+  compileAll(): Check {
+    const check = this.#compile(this.#schema, "#", this.document.root);
+    for (const compile of this.#waiting) compile();
+    return check;
+  }
+
+  #compile(schema: unknown, at: string, from: Resource): Check {
+    if (schema === true) return pass;
+    if (schema === false) return (_value, run) => run.refuse("must not be here");
+    if (!isObject(schema)) throw operandError(at, "a schema, which is an object or a boolean", schema);
+    const resource = this.document.resourceOf(schema, from);
+    if (!this.#compiled.has(schema)) {
+      this.#compiled.set(schema, undefined);
+      this.#compiled.set(schema, this.#compileKeywords(this.#keywordsOf(schema, at, resource), at, resource));
     }
-    const known = compiled.get(subschema);
-    if (known) return known;
-    // Set before it is filled, so that a schema may refer to itself.
-    let checks: readonly Check[] = [];
-    const check: Check = (value, path, found, depth) => {
-      if (depth > DEEPEST) return refuse("must not be nested so deeply")(value, path, found, depth);
-      let fits = true;
-      for (const one of checks) fits = one(value, path, found, depth + 1) && fits;
+    const check = this.#compiled.get(schema) ??
+      // An object that is inside itself, as no JSON text can be.
+      ((value, run, seen) => this.#compiled.get(schema)!(value, run, seen));
+    return this.#enter(check, resource, from);
+  }
+
+  /** A check that puts its resource into the dynamic scope, where somebody looks at that. */
+  #enter(check: Check, resource: Resource, from: Resource): Check {
+    if (!this.document.isDynamic || resource === from) return check;
+    return (value, run, seen) => {
+      run.scope!.push(resource);
+      const fits = check(value, run, seen);
+      run.scope!.pop();
       return fits;
     };
-    compiled.set(subschema, check);
-    checks = compileKeywords(
-      subschema,
-      pointer,
-      compile,
-      (reference) => resolve(schema, anchors, reference, pointer),
-    );
-    return check;
-  };
-
-  const check = compile(schema, "#");
-  return (value) => {
-    const found: Violation[] = [];
-    check(value, "", found, 0);
-    return found.slice(0, MOST_VIOLATIONS);
-  };
-}
-
-function compileKeywords(
-  schema: Record<string, unknown>,
-  pointer: string,
-  compile: Compile,
-  lookUp: (reference: string) => { target: unknown; pointer: string },
-): Check[] {
-  const checks: Check[] = [];
-  for (const keyword of Object.keys(schema)) {
-    const operand = schema[keyword];
-    const at = `${pointer}/${keyword.replaceAll("~", "~0").replaceAll("/", "~1")}`;
-    const check = compileKeyword(keyword, operand, schema, at, compile, lookUp);
-    if (check) checks.push(check);
   }
-  return checks;
-}
 
-function compileKeyword(
-  keyword: string,
-  operand: unknown,
-  schema: Record<string, unknown>,
-  at: string,
-  compile: Compile,
-  lookUp: (reference: string) => { target: unknown; pointer: string },
-): Check | undefined {
-  const list = () => {
-    if (!Array.isArray(operand) || operand.length === 0) throw wrongOperand(at, "a list of schemas");
-    return operand.map((each, i) => compile(each, `${at}/${i}`));
-  };
-  switch (keyword) {
-    case "$ref": {
-      const { target, pointer } = lookUp(text(operand, at));
-      return compile(target, pointer);
-    }
-    case "type":
-      return compileType(operand, at);
-    case "const":
-      return expect(`must be ${JSON.stringify(operand)}`, (value) => jsonEquals(value, operand));
-    case "enum": {
-      if (!Array.isArray(operand)) throw wrongOperand(at, "a list");
-      const shown = operand.map((each) => JSON.stringify(each)).join(", ");
-      return expect(`must be one of ${shown}`, (value) => operand.some((each) => jsonEquals(value, each)));
-    }
-    case "allOf": {
-      const all = list();
-      return (value, path, found, depth) =>
-        all.map((check) => check(value, path, found, depth)).every(Boolean);
-    }
-    case "anyOf": {
-      const any = list();
-      const fail = refuse("must fit one of the alternatives");
-      return (value, path, found, depth) =>
-        any.some((check) => fits(check, value, path, depth)) || fail(value, path, found, depth);
-    }
-    case "oneOf": {
-      const one = list();
-      const fail = refuse("must fit exactly one of the alternatives");
-      return (value, path, found, depth) =>
-        one.filter((check) => fits(check, value, path, depth)).length === 1 ||
-        fail(value, path, found, depth);
-    }
-    case "not": {
-      const not = compile(operand, at);
-      const fail = refuse("must not fit what is excluded");
-      return (value, path, found, depth) => !fits(not, value, path, depth) || fail(value, path, found, depth);
-    }
-    case "if": {
-      const condition = compile(operand, at);
-      const then = compile(schema.then ?? true, at.replace(/if$/, "then"));
-      const otherwise = compile(schema.else ?? true, at.replace(/if$/, "else"));
-      return (value, path, found, depth) =>
-        (fits(condition, value, path, depth) ? then : otherwise)(value, path, found, depth);
-    }
-    case "then":
-    case "else":
-      return undefined;
-    default: {
-      if (ANNOTATIONS.has(keyword)) return undefined;
-      const check = compileScalar(keyword, operand, at) ??
-        compileArray(keyword, operand, schema, at, compile) ??
-        compileObject(keyword, operand, schema, at, compile);
-      if (check === undefined) {
-        throw new TypeError(`Cannot compile schema: the keyword at "${at}" is not supported`);
-      }
-      return check === "nothing" ? undefined : check;
-    }
-  }
-}
-
-function compileType(operand: unknown, at: string): Check {
-  const types = Array.isArray(operand) ? operand : [operand];
-  for (const type of types) {
-    if (!/^(null|boolean|object|array|number|integer|string)$/.test(String(type))) {
-      throw wrongOperand(at, "a type of JSON");
-    }
-  }
-  return expect(`must be ${types.join(" or ")}`, (value) => {
-    const type = typeOf(value);
-    return types.includes(type) || type === "integer" && types.includes("number");
-  });
-}
-
-function collectAnchors(schema: unknown, anchors: Map<string, unknown>): void {
-  if (Array.isArray(schema)) { for (const each of schema) collectAnchors(each, anchors); }
-  else if (isObject(schema)) {
-    if (typeof schema.$anchor === "string") anchors.set("#" + schema.$anchor, schema);
-    if (typeof schema.$id === "string") anchors.set(schema.$id, schema);
+  #compileKeywords(schema: Operands, at: string, resource: Resource): Check {
+    const around: Surroundings = { schema, compile: (inner, at) => this.#compile(inner, at, resource) };
+    const checks = KINDS.map((): Check[] => []);
+    const add = (kinds: readonly number[], check: unknown) => {
+      if (check) { for (const kind of kinds) checks[kind]!.push(check as Check); }
+    };
     for (const keyword of Object.keys(schema)) {
-      if (keyword !== "const" && keyword !== "enum" && keyword !== "default" && keyword !== "examples") {
-        collectAnchors(schema[keyword], anchors);
+      const [compile, kinds] = KEYWORDS.get(keyword)!;
+      add(kinds, compile(schema[keyword], at + pointerStep(keyword), around));
+    }
+    add([ARRAY], compileItems(at, around));
+    add([OBJECT], compileMembers(at, around));
+    if (schema.$ref !== undefined) add(KINDS, this.#refer(schema.$ref, `${at}/$ref`, resource, false));
+    if (schema.$dynamicRef !== undefined) {
+      add(KINDS, this.#refer(schema.$dynamicRef, `${at}/$dynamicRef`, resource, true));
+    }
+    for (const [kind, keyword, compile] of UNEVALUATED) {
+      if (schema[keyword] === undefined) continue;
+      const others = compile(schema[keyword], `${at}/${keyword}`, around) as Check;
+      checks[kind] = [withUnevaluated(together(checks[kind]!), others)];
+    }
+    return byKind(schema.type, `${at}/type`, checks);
+  }
+
+  /** The keywords that count, as 2020-12 names them. @throws {TypeError} for one that is not known */
+  #keywordsOf(
+    schema: Operands,
+    at: string,
+    { isDraft7 }: Resource,
+  ): Operands {
+    // Draft-07 section 8.3: beside a $ref nothing counts.
+    if (isDraft7 && "$ref" in schema) return { $ref: schema.$ref };
+    const keywords: Record<string, unknown> = {};
+    for (const name of Object.keys(schema)) {
+      if (schema[name] === undefined || isSilent(name)) continue;
+      if (KEYWORDS.has(name) && !(isDraft7 && isLater(name))) keywords[name] = schema[name];
+      else if (!(isDraft7 && name === "additionalItems") && !this.#ignoresUnknown) {
+        throw new TypeError(
+          `Cannot compile schema: "${at}" must have only keywords of JSON Schema, and others that begin with "x-", ` +
+            `but has ${asWritten(name)}`,
+        );
       }
     }
+    // Draft-07 section 6.4: items was prefixItems when it was a list, and additionalItems was items.
+    return isDraft7 && Array.isArray(keywords.items)
+      ? { ...keywords, prefixItems: keywords.items, items: schema.additionalItems }
+      : keywords;
+  }
+
+  /** The check of what a reference means, or of what stands in for it in the dynamic scope. */
+  #refer(reference: unknown, at: string, from: Resource, dynamically: boolean): Check {
+    const later = (schema: unknown, at: string): Check => {
+      let check: Check;
+      this.#waiting.push(() => check = this.#compile(schema, at, from));
+      return (value, run, seen) => check(value, run, seen);
+    };
+    const { schema, dynamic } = this.document.resolve(reference, from, at);
+    const place = String(reference);
+    const check = later(schema, place);
+    if (!dynamically || !dynamic) return check;
+    const checks = new Map([...dynamic].map(([resource, schema]) => [resource, later(schema, place)]));
+    return (value, run, seen) => {
+      const outermost = run.scope!.find((resource) => checks.has(resource));
+      return (outermost ? checks.get(outermost)! : check)(value, run, seen);
+    };
   }
 }
 
-/** The schema that a reference inside the document names; nothing is ever fetched. */
-function resolve(
-  root: unknown,
-  anchors: ReadonlyMap<string, unknown>,
-  reference: string,
-  pointer: string,
-): { target: unknown; pointer: string } {
-  if (anchors.has(reference)) return { target: anchors.get(reference), pointer: reference };
-  let target = root;
-  const steps = reference === "#"
-    ? []
-    : reference.startsWith("#/")
-    ? reference.slice(2).split("/")
-    : undefined;
-  for (const step of steps ?? []) {
-    const name = decodeURIComponent(step).replaceAll("~1", "/").replaceAll("~0", "~");
-    target = typeof target === "object" && target !== null && Object.hasOwn(target, name)
-      ? (target as Record<string, unknown>)[name]
-      : undefined;
+/** A check that first asks for the kind of a value, and then makes only the checks for this kind. */
+function byKind(type: unknown, at: string, lists: readonly Check[][]): Check {
+  const types: readonly unknown[] = type === undefined ? TYPES : Array.isArray(type) ? type : [type];
+  if (types.length === 0 || !types.every((each) => TYPES.includes(each))) {
+    throw operandError(at, `one of ${TYPES.join(", ")}, or a list of them`, type);
   }
-  if (steps === undefined || target === undefined) {
-    throw new TypeError(
-      `Cannot compile schema at "${pointer}": "${reference}" names nothing inside the schema`,
-    );
-  }
-  return { target, pointer: reference };
+  const message = `must be ${types.join(" or ")}`;
+  const checks = KINDS.map((kind): Check =>
+    type === undefined || types.includes(TYPES[kind]) || kind === INTEGER && types.includes("number")
+      ? together(lists[kind]!)
+      : (value, run) => run.refuseFor(message, value)
+  );
+  if (checks.every((check) => check === pass)) return pass;
+  return (value, run, seen) => {
+    if (!run.enter()) return false;
+    const fits = checks[kindOf(value)]!(value, run, seen);
+    run.depth--;
+    return fits;
+  };
+}
+
+/** A check, and then one of what it has not seen. */
+function withUnevaluated(check: Check, others: Check): Check {
+  return (value, run, outer) => {
+    const seen = new Seen();
+    // What a schema has left that did not fit is no fault of its own.
+    if (!check(value, run, seen) || !others(value, run, seen)) return false;
+    if (outer) outer.all = true;
+    return true;
+  };
 }

@@ -2,126 +2,99 @@
  * Keywords for objects (https://json-schema.org/draft/2020-12/json-schema-core#section-10.3.2 and
  * https://json-schema.org/draft/2020-12/json-schema-validation#section-6.5).
  *
+ * A member is an own, enumerable property that is not `undefined`: what `JSON.parse` makes, `__proto__` included, and
+ * what `JSON.stringify` writes.
+ *
  * @module
  */
-import {
-  type Check,
-  type Compile,
-  count,
-  expect,
-  fits,
-  refuse,
-  regularExpression,
-  wrongOperand,
-} from "./check.ts";
-import { isObject } from "./value.ts";
+import { together } from "./any.ts";
+import { elsewhere, type Keywords } from "./keyword.ts";
+import { membersOf, namesOf } from "./operand.ts";
+import type { Check, Run } from "./run.ts";
+import { atLeast, atMost } from "./size.ts";
+import { asWritten, pointerStep } from "./words.ts";
 
-/** The check of a keyword; `"nothing"` when another keyword does its work; `undefined` when it is not one of these. */
-export function compileObject(
-  keyword: string,
-  operand: unknown,
-  schema: Readonly<Record<string, unknown>>,
-  at: string,
-  compile: Compile,
-): Check | "nothing" | undefined {
-  const bounded = (message: string, passes: (size: number, bound: number) => boolean): Check => {
-    const bound = count(operand, at, 0);
-    return expect(
-      `${message} ${bound} members`,
-      (value) => !isObject(value) || passes(Object.keys(value).length, bound),
-    );
-  };
-  switch (keyword) {
-    case "minProperties":
-      return bounded("must have at least", (size, bound) => size >= bound);
-    case "maxProperties":
-      return bounded("must have at most", (size, bound) => size <= bound);
-    case "required":
-      return each(names(operand, at), (name) => requires(name));
-    case "properties":
-      return each(Object.entries(schemas(operand, at)), ([name, member]) => {
-        const check = compile(member, `${at}/${name}`);
-        const place = "/" + escapePointer(name);
-        return (value, path, found, depth) =>
-          !isObject(value) || !Object.hasOwn(value, name) || check(value[name], path + place, found, depth);
-      });
-    case "patternProperties":
-      return each(Object.entries(schemas(operand, at)), ([source, member]) => {
-        const pattern = regularExpression(source, at);
-        const check = compile(member, `${at}/${source}`);
-        return eachMember((name) => pattern.test(name) ? check : undefined);
-      });
-    case "additionalProperties": {
-      const listed = new Set(Object.keys(isObject(schema.properties) ? schema.properties : {}));
-      const patterns = Object.keys(isObject(schema.patternProperties) ? schema.patternProperties : {});
-      const matching = patterns.map((source) => regularExpression(source, at));
-      const check = operand === false ? refuse("is not a known member") : compile(operand, at);
-      return eachMember((name) =>
-        listed.has(name) || matching.some((pattern) => pattern.test(name)) ? undefined : check
-      );
-    }
-    case "propertyNames": {
-      const check = compile(operand, at);
-      const fail = refuse("must have only allowed member names");
-      return (value, path, found, depth) =>
-        !isObject(value) || Object.keys(value).every((name) => fits(check, name, path, depth)) ||
-        fail(value, path, found, depth);
-    }
-    case "dependentRequired":
-      return each(Object.entries(schemas(operand, at)), ([name, needed]) => {
-        const required = each(names(needed, at), (needs) => requires(needs));
-        return (value, path, found, depth) =>
-          !isObject(value) || !Object.hasOwn(value, name) || required(value, path, found, depth);
-      });
-    case "dependentSchemas":
-      return each(Object.entries(schemas(operand, at)), ([name, member]) => {
-        const check = compile(member, `${at}/${name}`);
-        return (value, path, found, depth) =>
-          !isObject(value) || !Object.hasOwn(value, name) || check(value, path, found, depth);
-      });
-    default:
-      return undefined;
+export type Members = Readonly<Record<string, unknown>>;
+
+export const objectKeywords: Keywords<Members> = {
+  // These four share one walk over the value: members.ts.
+  properties: elsewhere,
+  patternProperties: elsewhere,
+  additionalProperties: elsewhere,
+  required: elsewhere,
+
+  minProperties: atLeast("member", countMembers),
+  maxProperties: atMost("member", countMembers),
+  propertyNames(operand, at, { compile }) {
+    const check = compile(operand, at);
+    return (value, run) => everyName(value, run, (name) => check(name, run, undefined), "the name ");
+  },
+
+  dependentRequired: (operand, at) =>
+    whenPresent(
+      membersOf(operand, at).map(([name, needed]) => [name, requires(needed, at + pointerStep(name), name)]),
+    ),
+  dependentSchemas: (operand, at, { compile }) =>
+    whenPresent(
+      membersOf(operand, at).map(([name, schema]) => [name, compile(schema, at + pointerStep(name))]),
+    ),
+  // Draft-07 section 6.5.7, and kept by 2020-12 for schemas that have it still.
+  dependencies: (operand, at, { compile }) =>
+    whenPresent(
+      membersOf(operand, at).map(([name, needed]) => [
+        name,
+        (Array.isArray(needed) ? requires : compile)(needed, at + pointerStep(name), name),
+      ]),
+    ),
+};
+
+function countMembers(value: Members, run: Run): number {
+  let size = 0;
+  for (const name in value) if (value[name] !== undefined) size++;
+  run.spend(size);
+  return size;
+}
+
+/** Whether the names of all members pass; `before` comes before what is wrong with one. */
+export function everyName(
+  value: Members,
+  run: Run,
+  passes: (name: string) => boolean,
+  before?: string,
+): boolean {
+  let fits = true;
+  for (const name in value) {
+    const from = run.found.length;
+    if (value[name] === undefined || passes(name)) continue;
+    fits = run.below(from, name, before);
+    if (!run.loud) break;
   }
+  return fits;
 }
 
-function requires(name: string): Check {
-  return expect(`must have the member "${name}"`, (value) => !isObject(value) || Object.hasOwn(value, name));
+function hasMember(value: Members, name: string): boolean {
+  return Object.hasOwn(value, name) && value[name] !== undefined;
 }
 
-/** All of the checks made of a list. */
-function each<Item>(items: readonly Item[], make: (item: Item) => Check): Check {
-  const checks = items.map(make);
-  return (value, path, found, depth) => {
-    let fitting = true;
-    for (const check of checks) fitting = check(value, path, found, depth) && fitting;
-    return fitting;
-  };
+/** Each check if the member of that name is present. */
+function whenPresent(checks: readonly (readonly [string, Check<Members>])[]): Check<Members> {
+  const each = checks.map(([name, check]): Check<Members> => (value, run, seen) =>
+    !hasMember(value, name) || check(value, run, seen)
+  );
+  return together(each as Check[]);
 }
 
-function eachMember(checkOf: (name: string) => Check | undefined): Check {
-  return (value, path, found, depth) => {
-    if (!isObject(value)) return true;
-    let fitting = true;
-    for (const name of Object.keys(value)) {
-      const check = checkOf(name);
-      if (check) fitting = check(value[name], `${path}/${escapePointer(name)}`, found, depth) && fitting;
+/** That the members are present; because of another member, if one is named. */
+export function requires(operand: unknown, at: string, cause?: string): Check<Members> {
+  const because = cause === undefined ? "" : `, because it has ${asWritten(cause)}`;
+  const required = namesOf(operand, at);
+  return (value, run) => {
+    let fits = true;
+    for (const name of required) {
+      if (hasMember(value, name)) continue;
+      fits = run.refuse(`must have the member ${asWritten(name)}${because}`);
+      if (!run.loud) break;
     }
-    return fitting;
+    return fits;
   };
-}
-
-function schemas(operand: unknown, at: string): Record<string, unknown> {
-  if (!isObject(operand)) throw wrongOperand(at, "an object");
-  return operand;
-}
-
-function names(operand: unknown, at: string): string[] {
-  if (!Array.isArray(operand) || operand.some((name) => typeof name !== "string")) {
-    throw wrongOperand(at, "a list of names");
-  }
-  return operand;
-}
-
-function escapePointer(name: string): string {
-  return name.replaceAll("~", "~0").replaceAll("/", "~1");
 }

@@ -1,5 +1,6 @@
 /**
- * What JSON values are to JSON Schema (https://json-schema.org/draft/2020-12/json-schema-core#section-4.2).
+ * What JSON values are to JSON Schema (https://json-schema.org/draft/2020-12/json-schema-core#section-4.2), whatever
+ * was asked of them: their kinds, their lengths, their multiples.
  *
  * @module
  */
@@ -8,22 +9,55 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** The most specific type: a number without fraction is an `integer`. */
-export function typeOf(value: unknown): string {
-  if (value === null) return "null";
-  if (Array.isArray(value)) return "array";
-  if (typeof value === "number") return Number.isInteger(value) ? "integer" : "number";
-  return typeof value;
+/** The types of values, which keywords tell apart by their index here. */
+export const TYPES: readonly unknown[] = [
+  "string",
+  "number",
+  "integer",
+  "array",
+  "object",
+  "boolean",
+  "null",
+];
+export const STRING = 0, NUMBER = 1, INTEGER = 2, ARRAY = 3, OBJECT = 4;
+/** All kinds: those of the types, and what is no JSON. */
+export const KINDS: readonly number[] = [0, 1, 2, 3, 4, 5, 6, 7];
+
+/** The kind of a value: a number without fraction is an integer, `1.0` too. */
+export function kindOf(value: unknown): number {
+  switch (typeof value) {
+    case "string":
+      return STRING;
+    case "number":
+      return Number.isInteger(value) ? INTEGER : NUMBER;
+    case "object":
+      return value === null ? 6 : Array.isArray(value) ? ARRAY : OBJECT;
+    case "boolean":
+      return 5;
+    default:
+      return 7;
+  }
 }
 
-/** Equality of JSON values: by content, whatever the order of members. */
-export function jsonEquals(a: unknown, b: unknown): boolean {
-  if (a === b) return true;
-  if (Array.isArray(a) && Array.isArray(b)) {
-    return a.length === b.length && a.every((each, i) => jsonEquals(each, b[i]));
-  }
-  if (!isObject(a) || !isObject(b)) return false;
-  const names = Object.keys(a);
-  return names.length === Object.keys(b).length &&
-    names.every((name) => Object.hasOwn(b, name) && jsonEquals(a[name], b[name]));
+/** The length of a string as JSON Schema counts it: in code points (RFC 8259 section 7). */
+export function codePoints(value: string): number {
+  return value.replace(/[^\0-\uffff]/gu, " ").length;
+}
+
+/** Whether a number is a multiple of another, as both are written in decimal: 0.07 is one of 0.01. */
+export function isMultiple(value: number, of: number): boolean {
+  if (Number.isSafeInteger(value) && Number.isSafeInteger(of)) return value % of === 0;
+  // JSON.parse makes Infinity of 1e999.
+  if (!Number.isFinite(value)) return false;
+  const [digits, power] = decimal(value);
+  const [ofDigits, ofPower] = decimal(of);
+  const least = Math.min(power, ofPower);
+  return digits * 10n ** BigInt(power - least) % (ofDigits * 10n ** BigInt(ofPower - least)) === 0n;
+}
+
+/** The digits of a finite number, and the power of ten of the last one. */
+function decimal(value: number): [digits: bigint, power: number] {
+  const [digits = "", power] = Math.abs(value).toExponential().split("e");
+  const [whole = "", fraction = ""] = digits.split(".");
+  return [BigInt(whole + fraction), Number(power) - fraction.length];
 }
