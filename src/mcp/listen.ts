@@ -7,22 +7,18 @@
 import { INVALID_PARAMS, RpcError } from "../jsonrpc/error.ts";
 import type { Params } from "../jsonrpc/message.ts";
 import type { Call } from "./call.ts";
-import type { Change, Changes } from "./changes.ts";
+import type { Change, Changes, PlacedChange } from "./changes.ts";
 import { requiredCapabilities } from "./client_feature.ts";
 import { MissingCapabilityError } from "./error.ts";
 import type { ModernWriter } from "./modern.ts";
 import { optionalObject, requireObject } from "./params.ts";
 import type { Registry } from "./registry.ts";
-import type { TaskStore } from "./task_store.ts";
-import { toTask } from "./task_store.ts";
-import type { Tasks } from "./tasks.ts";
+import { listenToTasks, type TaskListenOptions } from "./task_listen.ts";
 
-export interface ListenOptions {
+export interface ListenOptions extends TaskListenOptions {
   /** What is offered now. */
   readonly registry: () => Registry;
   readonly changes: Changes;
-  readonly tasks: Tasks;
-  readonly taskStore: TaskStore;
   readonly writer: ModernWriter;
 }
 
@@ -55,11 +51,12 @@ export interface Listening {
  * @throws {RpcError} -32602 for a filter that is none, -32021 for tasks without their extension
  */
 export async function startListening(
-  { registry, changes, tasks, taskStore, writer }: ListenOptions,
+  options: ListenOptions,
   call: Call,
   params: Params,
   send: (json: string) => void,
 ): Promise<Listening> {
+  const { registry, changes, writer } = options;
   const asked = readFilter(optionalObject(requireObject(params), "notifications"));
   if (asked.taskIds && !call.can("tasks")) throw new MissingCapabilityError(requiredCapabilities("tasks"));
   const honoured = honour(asked, registry());
@@ -71,35 +68,32 @@ export async function startListening(
   let early: (() => void)[] | undefined = [];
   const tell = (say: () => void): void => void (early ? early.push(say) : say());
   const uris = new Set(honoured.resourceSubscriptions);
-  // Read first: what is acknowledged is told from then on, and not only once a watch has begun.
-  const place = await changes.place();
-  const stops = [changes.listen(({ change }) => {
-    const { kind } = change;
-    if (kind === "resource" ? uris.has(change.uri) : honoured[LISTS[kind]]) {
-      tell(() => notify(...notificationOf(change)));
-    }
-  }, place)];
-  const taskIds: string[] = [];
+  const stops: (() => void)[] = [];
+  if (Object.keys(honoured).length > 0) {
+    // Read first: what is acknowledged is told from then on, and not only once a watch has begun.
+    const place = await changes.place();
+    const hear = ({ change }: PlacedChange): void => {
+      const { kind } = change;
+      if (kind === "resource" ? uris.has(change.uri) : honoured[LISTS[kind]]) {
+        tell(() => notify(...notificationOf(change)));
+      }
+    };
+    stops.push(changes.listen(hear, place));
+  }
+  let taskIds: readonly string[] | undefined;
   try {
-    for (const id of asked.taskIds ?? []) {
-      if (!await tasks.look(id, call)) continue;
-      taskIds.push(id);
-      let told = "";
-      const changed = async (): Promise<void> => {
-        const record = await taskStore.get(id).catch(() => undefined);
-        const text = JSON.stringify(record && toTask(record));
-        if (!record || text === told) return;
-        told = text;
-        tell(() => notify("notifications/tasks", toTask(record)));
-      };
-      stops.push(taskStore.listen(id, changed));
+    if (asked.taskIds) {
+      const say = (task: Record<string, unknown>): void => tell(() => notify("notifications/tasks", task));
+      const heard = await listenToTasks(options, asked.taskIds, call, say);
+      taskIds = heard.taskIds;
+      stops.push(heard.stop);
     }
   } catch (error) {
     for (const stop of stops) stop();
     throw error;
   }
   notify("notifications/subscriptions/acknowledged", {
-    notifications: { ...honoured, ...(asked.taskIds && { taskIds }) },
+    notifications: { ...honoured, ...(taskIds && { taskIds }) },
   });
   for (const say of early) say();
   early = undefined;

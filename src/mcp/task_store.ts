@@ -4,7 +4,8 @@
  * @module
  */
 import type { Principal } from "../http/bearer.ts";
-import { compareAndSet, type Entry, type Json, type Key, putIfAbsent, type Store } from "../store/store.ts";
+import { randomId } from "../crypto/secret.ts";
+import { compareAndSet, type Entry, type Json, type Key, type Put, type Store } from "../store/store.ts";
 import type { InputRequest } from "./inputs.ts";
 import { type Wakeups, wakingKey } from "./wakeups.ts";
 
@@ -35,9 +36,22 @@ export interface TaskRecord {
 
 type StoredPrincipal = Omit<Principal, "scopes"> & { readonly scopes: readonly string[] };
 
+/** Who works on a task, and what is known of it. Times are milliseconds since the epoch. */
+interface Lease {
+  readonly by: string;
+  /** Until when it surely lives. */
+  readonly until: number;
+  /** When it was first found silent. */
+  readonly silent?: number;
+}
+
 /** Who works on a task says so this often, and is believed for so long, in milliseconds. */
-const RENEW_EVERY = 7_000;
-const LEASE = 20_000;
+const RENEW_EVERY = 5_000;
+const LEASE = 15_000;
+/** How long it may be silent after that: where the store itself was away, its word is on its way. */
+const GRACE = 6_000;
+/** No store is away for so long. */
+const FOR_LONG = 60_000;
 
 /** Nothing changes it any more. */
 export function isOver({ status }: TaskRecord): boolean {
@@ -71,6 +85,9 @@ export class TaskStore {
   readonly #store: Store;
   readonly #wakeups: Wakeups;
   readonly #now: () => number;
+  readonly #me: string = randomId("");
+  /** Tasks that are worked on here. */
+  readonly #kept = new Set<string>();
 
   constructor(store: Store, wakeups: Wakeups, now: () => number) {
     this.#store = store;
@@ -84,7 +101,7 @@ export class TaskStore {
       check: [{ key: taskKey(record.id), version: null }],
       set: [
         { key: taskKey(record.id), value: record, expires: expiry(record) },
-        { key: leaseKey(record.id), value: true, expires: this.#now() + LEASE },
+        this.#lease(record),
       ],
     });
   }
@@ -112,7 +129,7 @@ export class TaskStore {
           check: [{ key: entry.key, version: entry.version }],
           set: [
             { key: entry.key, value, expires: expiry(value) },
-            { key: leaseKey(id), value: true, expires: this.#now() + LEASE },
+            this.#lease(value),
           ],
         })
         : await compareAndSet(this.#store, entry.key, entry.version, value, expiry(value));
@@ -120,30 +137,70 @@ export class TaskStore {
     }
   }
 
-  /** Whether somebody works on it. */
-  async isHeld(id: string): Promise<boolean> {
-    return await this.#store.get(leaseKey(id)) !== undefined;
+  /**
+   * Whether nobody works on it any more. Who finds it silent says so; only who finds that said a while ago believes it.
+   */
+  async isGone(id: string): Promise<boolean> {
+    if (this.#kept.has(id)) return false;
+    const now = this.#now();
+    const lease: Entry<Lease> | undefined = await this.#store.get(leaseKey(id));
+    if (!lease) return true;
+    const { until, silent } = lease.value;
+    if (until >= now) return false;
+    if (silent !== undefined) return now - silent >= GRACE;
+    if (now - until >= FOR_LONG) return true;
+    await compareAndSet(
+      this.#store,
+      lease.key,
+      lease.version,
+      { ...lease.value, silent: now },
+      lease.expires,
+    );
+    return false;
   }
 
-  /** Takes the work on; `false` when somebody was first. */
-  hold(id: string): Promise<boolean> {
-    return putIfAbsent(this.#store, leaseKey(id), true, this.#now() + LEASE);
+  /** Takes on the work of one that is gone: the record; `undefined` when somebody was first, or nothing is to be done. */
+  async takeOver(id: string): Promise<TaskRecord | undefined> {
+    const [entry, lease] = await Promise.all([
+      this.#store.get<TaskRecord>(taskKey(id)),
+      this.#store.get<Lease>(leaseKey(id)),
+    ]);
+    if (entry?.value.status !== "working" || lease && lease.value.until >= this.#now()) return undefined;
+    const done = await this.#store.commit({
+      check: [
+        { key: entry.key, version: entry.version },
+        { key: leaseKey(id), version: lease?.version ?? null },
+      ],
+      set: [this.#lease(entry.value)],
+    });
+    return done ? entry.value : undefined;
   }
 
-  /** Goes on holding it, and hears when it is cancelled. Gives the function that lets go. */
-  keep(id: string, cancelled: () => void): () => void {
+  /**
+   * Goes on working on it, and hears when it is cancelled, or another instance took it over. Gives the function that lets
+   * go.
+   */
+  keep(record: TaskRecord, stopped: () => void): () => void {
+    const { id } = record;
     const look = async (): Promise<void> => {
-      const record = await this.get(id).catch(() => undefined);
-      if (record?.status === "cancelled") cancelled();
+      const now = await this.get(id);
+      if (now?.status === "cancelled") stopped();
     };
-    const stop = this.listen(id, look);
+    const renew = async (): Promise<void> => {
+      const lease = await this.#store.get<Lease>(leaseKey(id));
+      if (lease && lease.value.by !== this.#me) return stopped();
+      const check = [{ key: leaseKey(id), version: lease?.version ?? null }];
+      await this.#store.commit({ check, set: [this.#lease(record)] });
+    };
+    this.#kept.add(id);
+    const stop = this.listen(id, () => void look().catch(() => {}));
     const timer = setInterval(() => {
-      this.#store.commit({ set: [{ key: leaseKey(id), value: true, expires: this.#now() + LEASE }] }).catch(
-        () => {},
-      );
-      look();
+      // What fails is done again: in time, unless the store is away for long.
+      renew().catch(() => {});
+      look().catch(() => {});
     }, RENEW_EVERY);
     return () => {
+      this.#kept.delete(id);
       clearInterval(timer);
       stop();
     };
@@ -152,6 +209,11 @@ export class TaskStore {
   /** Hears of changes. Gives the function that ends it. */
   listen(id: string, changed: () => void): () => void {
     return this.#wakeups.listen(["task", id], changed);
+  }
+
+  #lease(record: TaskRecord): Put {
+    const value: Lease = { by: this.#me, until: this.#now() + LEASE };
+    return { key: leaseKey(record.id), value, expires: expiry(record) };
   }
 }
 

@@ -118,24 +118,15 @@ export class Tasks {
     const { store, findTool } = this.#options;
     const record = await store.get(id);
     if (!record || record.owner !== principalKey(call.principal)) return undefined;
-    if (record.status !== "working" || await store.isHeld(id)) return record;
+    if (record.status !== "working" || !await store.isGone(id)) return record;
     const tool = findTool(record.tool);
-    if (!record.restart || !tool || !await store.hold(id)) {
-      return await store.change(
-        id,
-        (now) =>
-          now.status === "working"
-            ? {
-              ...now,
-              status: "failed",
-              statusMessage: GONE,
-              error: { code: INTERNAL_ERROR, message: GONE },
-            }
-            : undefined,
-      ) ?? record;
+    if (record.restart && tool) {
+      const taken = await store.takeOver(id);
+      if (taken) await this.#again(taken, tool, call);
+      return taken ?? await store.get(id);
     }
-    await this.#again(record, tool, call);
-    return record;
+    const failed = await store.change(id, (now) => now.status === "working" ? asGone(now) : undefined);
+    return failed ?? await store.get(id);
   }
 
   async #create(
@@ -172,7 +163,7 @@ export class Tasks {
     const { store } = this.#options;
     call.detach();
     call.inputs ??= new Inputs({ ...record.answers }, { ...record.kept });
-    const end = store.keep(record.id, () => call.cancel("The task was cancelled"));
+    const end = store.keep(record, () => call.cancel("The task was cancelled, or runs elsewhere"));
     let noted: string | undefined;
     let writing = false;
     const write = async (): Promise<void> => {
@@ -272,6 +263,10 @@ export class Tasks {
     }
     this.#go(record, tool, parsed.value, call);
   }
+}
+
+function asGone(record: TaskRecord): TaskRecord {
+  return { ...record, status: "failed", statusMessage: GONE, error: { code: INTERNAL_ERROR, message: GONE } };
 }
 
 function toRpcError(error: unknown): RpcError {
