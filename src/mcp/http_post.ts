@@ -64,7 +64,9 @@ export function createPostHandler(options: HttpOptions, answers: Answers, admit:
     const claim = claimedRevision(metaOf(params));
     if (claim === undefined && !byHeaders) {
       const version = headers.get("mcp-protocol-version")!;
-      const id = message && message.kind !== "notification" ? message.id ?? undefined : undefined;
+      // The id of an answer is one of ours.
+      const asks = message?.kind === "request" || message?.kind === "invalid";
+      const id = asks ? message.id ?? undefined : undefined;
       return answers.write({ id, error: unsupportedVersion(version) }, MODERN_ERA, principal);
     }
     let era = claim === undefined

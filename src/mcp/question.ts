@@ -88,7 +88,7 @@ export async function answerQuestion(
 export function refusal(method: string, error: unknown): RpcError {
   const { code, message } = Object(error) as { code?: unknown; message?: unknown };
   return new RpcError(
-    Number.isInteger(code) ? code as number : INTERNAL_ERROR,
+    Number.isSafeInteger(code) ? code as number : INTERNAL_ERROR,
     `The client refused ${method}: ${
       typeof message === "string" ? message.slice(0, 500) : "no reason given"
     }`,
