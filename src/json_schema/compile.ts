@@ -13,7 +13,7 @@
  */
 import { anyKeywords, together } from "./any.ts";
 import { arrayKeywords, compileItems, unevaluatedItems } from "./array.ts";
-import { isLater, isSilent } from "./dialect.ts";
+import { isLater } from "./dialect.ts";
 import { Document, type Resource } from "./document.ts";
 import { type Keyword, pass, type Surroundings } from "./keyword.ts";
 import { compileMembers, unevaluatedProperties } from "./members.ts";
@@ -23,7 +23,7 @@ import { type Check, Run, type Violation } from "./run.ts";
 import { numberKeywords, stringKeywords } from "./scalar.ts";
 import { Seen } from "./seen.ts";
 import { ARRAY, INTEGER, isObject, kindOf, KINDS, NUMBER, OBJECT, STRING, TYPES } from "./value.ts";
-import { asWritten, pointerStep } from "./words.ts";
+import { pointerStep } from "./words.ts";
 
 export type { Violation } from "./run.ts";
 
@@ -31,12 +31,6 @@ export type { Violation } from "./run.ts";
 export type JsonSchema = boolean | { readonly [keyword: string]: unknown };
 
 export interface SchemaOptions {
-  /**
-   * What to do with a keyword that is not known. JSON Schema would have it ignored, which turns a slip of the pen into a
-   * check that is never made. One that begins with `x-` is always the operator's own, and ignored.
-   * @default "refuse"
-   */
-  readonly unknownKeywords?: "refuse" | "ignore";
   /**
    * How many schemas, members and items one validation may look at before it refuses the value. It stops values that fit
    * a schema of nested alternatives badly on purpose; a step takes ten to a hundred nanoseconds.
@@ -73,7 +67,7 @@ export function compileSchema(
   schema: JsonSchema,
   options: SchemaOptions = {},
 ): (value: unknown) => readonly Violation[] {
-  const compiler = new Compiler(schema, options);
+  const compiler = new Compiler(schema);
   const check = compiler.compileAll();
   const { root, isDynamic } = compiler.document;
   return (value) => {
@@ -85,16 +79,14 @@ export function compileSchema(
 class Compiler {
   readonly document: Document;
   readonly #schema: JsonSchema;
-  readonly #ignoresUnknown: boolean;
   /** What is being compiled has no check yet. */
   readonly #compiled = new Map<object, Check | undefined>();
   /** What references mean is compiled when what refers to it is done: so a long chain takes no deep stack. */
   readonly #waiting: (() => void)[] = [];
 
-  constructor(schema: JsonSchema, options: SchemaOptions) {
+  constructor(schema: JsonSchema) {
     this.#schema = schema;
     this.document = new Document(schema);
-    this.#ignoresUnknown = options.unknownKeywords === "ignore";
   }
 
   compileAll(): Check {
@@ -153,24 +145,14 @@ class Compiler {
     return byKind(schema.type, `${at}/type`, checks);
   }
 
-  /** The keywords that count, as 2020-12 names them. @throws {TypeError} for one that is not known */
-  #keywordsOf(
-    schema: Operands,
-    at: string,
-    { isDraft7 }: Resource,
-  ): Operands {
+  /** The keywords that check something, as 2020-12 names them. All others say something (Core section 4.3.1). */
+  #keywordsOf(schema: Operands, { isDraft7 }: Resource): Operands {
     // Draft-07 section 8.3: beside a $ref nothing counts.
     if (isDraft7 && "$ref" in schema) return { $ref: schema.$ref };
     const keywords: Record<string, unknown> = {};
     for (const name of Object.keys(schema)) {
-      if (schema[name] === undefined || isSilent(name)) continue;
-      if (KEYWORDS.has(name) && !(isDraft7 && isLater(name))) keywords[name] = schema[name];
-      else if (!(isDraft7 && name === "additionalItems") && !this.#ignoresUnknown) {
-        throw new TypeError(
-          `Cannot compile schema: "${at}" must have only keywords of JSON Schema, and others that begin with "x-", ` +
-            `but has ${asWritten(name)}`,
-        );
-      }
+      const counts = KEYWORDS.has(name) && !(isDraft7 && isLater(name));
+      if (counts && schema[name] !== undefined) keywords[name] = schema[name];
     }
     // Draft-07 section 6.4: items was prefixItems when it was a list, and additionalItems was items.
     return isDraft7 && Array.isArray(keywords.items)

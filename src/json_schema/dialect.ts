@@ -21,12 +21,6 @@ const NAMED_SCHEMAS = words(
   "$defs definitions properties patternProperties dependentSchemas dependencies",
 );
 
-/** Keywords that say something about a schema and check nothing. `enumNames` is MCP's, for forms. */
-const SILENT = words(
-  "$schema $id $anchor $dynamicAnchor $comment $defs $vocabulary definitions title description default examples " +
-    "deprecated readOnly writeOnly format contentEncoding contentMediaType contentSchema enumNames",
-);
-
 /** Keywords that check something, and that draft-07 has not. */
 const LATER = words(
   "$dynamicRef prefixItems minContains maxContains dependentRequired dependentSchemas unevaluatedItems " +
@@ -42,11 +36,6 @@ export function isDraft7(dialect: unknown, at: string): boolean {
   const index = DIALECTS.indexOf(String(dialect).replace(/#$/, ""));
   if (index < 0) throw operandError(`${at}/$schema`, `one of ${DIALECTS.join(", ")}`, dialect);
   return index === 1;
-}
-
-/** Whether a keyword checks nothing. Those that begin with `x-` are the operator's own. */
-export function isSilent(keyword: string): boolean {
-  return SILENT.has(keyword) || keyword.startsWith("x-");
 }
 
 /** Whether draft-07 has not this keyword. */
