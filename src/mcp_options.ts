@@ -7,6 +7,7 @@ import type { Icon } from "./mcp/content.ts";
 import type { Definitions, Middleware } from "./mcp/group.ts";
 import { createSseHandlers } from "./mcp/http_sse.ts";
 import type { ToolServerOptions } from "./mcp/service.ts";
+import { serveStdio } from "./mcp/stdio.ts";
 import { checkWhole } from "./option_check.ts";
 import { VERSION } from "./version.ts";
 
@@ -93,5 +94,6 @@ export function completeMcp(mcp: McpOptions, given: Given): ToolServerOptions {
     keepAlive: 1000 * checkWhole("mcp.keepAlive", mcp.keepAlive ?? 15, 1),
     listLifetime: 1000 * checkWhole("mcp.listLifetime", mcp.listLifetime ?? 60, 0),
     sse: mcp.sse ? createSseHandlers : undefined,
+    stdio: serveStdio,
   };
 }

@@ -4,6 +4,11 @@
  *
  * @module
  */
+import { convertSchemasOf } from "./mcp/schema_vendor.ts";
+import { toJsonSchema } from "./mcp/valibot_json_schema.ts";
+
+convertSchemasOf("valibot", toJsonSchema);
+
 export { createTrivet, type Trivet } from "./trivet.ts";
 export type { McpOptions } from "./mcp_options.ts";
 export type { OAuthOptions, SkillsOptions, TrivetOptions } from "./options.ts";
@@ -13,6 +18,8 @@ export type { RequestContext } from "./http/service.ts";
 export { memoryStore } from "./store/memory.ts";
 export type { Store } from "./store/store.ts";
 export { type Definition, prompt, resource, resourceTemplate, tool, ToolError } from "./mcp/definition.ts";
+export { convertSchemasOf };
+export type { ToJsonSchema } from "./mcp/schema_vendor.ts";
 export { type Definitions, group, type Middleware } from "./mcp/group.ts";
 export type { CallContext } from "./mcp/context.ts";
 export type { ContentItem, ToolResult } from "./mcp/content.ts";

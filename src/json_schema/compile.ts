@@ -102,7 +102,7 @@ class Compiler {
     const resource = this.document.resourceOf(schema, from);
     if (!this.#compiled.has(schema)) {
       this.#compiled.set(schema, undefined);
-      this.#compiled.set(schema, this.#compileKeywords(this.#keywordsOf(schema, at, resource), at, resource));
+      this.#compiled.set(schema, this.#compileKeywords(this.#keywordsOf(schema, resource), at, resource));
     }
     const check = this.#compiled.get(schema) ??
       // An object that is inside itself, as no JSON text can be.

@@ -76,40 +76,15 @@ export function parseJson(text: string): unknown {
     throw new RpcError(PARSE_ERROR, "Parse error: the message is not JSON", undefined, { cause });
   }
   // Each level takes two characters, so most messages are too short to be looked at.
-  if (text.length > 2 * DEEPEST && isDeep(text)) {
+  if (text.length > 2 * DEEPEST && isDeep(value)) {
     throw new RpcError(PARSE_ERROR, `Parse error: the message is nested more than ${DEEPEST} deep`);
   }
   return value;
 }
 
-/** @param text is JSON */
-function isDeep(text: string): boolean {
-  let depth = 0;
-  for (let i = 0; i < text.length; i++) {
-    switch (text.charCodeAt(i)) {
-      case 0x22 /* " */:
-        i = endOfString(text, i);
-        break;
-      case 0x5b /* [ */:
-      case 0x7b /* { */:
-        if (++depth > DEEPEST) return true;
-        break;
-      case 0x5d /* ] */:
-      case 0x7d /* } */:
-        depth--;
-    }
-  }
-  return false;
-}
-
-/** Where the quotation mark is that ends a string: one behind an even number of backslashes. */
-function endOfString(text: string, start: number): number {
-  for (let end = start;;) {
-    end = text.indexOf('"', end + 1);
-    let before = end - 1;
-    while (text.charCodeAt(before) === 0x5c /* \ */) before--;
-    if ((end - before) % 2 === 1) return end;
-  }
+function isDeep(value: unknown, left: number = DEEPEST): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return left === 0 || Object.values(value).some((each) => isDeep(each, left - 1));
 }
 
 /** What the value is. A batch is not one message: see `dispatch.ts`. */

@@ -4,6 +4,10 @@ import * as v from "valibot";
 import * as z from "zod";
 import { toFormSchema } from "./form_schema.ts";
 import { type AnySchema, compileAnySchema } from "./standard_schema.ts";
+import { convertSchemasOf } from "./schema_vendor.ts";
+import { toJsonSchema } from "./valibot_json_schema.ts";
+
+convertSchemasOf("valibot", toJsonSchema);
 
 const test = suite("mcp/form_schema");
 

@@ -34,7 +34,7 @@ import { compileRegistry, type Registry } from "./registry.ts";
 import { resourceMethods } from "./resources.ts";
 import type { ServerInfo } from "./server_info.ts";
 import { Sessions } from "./session.ts";
-import { serveStdio } from "./stdio.ts";
+import type { serveStdio } from "./stdio.ts";
 import { subscriptionMethods } from "./subscriptions.ts";
 import { TaskStore } from "./task_store.ts";
 import { Tasks } from "./tasks.ts";
@@ -69,6 +69,8 @@ export interface ToolServerOptions extends ServerInfo {
   readonly listLifetime: number;
   /** Serves the transport of 2024-11-05, at `/mcp/sse`: `createSseHandlers`, for who wants it. */
   readonly sse: SseFactory | undefined;
+  /** `serveStdio`, for who wants it: a server behind HTTP alone need not carry it. */
+  readonly stdio: typeof serveStdio | undefined;
   readonly resourceMetadata: string | undefined;
   /** What a 401 says to ask for to begin with. */
   readonly initialScope?: string | undefined;
@@ -230,13 +232,11 @@ export function toolServer(options: ToolServerOptions): ToolServer {
         ? handle(request, context)
         : Promise.resolve(respondText(404, `Nothing is here. The tool server is at ${path}`));
     },
-    serveStdio: (input, output, principal) =>
-      serveStdio(
-        { host, legacy, modern, writer, sessions, changes, wakeups, listen },
-        input,
-        output,
-        principal,
-      ),
+    async serveStdio(input, output, principal) {
+      const connection = { host, legacy, modern, writer, sessions, changes, wakeups, listen };
+      if (!options.stdio) throw new TypeError('Cannot serve stdio: the server was made without "stdio"');
+      await options.stdio(connection, input, output, principal);
+    },
     async replace(definitions) {
       const before = registry;
       install(definitions);

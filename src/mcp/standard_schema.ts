@@ -6,7 +6,7 @@
  */
 import { compileSchema, type JsonSchema } from "../json_schema/compile.ts";
 import type { FromJsonSchema } from "./schema_types.ts";
-import { toJsonSchema } from "./valibot_json_schema.ts";
+import { converterOf, type SchemaUse } from "./schema_vendor.ts";
 
 /** The part of Standard Schema version 1 that is used, with its JSON Schema extension where a library has it. */
 export interface StandardSchema<Input = unknown, Output = Input> {
@@ -50,9 +50,6 @@ export interface CompiledSchema {
 }
 
 export type ParseResult = { readonly value: unknown } | { readonly problems: readonly string[] };
-
-/** Arguments of a tool, which are always an object, or its result, which may be any JSON. */
-export type SchemaUse = "input" | "output";
 
 /**
  * Compiles a schema once. Of a Standard Schema for results, the JSON Schema is of what it makes of them.
@@ -109,15 +106,16 @@ function compileStandard(schema: StandardSchema, name: string, use: SchemaUse): 
 /** The JSON Schema of a Standard Schema, by its own extension or by ours. */
 function toPublish(schema: StandardSchema, name: string, use: SchemaUse): JsonSchema {
   const { vendor, jsonSchema: extension } = schema["~standard"];
-  if (extension === undefined && vendor !== "valibot") {
+  const convert = converterOf(vendor);
+  if (!extension && !convert) {
     throw new TypeError(
-      `Cannot define "${name}": ${vendor} gives no JSON Schema; pass a JSON Schema object instead`,
+      `Cannot define "${name}": ${vendor} gives no JSON Schema; pass a JSON Schema object, or convertSchemasOf("${vendor}", …)`,
     );
   }
   const target = { target: "draft-2020-12" };
   const published = extension
     ? explain(name, use, () => use === "output" && extension.output?.(target) || extension.input(target))
-    : toJsonSchema(schema, name, use);
+    : convert!(schema, name, use);
   if (use === "output" || published.type === "object") return published;
   if (!isOfObjects(published)) {
     throw new TypeError(`Cannot define "${name}": its input schema must be of an object`);

@@ -9,6 +9,10 @@ import {
   type StandardSchema,
   type Unparsed,
 } from "./standard_schema.ts";
+import { convertSchemasOf } from "./schema_vendor.ts";
+import { toJsonSchema } from "./valibot_json_schema.ts";
+
+convertSchemasOf("valibot", toJsonSchema);
 
 const test = suite("mcp/standard_schema");
 
@@ -61,7 +65,7 @@ test("raw JSON Schema is published as it is, and validates", () => {
   const { jsonSchema, parse } = compileAnySchema(RAW, "x");
   assert.is(jsonSchema, RAW);
   assert.equal(parse({ a: "1" }), { value: { a: "1" } });
-  assert.equal(parse({ a: 1 }), { problems: ["/a: must be string"] });
+  assert.equal(parse({ a: 1 }), { problems: ["/a: must be string, but is 1"] });
   assert.equal(parse(1), { problems: ["the arguments: must be object"] });
 });
 
@@ -79,7 +83,7 @@ test("a result may be any JSON", () => {
   const list = { type: "array", items: { type: "number" } };
   assert.equal(compileAnySchema(list, "x", "output").parse([1]), { value: [1] });
   assert.equal(compileAnySchema(list, "x", "output").parse("1"), {
-    problems: ["the result: must be array"],
+    problems: ['the result: must be array, but is "1"'],
   });
   assert.equal(compileAnySchema(v.string(), "x", "output").jsonSchema, { type: "string" });
   assert.equal(compileAnySchema(v.string(), "x", "output").parse("a"), { value: "a" });
@@ -167,7 +171,7 @@ test("a library without JSON Schema is refused", () => {
   const schema = foreign(undefined, (value) => ({ value }));
   assert.throws(
     () => compileAnySchema(schema, "x"),
-    /Cannot define "x": foreign gives no JSON Schema; pass a JSON Schema object instead/,
+    /Cannot define "x": foreign gives no JSON Schema; pass a JSON Schema object, or convertSchemasOf\("foreign", …\)/,
   );
 });
 

@@ -10,6 +10,11 @@ import { type Principal, TokenRefusal } from "../http/bearer.ts";
 import { memoryStore } from "../store/memory.ts";
 import { type Definition, prompt, resource, resourceTemplate, tool, ToolError } from "./definition.ts";
 import { type ToolServer, toolServer, type ToolServerOptions } from "./service.ts";
+import { serveStdio } from "./stdio.ts";
+import { convertSchemasOf } from "./schema_vendor.ts";
+import { toJsonSchema } from "./valibot_json_schema.ts";
+
+convertSchemasOf("valibot", toJsonSchema);
 
 export const DEFINITIONS: readonly Definition[] = [
   tool({
@@ -136,6 +141,7 @@ export function newServer(options: Partial<ToolServerOptions> = {}): TestServer 
     keepAlive: 15_000,
     listLifetime: 60_000,
     sse: undefined,
+    stdio: serveStdio,
     extensions: [],
     resourceMetadata: undefined,
     observe: (event) => events.push(event),
