@@ -66,7 +66,7 @@ test("raw JSON Schema is published as it is, and validates", () => {
   assert.is(jsonSchema, RAW);
   assert.equal(parse({ a: "1" }), { value: { a: "1" } });
   assert.equal(parse({ a: 1 }), { problems: ["/a: must be string, but is 1"] });
-  assert.equal(parse(1), { problems: ["the arguments: must be object"] });
+  assert.equal(parse(1), { problems: ["the arguments: must be object, but is 1"] });
 });
 
 for (const schema of [{}, { type: "array" }, { type: ["object", "null"] }, { properties: {} }]) {
