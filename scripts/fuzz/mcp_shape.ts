@@ -1,0 +1,112 @@
+/**
+ * The form of everything that the fuzzed tool server says: JSON-RPC 2.0, what each era adds to results and what it must
+ * not, events of streams, and words that nobody outside should read.
+ *
+ * @module
+ */
+import type { Profile } from "./mcp_oracle.ts";
+import { isObject } from "./mcp_wire.ts";
+
+export type Message = Readonly<Record<string, unknown>>;
+
+/** Secrets, stacks, and places on the server's machine. */
+const LEAK =
+  /hunter2|\/srv\/|\/src\/(?:mcp|jsonrpc|http)\/|node:internal|node_modules|Maximum call stack|\bat .{1,80}\.(?:ts|js|mjs):\d+/;
+
+/** What no text may hold; `undefined` when all is well. */
+export function findLeak(text: string): string | undefined {
+  const leak = LEAK.exec(text);
+  return leak ? `an answer that tells of the server: ${leak[0]}` : undefined;
+}
+
+/** What is wrong with an answer; `id` is the one to repeat, `undefined` when it could not be read. */
+export function checkAnswer(message: unknown, id: unknown, profile: Profile): string | undefined {
+  if (!isObject(message) || message.jsonrpc !== "2.0") return "an answer that is no JSON-RPC 2.0";
+  const stray = Object.keys(message).find((name) => !["jsonrpc", "id", "result", "error"].includes(name));
+  if (stray !== undefined) return `an answer with a member "${stray}"`;
+  if (("result" in message) === ("error" in message)) {
+    return "an answer with both or neither of result and error";
+  }
+  if (id === undefined ? message.id !== undefined && message.id !== null : message.id !== id) {
+    return `an answer to ${JSON.stringify(message.id)}`;
+  }
+  return "error" in message ? checkError(message.error, profile) : checkResult(message.result, profile);
+}
+
+function checkError(error: unknown, { kind }: Profile): string | undefined {
+  if (!isObject(error)) return "an error that is no object";
+  const { code, message, data: _, ...rest } = error;
+  if (Object.keys(rest).length > 0) return "an error with more than code, message and data";
+  if (!Number.isInteger(code)) return "an error whose code is no integer";
+  if (typeof message !== "string" || message === "") return "an error without a message";
+  if (/(?<!received )undefined|\[object |\bNaN\b/.test(message)) return "an error that is badly worded";
+  // 2026-07-28, basic: these are of older revisions.
+  const isOld = code as number <= -32000 && code as number >= -32019 || code === -32042;
+  return kind === "modern" && isOld ? `the code ${code} in a modern answer` : undefined;
+}
+
+const MODERN_MEMBERS = ["resultType", "ttlMs", "cacheScope", "requestState", "inputRequests"];
+
+function checkResult(result: unknown, { kind }: Profile): string | undefined {
+  if (!isObject(result)) return "a result that is no object";
+  if (kind !== "modern") {
+    const stray = MODERN_MEMBERS.find((name) => name in result);
+    return stray === undefined ? undefined : `"${stray}" in a result of a revision with a handshake`;
+  }
+  const { resultType, _meta, ttlMs, cacheScope, requestState, inputRequests } = result;
+  if (typeof resultType !== "string") return "a modern result without resultType";
+  const server = isObject(_meta) ? _meta["io.modelcontextprotocol/serverInfo"] : undefined;
+  if (!isObject(server) || server.name !== "test") return "a modern result without serverInfo";
+  if (resultType === "input_required") {
+    return requestState === undefined && inputRequests === undefined
+      ? "a result that asks for nothing"
+      : undefined;
+  }
+  const lists = ["tools", "prompts", "resources", "resourceTemplates", "contents", "supportedVersions"];
+  if (!lists.some((name) => Array.isArray(result[name]))) return undefined;
+  const isCached = Number.isInteger(ttlMs) && (ttlMs as number) >= 0 &&
+    (cacheScope === "public" || cacheScope === "private");
+  return isCached ? undefined : "a result that says not how long it may be kept";
+}
+
+export interface StreamEvent {
+  readonly id?: string;
+  readonly event?: string;
+  readonly data?: string;
+}
+
+/** Reads server-sent events as they come, and refuses whatever a careful server would not write. */
+export class EventParser {
+  readonly events: StreamEvent[] = [];
+  problem: string | undefined;
+  #rest = "";
+  readonly #decoder = new TextDecoder("utf-8", { fatal: true });
+
+  /** Gives the events that end in this chunk. */
+  take(chunk: Uint8Array): StreamEvent[] {
+    this.#rest += this.#decoder.decode(chunk, { stream: true });
+    const blocks = this.#rest.split("\n\n");
+    this.#rest = blocks.pop()!;
+    return blocks.flatMap((block) => this.#read(block));
+  }
+
+  /** The stream is over. */
+  end(): void {
+    if (this.#rest !== "") this.problem ??= "a stream that ends inside an event";
+  }
+
+  #read(block: string): StreamEvent[] {
+    const event: Record<string, string> = {};
+    for (const line of block.split("\n")) {
+      if (line === ":") continue;
+      const field = /^(id|event|data|retry):(?: (.*))?$/s.exec(line);
+      if (!field || field[1]! in event) {
+        this.problem ??= `the line ${JSON.stringify(line.slice(0, 100))} in a stream`;
+      } else event[field[1]!] = field[2] ?? "";
+    }
+    if (event.retry !== undefined && !/^\d+$/.test(event.retry)) this.problem ??= "a retry that is no number";
+    if (event.data === undefined) return [];
+    this.events.push(event);
+    return [event];
+  }
+}

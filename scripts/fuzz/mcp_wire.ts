@@ -1,0 +1,63 @@
+/**
+ * Messages and fields as the specifications read them, written anew beside the server's own readers.
+ *
+ * @module
+ */
+
+/** Lists and objects inside each other: a deeper message is not read (RFC 8259 section 9 allows a limit). */
+export const DEEPEST: number = 512;
+/** The value of a field that may be encoded; `undefined` for a bad one. */
+export function decodeField(field: string): string | undefined {
+  if (/[^\t\x20-\x7e]/.test(field)) return undefined;
+  const base64 = /^=\?base64\?(.*)\?=$/.exec(field)?.[1];
+  if (base64 === undefined) return field;
+  if (!/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(base64)) return undefined;
+  try {
+    const bytes = Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+/** What a JSON value is by JSON-RPC 2.0. */
+export function kindOf(value: unknown): "request" | "notification" | "answer" | "invalid" {
+  if (!isObject(value) || value.jsonrpc !== "2.0") return "invalid";
+  const { id, method, params } = value;
+  const hasId = id === null || typeof id === "string" || typeof id === "number" && Number.isFinite(id);
+  if (method === undefined) return hasId && "result" in value !== "error" in value ? "answer" : "invalid";
+  if (typeof method !== "string" || params !== undefined && (typeof params !== "object" || params === null)) {
+    return "invalid";
+  }
+  return id === undefined ? "notification" : hasId ? "request" : "invalid";
+}
+
+/** The revision that a message names in `_meta`. */
+export function claimOf(value: unknown): unknown {
+  if (kindOf(value) === "answer" || kindOf(value) === "invalid") return undefined;
+  const meta = metaOf((value as Readonly<Record<string, unknown>>).params);
+  const key = "io.modelcontextprotocol/protocolVersion";
+  return meta && Object.hasOwn(meta, key) ? meta[key] : undefined;
+}
+
+export function metaOf(params: unknown): Readonly<Record<string, unknown>> | undefined {
+  const meta = typeof params === "object" && params !== null
+    ? (params as { _meta?: unknown })._meta
+    : undefined;
+  return isObject(meta) ? meta : undefined;
+}
+
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** How many lists and objects stand inside each other. */
+export function depthOf(text: string): number {
+  let depth = 0;
+  let most = 0;
+  for (const [token] of text.matchAll(/"(?:[^"\\]|\\.)*"|[[{]|[\]}]/g)) {
+    if (token === "[" || token === "{") most = Math.max(most, ++depth);
+    else if (token === "]" || token === "}") depth--;
+  }
+  return most;
+}
