@@ -43,14 +43,20 @@ async function begin(
   return { call, steps, tokens };
 }
 
-for (const entry of Object.keys(entries)) {
+/** Every entry of this runtime, and two instances that take requests in turn. */
+const PLACES: readonly (readonly [name: string, entry: string, count: number])[] = [
+  ...Object.keys(entries).map((entry) => [entry, entry, 1] as const),
+  ["two instances", Object.keys(entries)[0]!, 2],
+];
+
+for (const [place, entry, count] of PLACES) {
   for (const [name, options] of CLIENTS) {
-    const test = suite(`${name} loses its connection, ${entry}`);
+    const test = suite(`${name} loses its connection, ${place}`);
     let server: RunningServer;
     let client: TourClient;
 
     test.before(async () => {
-      server = await serveTour(entry);
+      server = await serveTour(entry, count);
     });
     test.before.each(async () => {
       client = await connectTour(options, server);
@@ -58,7 +64,7 @@ for (const entry of Object.keys(entries)) {
     test.after.each(() => client.close());
     test.after(() => server.close());
 
-    test(`${name}, ${entry}: a call whose connection breaks has its result`, async () => {
+    test(`${name}, ${place}: a call whose connection breaks has its result`, async () => {
       const { call, steps, tokens } = await begin(client, "once");
       client.wire.callOf("wait")!.cut();
       const back = await soon(client.wire.next(({ method }) => method === "GET"), "the client's return");
@@ -69,7 +75,7 @@ for (const entry of Object.keys(entries)) {
       assert.ok(tokens.length > 2);
     });
 
-    test(`${name}, ${entry}: and when it breaks again and again`, async () => {
+    test(`${name}, ${place}: and when it breaks again and again`, async () => {
       const { call, steps } = await begin(client, "often");
       let broken = client.wire.callOf("wait")!;
       for (let time = 0; time < 3; time++) {
@@ -83,7 +89,7 @@ for (const entry of Object.keys(entries)) {
       assert.equal(steps, [1, 2]);
     });
 
-    test(`${name}, ${entry}: what changes while the session's stream is broken is told afterwards, once`, async () => {
+    test(`${name}, ${place}: what changes while the session's stream is broken is told afterwards, once`, async () => {
       const uris = ["tour://notes/today", "tour://notes/tomorrow"];
       const unwatch = await client.watch(uris);
       const updated = "notifications/resources/updated";
@@ -102,7 +108,7 @@ for (const entry of Object.keys(entries)) {
       await unwatch(uris[0]!);
     });
 
-    test(`${name}, ${entry}: a session that was ended is not found; a new one begins`, async () => {
+    test(`${name}, ${place}: a session that was ended is not found; a new one begins`, async () => {
       const id = client.sessionId()!;
       assert.match(id, /^[\x21-\x7e]+$/);
       const stream = client.wire.exchanges.find(({ method }) => method === "GET")!;
@@ -132,21 +138,21 @@ for (const entry of Object.keys(entries)) {
       await again.close();
     });
 
-    test(`${name}, ${entry}: nothing went wrong on the server`, async () => {
+    test(`${name}, ${place}: nothing went wrong on the server`, async () => {
       assert.is(textOf(await client.call("faults")), "[]");
     });
 
     test.run();
   }
 
-  const test = suite(`other losses, ${entry}`);
+  const test = suite(`other losses, ${place}`);
   let server: RunningServer;
   test.before(async () => {
-    server = await serveTour(entry);
+    server = await serveTour(entry, count);
   });
   test.after(() => server.close());
 
-  test(`client 1.x, ${entry}: another process takes the session over, and the result of a call that ran`, async () => {
+  test(`client 1.x, ${place}: another process takes the session over, and the result of a call that ran`, async () => {
     const first = await connectTour({ generation: 1, transport: "http" }, server);
     const { call, tokens } = await begin(first, "handed over");
     const lost = call.catch((error) => error);
@@ -166,7 +172,7 @@ for (const entry of Object.keys(entries)) {
     await heir.close();
   });
 
-  test(`client 2.x, ${entry}: in the modern era a connection that breaks is a cancellation`, async () => {
+  test(`client 2.x, ${place}: in the modern era a connection that breaks is a cancellation`, async () => {
     const client = await connectTour({
       generation: 2,
       transport: "http",
@@ -183,7 +189,7 @@ for (const entry of Object.keys(entries)) {
     assert.is(await call, "failed");
   });
 
-  test(`client 2.x, ${entry}: a subscription whose connection breaks is closed; a new one hears again`, async () => {
+  test(`client 2.x, ${place}: a subscription whose connection breaks is closed; a new one hears again`, async () => {
     const client = await connectTour({
       generation: 2,
       transport: "http",
@@ -201,7 +207,7 @@ for (const entry of Object.keys(entries)) {
     await client.close();
   });
 
-  test(`client 2.x, ${entry}: a server that stops ends subscriptions in good order`, async () => {
+  test(`client 2.x, ${place}: a server that stops ends subscriptions in good order`, async () => {
     const client = await connectTour({
       generation: 2,
       transport: "http",

@@ -184,6 +184,7 @@ for (const entry of Object.keys(entries)) {
         return { role: "assistant", content: messages[0].content, model: "echo" };
       };
       assert.is(JSON.parse(textOf(await call(client, "ask_model")))[1], "Say something");
+      assert.is((await call(client, "ask_tools")).isError, true, "tools for models came with 2025-11-25");
       client.answers["roots/list"] = () => ({ roots: [{ uri: "file:///old" }] });
       assert.equal(JSON.parse(textOf(await call(client, "ask_roots"))), [{ uri: "file:///old" }]);
       await client.notify("notifications/roots/list_changed");

@@ -19,15 +19,21 @@ import { codeOf, textOf } from "./test_mcp_tour_stop.ts";
 const ANY = v.looseObject({});
 const TASKS = "io.modelcontextprotocol/tasks";
 
-for (const entry of [...Object.keys(entries), undefined]) {
-  const place = entry ?? "stdio";
+/** Every entry of this runtime, two instances that take requests in turn, and a process of its own. */
+const PLACES: readonly (readonly [name: string, entry: string | undefined, count: number])[] = [
+  ...Object.keys(entries).map((entry) => [entry, entry, 1] as const),
+  ["two instances", Object.keys(entries)[0], 2],
+  ["stdio", undefined, 1],
+];
+
+for (const [place, entry, count] of PLACES) {
   const test = suite(`tasks of client 2.x, ${place}`);
   let server: RunningServer | undefined;
   let client: Client;
   const heard = new Heard();
 
   test.before(async () => {
-    server = entry === undefined ? undefined : await serveTour(entry);
+    server = entry === undefined ? undefined : await serveTour(entry, count);
     const transport: Transport = server
       ? new StreamableHTTPClientTransport(new URL(`${server.url}/mcp`))
       : new StdioClientTransport({ ...STDIO, stderr: "inherit" });

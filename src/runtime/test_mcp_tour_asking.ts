@@ -58,6 +58,32 @@ export function askingDefinitions(): Definition[] {
       },
     }),
     tool({
+      name: "ask_tools",
+      description: "Has the client's model use a tool, and gives it the result",
+      async run(_, context) {
+        const question = { role: "user", content: text("What is the weather in Oslo?") } as const;
+        const inputSchema = { type: "object", properties: { city: { type: "string" } } };
+        const tools = [{ name: "weather", description: "Tells the weather", inputSchema }];
+        const asked = await context.sample({
+          messages: [question],
+          maxTokens: 10,
+          tools,
+          toolChoice: { mode: "required" },
+        });
+        const [{ id, input }] = asked.content;
+        const result = { type: "tool_result", toolUseId: id, content: [text(`grey in ${input.city}`)] };
+        const { content } = await context.sample({
+          messages: [question, { role: "assistant", content: asked.content }, {
+            role: "user",
+            content: [result],
+          }],
+          maxTokens: 10,
+          tools,
+        });
+        return JSON.stringify([asked.stopReason, Array.isArray(content) ? content[0].text : content.text]);
+      },
+    }),
+    tool({
       name: "ask_roots",
       description: "Asks where the client works",
       run: async (_, context) => JSON.stringify(await context.listRoots()),

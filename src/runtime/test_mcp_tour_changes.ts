@@ -4,6 +4,7 @@
  * @module
  */
 import * as assert from "uvu/assert";
+import type { Loose } from "./test_mcp_tour_client.ts";
 import { type Stop, textOf, TOOLS } from "./test_mcp_tour_stop.ts";
 
 export const CHANGE_STOPS: readonly Stop[] = [
@@ -20,10 +21,16 @@ export const CHANGE_STOPS: readonly Stop[] = [
       }
       await client.call("touch", { uri: "tour://logo" });
       await unwatch(uris[0]!);
-      await client.call("touch", { uri: uris[0] });
-      await client.call("touch", { uri: uris[1] });
-      assert.is((await heard.next(updated)).uri, uris[1], "and of no other");
-      assert.equal(heard.take(updated), []);
+      let late: Loose[];
+      do {
+        await client.call("touch", { uri: uris[0] });
+        await client.call("touch", { uri: uris[1] });
+        await heard.next(updated, ({ uri }) => uri === uris[1]);
+        late = heard.take(updated);
+        assert.ok(late.every(({ uri }) => uri === uris[0]), "nothing of what nobody watches");
+        // A stream that the client closed may carry a change until the server knows; an unsubscription may not.
+        if (client.era === "legacy") assert.equal(late, []);
+      } while (late.length > 0);
     },
   },
   {
@@ -41,7 +48,8 @@ export const CHANGE_STOPS: readonly Stop[] = [
       assert.is((await client.read("tour://late")).contents[0].text, "late");
       assert.ok((await client.list("prompts")).all.some((each) => each.name === "late"));
       for (const list of ["tools", "resources", "prompts"]) {
-        assert.equal(heard.take(`notifications/${list}/list_changed`), []);
+        // Each instance says so once.
+        assert.ok(heard.take(`notifications/${list}/list_changed`).length < client.instances);
       }
     },
   },

@@ -36,6 +36,10 @@ export interface TourOptions {
   readonly transport: "http" | "stdio" | "sse";
   /** What client 2.x negotiates; client 1.x knows no modern era. @default "legacy" */
   readonly mode?: VersionNegotiationMode;
+  /** The client keeps lists by itself, and says `kept` of each that it has read again. */
+  readonly keepsLists?: boolean;
+  /** How many instances the server has. @default 1 */
+  readonly instances?: number;
 }
 
 export interface CallOptions {
@@ -52,6 +56,7 @@ export interface Answers {
 }
 
 export interface TourClient {
+  readonly instances: number;
   readonly generation: 1 | 2;
   readonly era: "modern" | "legacy";
   readonly revision: string;
@@ -75,6 +80,8 @@ export interface TourClient {
   setLevel(level: "debug" | "info" | "warning" | "error"): Promise<unknown>;
   /** Hears when these resources change, and when lists do; gives the function that ends it. */
   watch(uris: string[]): Promise<(uri: string) => Promise<void>>;
+  /** Says that its roots are not what they were; nobody asks for that in the modern era. */
+  rootsChanged(): Promise<void>;
   terminate(): Promise<void>;
   close(): Promise<void>;
 }
@@ -82,7 +89,7 @@ export interface TourClient {
 const INFO = { name: "tourist", version: "1.0.0", title: "A tourist" };
 const CAPABILITIES = {
   elicitation: { form: { applyDefaults: true }, url: {} },
-  sampling: {},
+  sampling: { tools: {} },
   roots: { listChanged: true },
 };
 const RECONNECTION = {
@@ -97,6 +104,15 @@ export function connectTour(options: TourOptions, place: Place): Promise<TourCli
   return options.generation === 1 ? connectV1(options, place) : connectV2(options, place);
 }
 
+/** What a client does by itself when lists change. */
+function keepLists(heard: Heard): Loose {
+  const keep = (list: string): Loose => ({
+    debounceMs: 0,
+    onChanged: (error: unknown, entries: Loose[] | null) => heard.tell("kept", { list, error, entries }),
+  });
+  return { tools: keep("tools"), prompts: keep("prompts"), resources: keep("resources") };
+}
+
 function newAnswers(): Answers {
   return {
     elicit: () => ({ action: "cancel" }),
@@ -105,12 +121,18 @@ function newAnswers(): Answers {
   };
 }
 
-async function connectV1({ transport: kind }: TourOptions, place: Place): Promise<TourClient> {
+async function connectV1(
+  { transport: kind, instances = 1, keepsLists = false }: TourOptions,
+  place: Place,
+): Promise<TourClient> {
   const wire = new Wire();
   const heard = new Heard();
   const answers = newAnswers();
   const errors: Error[] = [];
-  const client = new ClientV1(INFO, { capabilities: CAPABILITIES });
+  const client = new ClientV1(INFO, {
+    capabilities: CAPABILITIES,
+    ...(keepsLists && { listChanged: keepLists(heard) }),
+  });
   client.onerror = (error) => void errors.push(error);
   client.fallbackNotificationHandler = (each) => Promise.resolve(heard.tell(each.method, each.params));
   client.setRequestHandler(schemasV1.ElicitRequestSchema, ({ params }: Loose) => answers.elicit(params));
@@ -138,6 +160,7 @@ async function connectV1({ transport: kind }: TourOptions, place: Place): Promis
     prompts: (cursor: Loose) => client.listPrompts(cursor),
   };
   return {
+    instances,
     generation: 1,
     era: "legacy",
     revision: revision || schemasV1.LATEST_PROTOCOL_VERSION,
@@ -178,20 +201,25 @@ async function connectV1({ transport: kind }: TourOptions, place: Place): Promis
       for (const uri of uris) await client.subscribeResource({ uri });
       return async (uri) => void await client.unsubscribeResource({ uri });
     },
+    rootsChanged: () => client.sendRootsListChanged(),
     terminate: () => (transport as HttpV1).terminateSession(),
     close: () => client.close(),
   };
 }
 
 async function connectV2(
-  { transport: kind, mode = "legacy" }: TourOptions,
+  { transport: kind, mode = "legacy", instances = 1, keepsLists = false }: TourOptions,
   place: Place,
 ): Promise<TourClient> {
   const wire = new Wire();
   const heard = new Heard();
   const answers = newAnswers();
   const errors: Error[] = [];
-  const client = new ClientV2(INFO, { capabilities: CAPABILITIES, versionNegotiation: { mode } });
+  const client = new ClientV2(INFO, {
+    capabilities: CAPABILITIES,
+    versionNegotiation: { mode },
+    ...(keepsLists && { listChanged: keepLists(heard) }),
+  });
   client.onerror = (error) => void errors.push(error);
   client.fallbackNotificationHandler = (each) => Promise.resolve(heard.tell(each.method, each.params));
   client.setRequestHandler("elicitation/create", ({ params }: Loose) => answers.elicit(params));
@@ -212,6 +240,7 @@ async function connectV2(
     prompts: () => client.listPrompts(),
   };
   return {
+    instances,
     generation: 2,
     era,
     revision: client.getNegotiatedProtocolVersion()!,
@@ -252,6 +281,7 @@ async function connectV2(
         await streams.get(uri)!.closed;
       };
     },
+    rootsChanged: () => client.sendRootsListChanged(),
     terminate: () => (transport as HttpV2).terminateSession(),
     close: () => client.close(),
   };

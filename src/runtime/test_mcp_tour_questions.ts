@@ -90,6 +90,32 @@ export const QUESTION_STOPS: readonly Stop[] = [
         uri: "file:///home/tourist",
         name: "home",
       }]);
+      const moved = [{ uri: "file:///away", name: "away" }, { uri: "file:///b", name: "b" }];
+      client.answers.roots = () => ({ roots: moved });
+      if (client.era === "legacy") await client.rootsChanged();
+      assert.equal(JSON.parse(textOf(await client.call("ask_roots"))), moved);
+    },
+  },
+  {
+    name: "the client's model uses a tool",
+    async run(client) {
+      client.answers.sample = ({ messages, tools, toolChoice }) => {
+        assert.equal(tools.map((each: Loose) => each.name), ["weather"]);
+        const answer = { role: "assistant", model: "parrot" };
+        if (messages.length === 1) {
+          assert.equal(toolChoice, { mode: "required" });
+          const use = { type: "tool_use", id: "t1", name: "weather", input: { city: "Oslo" } };
+          return { ...answer, content: [use], stopReason: "toolUse" };
+        }
+        const [{ toolUseId, content }] = messages[2].content;
+        assert.is(toolUseId, "t1");
+        return {
+          ...answer,
+          content: { type: "text", text: `It is ${content[0].text}` },
+          stopReason: "endTurn",
+        };
+      };
+      assert.equal(JSON.parse(textOf(await client.call("ask_tools"))), ["toolUse", "It is grey in Oslo"]);
     },
   },
   {
@@ -106,7 +132,7 @@ export const QUESTION_STOPS: readonly Stop[] = [
         model: "parrot",
       });
       const answer = JSON.parse(textOf(await client.call("interview", { topic: "ships" })));
-      assert.equal(answer, ["ships", 1, "Grace", "home", "Echo: Greet Grace", "accept"]);
+      assert.equal(answer, ["ships", 1, "Grace", "away", "Echo: Greet Grace", "accept"]);
       assert.equal(messages, ["First about ships", "Done?"]);
       assert.is(JSON.parse(textOf(await client.call("interview", { topic: "boats" })))[1], 2);
     },

@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import type { Trivet } from "../mod.ts";
 import type { RunningServer } from "./server.ts";
 import { entries } from "./test_entries.ts";
-import { newTourServer } from "./test_mcp_tour_server.ts";
+import { newTourServers } from "./test_mcp_tour_server.ts";
 import { runtimeCommand } from "./test_process.ts";
 
 const [command, before] = runtimeCommand();
@@ -18,13 +18,14 @@ export const STDIO: { readonly command: string; readonly args: string[] } = {
   args: [...before, fileURLToPath(new URL("./test_mcp_tour_stdio.ts", import.meta.url))],
 };
 
-/** A new server on a free port, on this entry of the runtime. */
-export async function serveTour(entry: string): Promise<RunningServer> {
-  const { promise, resolve } = Promise.withResolvers<Trivet>();
+/** A new server on a free port, on this entry of the runtime. Several instances take requests in turn. */
+export async function serveTour(entry: string, count: number = 1): Promise<RunningServer> {
+  const { promise, resolve } = Promise.withResolvers<readonly Trivet[]>();
+  let turn = 0;
   const server = await entries[entry]!(
-    { fetch: async (request, context) => (await promise).fetch(request, context) },
+    { fetch: async (request, context) => (await promise)[turn++ % count]!.fetch(request, context) },
     { port: 0, hostname: "127.0.0.1", closeTimeout: 100 },
   );
-  resolve(newTourServer(server.url));
+  resolve(newTourServers(server.url, count));
   return server;
 }

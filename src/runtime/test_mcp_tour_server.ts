@@ -28,8 +28,8 @@ class Meetings {
 
 const key = { type: "object", properties: { key: { type: "string" } }, required: ["key"] } as const;
 
-/** A new server with a store of its own. */
-export function newTourServer(issuer: string): Trivet {
+/** A new server with a store of its own: one instance, or several that share it. */
+export function newTourServers(issuer: string, count: number): readonly Trivet[] {
   const released = new Meetings();
   const aborted = new Meetings();
   const faults: string[] = [];
@@ -151,7 +151,7 @@ export function newTourServer(issuer: string): Trivet {
       description: "Says that a resource changed",
       input: { type: "object", properties: { uri: { type: "string" } }, required: ["uri"] },
       async run({ uri }) {
-        await trivet.mcp!.resourceUpdated(uri);
+        await instances.at(-1)!.mcp!.resourceUpdated(uri);
         return "touched";
       },
     }),
@@ -159,12 +159,13 @@ export function newTourServer(issuer: string): Trivet {
       name: "grow",
       description: "Replaces all definitions by the same and three more",
       async run() {
-        await trivet.mcp!.replace([
+        const grown = [
           definitions,
           tool({ name: "late", description: "Came later", run: () => "better late" }),
           resource({ uri: "tour://late", name: "late", read: () => "late" }),
           prompt({ name: "late", get: () => "late" }),
-        ]);
+        ];
+        for (const each of instances) await each.mcp!.replace(grown);
         return "grown";
       },
     }),
@@ -172,7 +173,7 @@ export function newTourServer(issuer: string): Trivet {
       name: "farewell",
       description: "Ends all streams in good order",
       run() {
-        trivet.mcp!.close();
+        for (const each of instances) each.mcp!.close();
         return "farewell";
       },
     }),
@@ -180,27 +181,30 @@ export function newTourServer(issuer: string): Trivet {
   ];
 
   const definitions = [CONTENT, talk, askingDefinitions(), tasks, RESOURCES, PROMPTS, behind];
-  const trivet: Trivet = createTrivet({
-    issuer,
-    store: memoryStore(),
-    oauth: false,
-    skills: { auth: "off", folders: [skillFolder(SKILLS)] },
-    mcp: {
-      name: "tour",
-      version: "1.2.3",
-      title: "The tour",
-      description: "Has everything once",
-      instructions: "Look at everything.",
-      websiteUrl: "https://example.com/tour",
-      icons: [{ src: "https://example.com/icon.png", mimeType: "image/png", sizes: ["48x48"] }],
-      auth: "off",
-      pageSize: 2,
-      sse: true,
-      definitions,
-    },
-    onEvent: (event) => {
-      if (event.type === "fault") faults.push(`${event.where}: ${event.error}`);
-    },
-  });
-  return trivet;
+  const store = memoryStore();
+  const newInstance = (): Trivet =>
+    createTrivet({
+      issuer,
+      store,
+      oauth: false,
+      skills: { auth: "off", folders: [skillFolder(SKILLS)] },
+      mcp: {
+        name: "tour",
+        version: "1.2.3",
+        title: "The tour",
+        description: "Has everything once",
+        instructions: "Look at everything.",
+        websiteUrl: "https://example.com/tour",
+        icons: [{ src: "https://example.com/icon.png", mimeType: "image/png", sizes: ["48x48"] }],
+        auth: "off",
+        pageSize: 2,
+        sse: true,
+        definitions,
+      },
+      onEvent: (event) => {
+        if (event.type === "fault") faults.push(`${event.where}: ${event.error}`);
+      },
+    });
+  const instances = Array.from({ length: count }, newInstance);
+  return instances;
 }

@@ -4,7 +4,7 @@
  * @module
  */
 import process from "node:process";
-import { newTourServer } from "./test_mcp_tour_server.ts";
+import { newTourServers } from "./test_mcp_tour_server.ts";
 
 const input = new ReadableStream<Uint8Array>({
   start(controller) {
@@ -18,4 +18,4 @@ const output = new WritableStream<Uint8Array>({
       process.stdout.write(chunk, (error) => error ? reject(error) : resolve());
     }),
 });
-await newTourServer("http://127.0.0.1").mcp!.serveStdio(input, output);
+await newTourServers("http://127.0.0.1", 1)[0]!.mcp!.serveStdio(input, output);

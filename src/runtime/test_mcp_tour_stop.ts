@@ -33,6 +33,7 @@ export const TOOLS: readonly string[] = [
   "ask_form",
   "ask_url",
   "ask_model",
+  "ask_tools",
   "ask_roots",
   "interview",
   "bake",
