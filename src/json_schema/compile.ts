@@ -3,8 +3,9 @@
  * which workerd forbids, and no look at the schema while validating.
  *
  * All keywords of both are there. `format`, `contentEncoding`, `contentMediaType` and `contentSchema` are annotations, as
- * the standard has them, and check nothing. References stay inside the schema. Metaschemas of one's own, other dialects
- * and keywords that are not known are refused when compiling: what is not checked is never passed over in silence.
+ * the standard has them, and check nothing; so are keywords that are not known (Core section 4.3.1): a slip of the pen in
+ * a keyword's name is not noticed. References stay inside the schema. Metaschemas of one's own and other dialects are
+ * refused when compiling.
  *
  * A schema is the operator's, a value a stranger's: run.ts bounds what a value may cost, document.ts what a schema may
  * hold, and pattern.ts says what its author must not write.
