@@ -6,6 +6,7 @@
  * @module
  */
 import type { Key, Put, Store } from "../store/store.ts";
+import { areRequestsApart } from "./requests_apart.ts";
 import { type Wakeups, wakingKey } from "./wakeups.ts";
 
 /** What changed: a list, or the resource at a URI. */
@@ -43,6 +44,7 @@ export class Changes {
   readonly #store: Store;
   readonly #wakeups: Wakeups;
   readonly #now: () => number;
+  readonly #isAlone: boolean;
   readonly #listeners = new Set<Listener>();
   #stop: (() => void) | undefined;
   #timer: ReturnType<typeof setInterval> | undefined;
@@ -52,14 +54,17 @@ export class Changes {
   #next: Promise<void> | undefined;
   #telling: Promise<void> = Promise.resolve();
 
-  constructor(store: Store, wakeups: Wakeups, now: () => number) {
+  /** @param isAlone serves one request */
+  constructor(store: Store, wakeups: Wakeups, now: () => number, isAlone = false) {
     this.#store = store;
     this.#wakeups = wakeups;
     this.#now = now;
+    this.#isAlone = isAlone;
   }
 
   /** Tells every stream of every instance. What is told while another is being told goes together. */
   tell(change: Change): Promise<void> {
+    if (this.#isShared) return this.#alone().tell(change);
     this.#untold.push(change);
     if (!this.#next) {
       this.#next = this.#telling.then(() => {
@@ -76,6 +81,7 @@ export class Changes {
    * Whoever must miss nothing asks for the {@linkcode place} first.
    */
   listen(hear: (change: PlacedChange) => void, place?: string): () => void {
+    if (this.#isShared) return this.#alone().listen(hear, place);
     const listener = { hear, after: place === undefined ? undefined : Number(place) };
     this.#listeners.add(listener);
     if (!this.#stop) {
@@ -90,6 +96,15 @@ export class Changes {
       this.#stop = undefined;
       clearInterval(this.#timer);
     };
+  }
+
+  /** Requests share this, and may not. */
+  get #isShared(): boolean {
+    return areRequestsApart() && !this.#isAlone;
+  }
+
+  #alone(): Changes {
+    return new Changes(this.#store, this.#wakeups, this.#now, true);
   }
 
   /** Where the log is now. */

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { areRequestsApart } from "./requests_apart.ts";
 import { type Key, type Store, StoreUnavailableError } from "../store/store.ts";
 
 /** `key` is what changed; `undefined` says that anything may have: look again. */
@@ -30,15 +31,19 @@ export function passOver(error: unknown): undefined {
 /** Hands changed keys to those who listen to their topic. */
 export class Wakeups {
   readonly #store: Store;
+  readonly #isAlone: boolean;
   readonly #listeners = new Map<string, Set<Listener>>();
   #reader: ReadableStreamDefaultReader<readonly Key[]> | undefined;
 
-  constructor(store: Store) {
+  /** @param isAlone serves one listener */
+  constructor(store: Store, isAlone = false) {
     this.#store = store;
+    this.#isAlone = isAlone;
   }
 
   /** Listens from now on: what is read after this call misses nothing. Gives the function that ends it. */
   listen(topic: readonly (string | number)[], listener: Listener): () => void {
+    if (areRequestsApart() && !this.#isAlone) return new Wakeups(this.#store, true).listen(topic, listener);
     const name = topic.join("\n");
     let listeners = this.#listeners.get(name);
     if (!listeners) this.#listeners.set(name, listeners = new Set());

@@ -5,42 +5,19 @@
  * @module
  */
 import { type ChildProcess, spawn } from "node:child_process";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { LEFT_OUT, type Report, runSuite } from "./test_conformance.ts";
 import { runtimeCommand, temporaryFolder } from "./test_process.ts";
 
 const test = suite("MCP conformance");
 const fromRoot = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url));
-const NODE = fromRoot("node_modules/.bin/node");
-const SUITE = fromRoot("node_modules/@modelcontextprotocol/conformance/dist/index.js");
 const folder = temporaryFolder();
-
-/** What the suite itself leaves out: it waits for notifications of tasks where they no longer come. */
-const LEFT_OUT = "tasks-status-notifications: tasks-status-notifications SKIPPED";
-
-/** What a run found. */
-interface Report {
-  readonly scenarios: number;
-  /** Those that decide whether a server conforms to the revision; the others are extensions and news. */
-  readonly scored: number;
-  /** Checks that succeeded. */
-  readonly succeeded: number;
-  /** All that is no success: failures, warnings, and what was not checked. */
-  readonly rest: readonly string[];
-  readonly code: number | null;
-}
-
-/** One check of a scenario, as the suite writes it down. */
-interface Check {
-  readonly id: string;
-  /** `INFO` tells what went over the wire. */
-  readonly status: "SUCCESS" | "FAILURE" | "WARNING" | "SKIPPED" | "INFO";
-  readonly errorMessage?: string;
-}
+const run = (url: Promise<string>, name: string, ...words: string[]): Promise<Report> =>
+  runSuite(url, join(folder.path, name), ...words);
 
 let server: ChildProcess;
 let runs: Record<"modern" | "legacy" | "old" | "oldest" | "all", Promise<Report>>;
@@ -96,39 +73,6 @@ function firstLine(child: ChildProcess): Promise<string> {
     createInterface({ input: child.stdout! }).once("line", resolve);
     child.once("close", (code) => reject(new Error(`The server ended with ${code}: ${complaint}`)));
   });
-}
-
-/** Runs the suite to its end, and reads what it wrote down. */
-async function run(url: Promise<string>, name: string, ...words: string[]): Promise<Report> {
-  const results = join(folder.path, name);
-  const child = spawn(NODE, [SUITE, "server", "--url", await url, "--output-dir", results, ...words], {
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  let printed = "";
-  child.stdout.on("data", (chunk) => printed += chunk);
-  child.stderr.on("data", (chunk) => printed += chunk);
-  const code = await new Promise<number | null>((resolve) => child.once("close", resolve));
-  if (!existsSync(results)) throw new Error(`The suite ended with ${code}: ${printed}`);
-  const checks = readdirSync(results).sort().flatMap((directory) => {
-    // server-<scenario>-<time>
-    const scenario = directory.replace(/^server-|-\d{4}-\d\d-\d\dT.*$/g, "");
-    const found: Check[] = JSON.parse(readFileSync(join(results, directory, "checks.json"), "utf8"));
-    return found.map((check) => ({ scenario, ...check }));
-  });
-  const scenarios = new Set(checks.map(({ scenario }) => scenario)).size;
-  const unscored = /^Not scored for \S+: (\d+) scenario/m.exec(printed)?.[1] ?? 0;
-  return {
-    scenarios,
-    scored: scenarios - Number(unscored),
-    succeeded: checks.filter(({ status }) => status === "SUCCESS").length,
-    rest: checks.filter(({ status }) => status !== "SUCCESS" && status !== "INFO").map(toLine),
-    code,
-  };
-}
-
-/** A skipped check says why in many words, and is known by its name. */
-function toLine({ scenario, id, status, errorMessage = "" }: Check & { readonly scenario: string }): string {
-  return `${scenario}: ${id} ${status}${status === "SKIPPED" ? "" : `: ${errorMessage.slice(0, 400)}`}`;
 }
 
 test.run();

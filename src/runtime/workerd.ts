@@ -8,7 +8,10 @@
  *
  * @module
  */
+import { keepRequestsApart } from "../mcp/requests_apart.ts";
 import { faultResponse, type FetchHandler } from "./server.ts";
+
+keepRequestsApart();
 
 /** What workerd calls: a module's default export. */
 export interface Worker<Env> {
