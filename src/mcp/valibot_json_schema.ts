@@ -68,7 +68,11 @@ function convertType(node: ValibotNode, at: Place): Schema {
       return { const: node.literal };
     case "picklist":
     case "enum":
-      return { enum: node.options };
+      // Some that read it want the type as well.
+      return {
+        ...(node.options!.every((option) => typeof option === "string") && { type: "string" }),
+        enum: node.options,
+      };
     case "array":
       return { type: "array", items: convert(node.item!, at) };
     case "tuple":

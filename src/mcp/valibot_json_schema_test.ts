@@ -23,7 +23,8 @@ test("objects: required, optional, defaults, strictness, rest", () => {
 
 test("values: literals, picklists, unions, nullable, arrays, tuples", () => {
   assert.equal(convert(v.literal(7)), { const: 7 });
-  assert.equal(convert(v.picklist(["a", "b"])), { enum: ["a", "b"] });
+  assert.equal(convert(v.picklist(["a", "b"])), { type: "string", enum: ["a", "b"] });
+  assert.equal(convert(v.picklist(["a", 1])), { enum: ["a", 1] });
   assert.equal(convert(v.union([v.string(), v.null()])), { anyOf: [{ type: "string" }, { type: "null" }] });
   assert.equal(convert(v.nullable(v.string())), { anyOf: [{ type: "string" }, { type: "null" }] });
   assert.equal(convert(v.pipe(v.array(v.string()), v.minLength(1))), {
