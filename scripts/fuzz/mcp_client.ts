@@ -5,9 +5,9 @@
  * @module
  */
 import type { ToolServer } from "../../src/mcp/service.ts";
-import { garbage, toJson } from "./json_garbage.ts";
+import { garbage, Raw, toJson } from "./json_garbage.ts";
 import type { Session } from "./mcp_loot.ts";
-import { goodAnswer } from "./mcp_messages.ts";
+import { badAnswer, goodAnswer } from "./mcp_messages.ts";
 import { REFUSAL } from "./mcp_method_oracle.ts";
 import { type Exchange, toRequest } from "./mcp_requests.ts";
 import { EventParser, findLeak, type Message, type StreamEvent } from "./mcp_shape.ts";
@@ -188,7 +188,7 @@ async function answer(
     if (answered >= 0) questions.splice(answered, 1);
     return "answered";
   };
-  switch (random.below(9)) {
+  switch (random.below(10)) {
     case 0:
       return "left";
     case 1:
@@ -196,12 +196,18 @@ async function answer(
     case 2:
       return await reply({ error: random.oneIn(2) ? garbage(random) : null });
     case 3:
-      return await reply({ error: { code: garbage(random), message: garbage(random) } });
+      return await reply({
+        error: {
+          code: random.oneIn(3) ? random.pick([1.5, new Raw("1e999")]) : garbage(random),
+          message: garbage(random),
+        },
+      });
     case 4:
       return await reply({ error: { code: REFUSAL, message: "No" } });
     case 5:
-      return await reply({ result: garbage(random) });
+      return await reply({ result: random.oneIn(2) ? garbage(random) : badAnswer(random, method) });
     case 6:
+    case 7:
       // Of others nothing is cancelled.
       if (typeof requestId !== "number" && (typeof requestId !== "string" || requestId.length > 200)) {
         return "not";

@@ -20,7 +20,7 @@ const NAMED: Readonly<Record<string, string>> = {
 };
 
 /** What a client of 2026-07-28 says beside the body. */
-export function addModernFields(message: unknown, headers: Record<string, string>): void {
+export function addModernFields(random: Random, message: unknown, headers: Record<string, string>): void {
   const { method, params } = message as { method?: unknown; params?: Members | null };
   const meta = typeof params === "object" && params !== null
     ? params._meta as Members | undefined
@@ -36,18 +36,17 @@ export function addModernFields(message: unknown, headers: Record<string, string
   if (name !== "route" || typeof given !== "object" || given === null) return;
   const { region, level, deep } = given as { region?: unknown; level?: unknown; deep?: { flag?: unknown } };
   for (const [field, value] of [["region", region], ["level", level], ["flag", deep?.flag]] as const) {
-    if (value !== undefined && value !== null) {
-      headers[`mcp-param-${field}`] = encodeField(`${toJson(value)}`.replace(/^"|"$/g, ""), value);
-    }
+    if (value === undefined || value === null) continue;
+    headers[`mcp-param-${field}`] = value === 42 && random.oneIn(4)
+      ? random.pick(["42.0", "0x2a", "0x2a", "4.2e1", "+42"])
+      : encodeField(typeof value === "string" ? value : toJson(value));
   }
 }
 
-function encodeField(text: string, value: unknown = text): string {
-  const plain = typeof value === "string" ? value : text;
-  if (/^(?:[\x21-\x7e](?:[\t\x20-\x7e]*[\x21-\x7e])?)?$/.test(plain) && !plain.startsWith("=?base64?")) {
-    return plain;
-  }
-  return `=?base64?${btoa(String.fromCharCode(...new TextEncoder().encode(plain.slice(0, 5000))))}?=`;
+function encodeField(text: string): string {
+  const isPlain = /^(?:[\x21-\x7e](?:[\t\x20-\x7e]*[\x21-\x7e])?)?$/.test(text);
+  if (isPlain && !text.startsWith("=?base64?")) return text;
+  return `=?base64?${btoa(String.fromCharCode(...new TextEncoder().encode(text.slice(0, 5000))))}?=`;
 }
 
 /** Field values that something looks at; `undefined` takes the field away. */

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { garbage } from "./json_garbage.ts";
 import type { Asked, Loot } from "./mcp_loot.ts";
 import { TOOLS } from "./mcp_tools.ts";
 import type { Random } from "./random.ts";
@@ -163,6 +164,19 @@ export function goodAnswer(random: Random, method: string): Members {
   ]);
 }
 
+/** An answer of the right form, with what is wrong further inside. */
+export function badAnswer(random: Random, method: string): Members {
+  if (method === "roots/list") return { roots: random.pick([[null], [{ uri: 1 }], {}, ["file:///folder"]]) };
+  if (method === "sampling/createMessage") {
+    return random.pick<Members>([{ role: "assistant", model: 1 }, {
+      role: "user",
+      content: null,
+      model: "m",
+    }]);
+  }
+  return { action: "accept", content: random.pick<unknown>([null, { name: garbage(random) }, [], "x"]) };
+}
+
 function goodParams(random: Random, loot: Loot, method: string): Members {
   const member = method.slice(0, method.lastIndexOf("/"));
   switch (method) {
@@ -182,7 +196,7 @@ function goodParams(random: Random, loot: Loot, method: string): Members {
       return known.length > 0 && random.oneIn(2) ? { cursor: random.pick(known) } : {};
     }
     case "tools/call": {
-      const { name } = random.oneIn(30) ? { name: "no_such" } : random.pick(TOOLS);
+      const name = random.oneIn(30) ? "no_such" : random.oneIn(12) ? "route" : random.pick(TOOLS).name;
       return { name, arguments: argumentsOf(random, name) };
     }
     case "resources/read":
@@ -232,13 +246,18 @@ function argumentsOf(random: Random, tool: string): Members | undefined {
       return { long: random.oneIn(2) };
     case "route":
       return {
-        ...(random.oneIn(2) && { region: random.pick(WORDS) }),
+        ...(random.oneIn(2) && { region: random.oneIn(4) ? oddText(random) : random.pick(WORDS) }),
         ...(random.oneIn(2) && { level: random.pick([0, 42, -7]) }),
         ...(random.oneIn(2) && { deep: { flag: random.oneIn(2) } }),
       };
     default:
       return random.oneIn(2) ? {} : undefined;
   }
+}
+
+/** What says of itself, when it is made a text, that it cannot be one, and other things that are none. */
+function oddText(random: Random): unknown {
+  return random.oneIn(3) ? { toString: 1, valueOf: 1 } : garbage(random);
 }
 
 function completion(random: Random): Members {

@@ -75,7 +75,7 @@ export function judge(exchange: Exchange, loot: Loot, isStrict: boolean): Verdic
   try {
     text = strictUtf8.decode(exchange.body);
     value = JSON.parse(text);
-    if (depthOf(text) > DEEPEST) return is(400, -32700);
+    if (depthOf(value) > DEEPEST) return is(400, -32700);
   } catch {
     return is(400, -32700);
   }

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { mangle, spoil, toJson } from "./json_garbage.ts";
+import { garbage, mangle, Raw, spoil, toJson } from "./json_garbage.ts";
 import { addModernFields, setField, spoilFields, STREAMABLE } from "./mcp_fields.ts";
 import type { Loot, Session, Token } from "./mcp_loot.ts";
 import {
@@ -17,6 +17,7 @@ import {
   modernMeta,
   REVISIONS,
 } from "./mcp_messages.ts";
+import { isObject } from "./mcp_wire.ts";
 import { ORIGIN } from "./mcp_world.ts";
 import type { Random } from "./random.ts";
 
@@ -46,8 +47,8 @@ export function nextExchange(random: Random, loot: Loot, foreign: readonly strin
   const message = random.oneIn(2)
     ? modernMessage(random, loot, spoilt > 0)
     : legacyMessage(random, loot, token, headers, spoilt > 0);
-  if (spoilt > 0 && random.oneIn(2)) spoil(random, message as Members);
-  if (!random.oneIn(8)) addModernFields(message, headers);
+  if (spoilt > 0 && random.oneIn(2)) spoilMessage(random, message);
+  if (!random.oneIn(8)) addModernFields(random, message, headers);
   const text = toJson(message);
   const body = spoilt > 0 && random.oneIn(5) ? mangle(random, text) : new TextEncoder().encode(text);
   if (random.oneIn(20)) headers["content-length"] = String(body.length);
@@ -99,6 +100,15 @@ function modernMessage(random: Random, loot: Loot, mayBeOdd: boolean): Members {
     method,
     params: { ...params, _meta: modernMeta(random, revision, method) },
   };
+}
+
+/** Anywhere, or where a server keeps what it was given to give it back. */
+function spoilMessage(random: Random, message: Members | unknown[]): void {
+  const { params } = message as Members;
+  const meta = isObject(params) ? params._meta as Members | undefined : undefined;
+  if (random.oneIn(4) && !Array.isArray(message)) message.id = garbage(random);
+  else if (random.oneIn(4) && meta) meta.progressToken = random.oneIn(3) ? new Raw("1e999") : garbage(random);
+  else spoil(random, message);
 }
 
 /** A message of a revision with a handshake, or of a plain JSON-RPC caller; its fields go into `headers`. */

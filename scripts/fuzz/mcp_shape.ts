@@ -47,11 +47,39 @@ function checkError(error: unknown, { kind }: Profile): string | undefined {
 
 const MODERN_MEMBERS = ["resultType", "ttlMs", "cacheScope", "requestState", "inputRequests"];
 
-function checkResult(result: unknown, { kind }: Profile): string | undefined {
+/** When members and kinds of content came (the changelogs). */
+const SINCE: Readonly<Record<string, string>> = {
+  annotations: "2025-03-26",
+  audio: "2025-03-26",
+  resource_link: "2025-06-18",
+  structuredContent: "2025-06-18",
+  outputSchema: "2025-06-18",
+  title: "2025-06-18",
+  icons: "2025-11-25",
+};
+
+/** What the revision does not know yet. */
+function checkAge(result: Message, revision: string): string | undefined {
+  const { content, tools, structuredContent } = result;
+  const names = [
+    ...Object.keys(result),
+    ...[content].flat().map((each) => isObject(each) ? String(each.type) : ""),
+    ...[tools].flat().flatMap((each) => isObject(each) ? Object.keys(each) : []),
+  ];
+  const early = names.find((name) => revision < (SINCE[name] ?? ""));
+  if (early !== undefined) return `"${early}" in ${revision}`;
+  return structuredContent === undefined || isObject(structuredContent)
+    ? undefined
+    : "structured content that is no object";
+}
+
+function checkResult(result: unknown, { kind, revision }: Profile): string | undefined {
   if (!isObject(result)) return "a result that is no object";
   if (kind !== "modern") {
     const stray = MODERN_MEMBERS.find((name) => name in result);
-    return stray === undefined ? undefined : `"${stray}" in a result of a revision with a handshake`;
+    return stray === undefined
+      ? checkAge(result, revision)
+      : `"${stray}" in a result of a revision with a handshake`;
   }
   const { resultType, _meta, ttlMs, cacheScope, requestState, inputRequests } = result;
   if (typeof resultType !== "string") return "a modern result without resultType";

@@ -13,8 +13,8 @@ import { BODY_LIMIT, ORIGIN, type World } from "./mcp_world.ts";
 import type { Random } from "./random.ts";
 
 const BOUND = 5000;
-/** Nothing of the modern era comes here. */
-const PROFILE: Profile = { kind: "legacy", revision: "2024-11-05" };
+/** Nothing of the modern era comes here; which of the others is spoken the client may choose. */
+const PROFILE: Profile = { kind: "legacy", revision: "2025-11-25" };
 /** Tools that answer whatever the client does: what they are asked for is waited for. */
 const SURE = /^(add|echo|greet|number|refuse|rpc_error|media|progress|job|read_only|needs|late)$/;
 
@@ -154,7 +154,7 @@ async function post(
 /** A question may have gone meanwhile, so an answer is 202 or 400. */
 function statusFor(value: unknown, body: Uint8Array): readonly number[] {
   if (body.length > BODY_LIMIT) return [413];
-  if (value === undefined || depthOf(new TextDecoder().decode(body)) > DEEPEST) return [400];
+  if (value === undefined || depthOf(value) > DEEPEST) return [400];
   const kind = kindOf(value);
   return kind === "invalid" ? [400] : kind === "answer" ? [202, 400] : [202];
 }

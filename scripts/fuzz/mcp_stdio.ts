@@ -134,7 +134,7 @@ export async function talkOverStdio(
     let value: unknown;
     try {
       value = JSON.parse(line);
-      if (depthOf(line) > DEEPEST) value = undefined;
+      if (depthOf(value) > DEEPEST) value = undefined;
     } catch {
       value = undefined;
     }

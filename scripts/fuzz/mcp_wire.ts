@@ -51,13 +51,15 @@ export function isObject(value: unknown): value is Readonly<Record<string, unkno
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** How many lists and objects stand inside each other. */
-export function depthOf(text: string): number {
+/** How many lists and objects stand inside each other. Counted layer by layer, since there may be any number. */
+export function depthOf(value: unknown): number {
   let depth = 0;
-  let most = 0;
-  for (const [token] of text.matchAll(/"(?:[^"\\]|\\.)*"|[[{]|[\]}]/g)) {
-    if (token === "[" || token === "{") most = Math.max(most, ++depth);
-    else if (token === "]" || token === "}") depth--;
+  for (let layer = [value].filter(isContainer); layer.length > 0; depth++) {
+    layer = layer.flatMap((each) => Object.values(each).filter(isContainer));
   }
-  return most;
+  return depth;
+}
+
+function isContainer(value: unknown): value is object {
+  return typeof value === "object" && value !== null;
 }
