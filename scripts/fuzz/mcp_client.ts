@@ -10,7 +10,7 @@ import type { Session } from "./mcp_loot.ts";
 import { badAnswer, goodAnswer } from "./mcp_messages.ts";
 import { REFUSAL } from "./mcp_method_oracle.ts";
 import { type Exchange, toRequest } from "./mcp_requests.ts";
-import { EventParser, findLeak, type Message, type StreamEvent } from "./mcp_shape.ts";
+import { checkSpoken, EventParser, findLeak, type Message, type StreamEvent } from "./mcp_shape.ts";
 import { isObject } from "./mcp_wire.ts";
 import { ORIGIN, type World } from "./mcp_world.ts";
 import type { Random } from "./random.ts";
@@ -157,9 +157,8 @@ function keep(
 
 /** What comes on a stream that belongs to no request, or is the rest of one: see `openSessionStream`. */
 function checkNews(message: unknown): string | undefined {
-  const method = isObject(message) ? message.method : 0;
-  if (!isObject(message) || message.jsonrpc !== "2.0") return "no message on a stream";
-  return method === undefined ? undefined : typeof method === "string" ? undefined : "no method on a stream";
+  if (!isObject(message)) return "no message on a stream";
+  return message.method === undefined ? undefined : checkSpoken(message);
 }
 
 /** Answers a question of the server's, in one of many ways. */

@@ -7,7 +7,7 @@ import type { Observed } from "./mcp_client.ts";
 import { methodOutcomes, type Outcome, REFUSAL } from "./mcp_method_oracle.ts";
 import type { Expected, Verdict } from "./mcp_oracle.ts";
 import type { Exchange } from "./mcp_requests.ts";
-import { checkAnswer, findLeak } from "./mcp_shape.ts";
+import { checkAnswer, checkSpoken, findLeak, type Message } from "./mcp_shape.ts";
 import { isObject, kindOf } from "./mcp_wire.ts";
 
 /** What may take a while, and be cancelled meanwhile. */
@@ -32,6 +32,9 @@ export function compare(verdict: Verdict, observed: Observed, aborts: boolean): 
   const fits = mayEnd || isRefused || expected.some((each) => agrees(each, status, code, isStream)) ||
     isRest && (status === 204 || isStream);
   if (!fits) return "another answer";
+  const spoken = messages.filter((each) => isObject(each) && each.method !== undefined);
+  const odd = spoken.map((each) => checkSpoken(each as Message)).find((each) => each !== undefined);
+  if (odd !== undefined) return odd;
   if (isStream) {
     if (messages.length > 0 && answers.length === 1 && messages.at(-1) !== answers[0]) {
       return "words after the answer";

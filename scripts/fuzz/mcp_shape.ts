@@ -97,6 +97,23 @@ function checkResult(result: unknown, { kind, revision }: Profile): string | und
   return isCached ? undefined : "a result that says not how long it may be kept";
 }
 
+const NOTIFICATION =
+  /^notifications\/(progress|message|cancelled|tasks|subscriptions\/acknowledged|resources\/updated|(tools|resources|prompts)\/list_changed|elicitation\/complete)$/;
+
+/** What is wrong with something that is no answer: a notification, or a question to the client. */
+export function checkSpoken({ jsonrpc, method, id, params, ...rest }: Message): string | undefined {
+  if (jsonrpc !== "2.0" || Object.keys(rest).length > 0) return "a message that is no JSON-RPC 2.0";
+  if (id !== undefined) {
+    const isQuestion = /^(elicitation\/create|sampling\/createMessage|roots\/list)$/.test(String(method));
+    return isQuestion && typeof id === "string" ? undefined : "a question that is none";
+  }
+  if (!NOTIFICATION.test(String(method))) return `the notification "${method}"`;
+  if (method !== "notifications/progress") return undefined;
+  const { progressToken, progress } = isObject(params) ? params : {} as Message;
+  const isToken = typeof progressToken === "string" || typeof progressToken === "number";
+  return isToken && typeof progress === "number" ? undefined : "progress that is none";
+}
+
 export interface StreamEvent {
   readonly id?: string;
   readonly event?: string;

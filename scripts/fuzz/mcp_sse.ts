@@ -7,7 +7,7 @@ import { HANG, within } from "./mcp_client.ts";
 import { mangle, spoil, toJson } from "./json_garbage.ts";
 import { goodAnswer, goodId, goodNotification, goodRequest, type Members } from "./mcp_messages.ts";
 import type { Profile } from "./mcp_oracle.ts";
-import { checkAnswer, EventParser, findLeak } from "./mcp_shape.ts";
+import { checkAnswer, checkSpoken, EventParser, findLeak } from "./mcp_shape.ts";
 import { DEEPEST, depthOf, isObject, kindOf } from "./mcp_wire.ts";
 import { BODY_LIMIT, ORIGIN, type World } from "./mcp_world.ts";
 import type { Random } from "./random.ts";
@@ -59,6 +59,8 @@ export async function talkOverSse(
     }
     if (!isObject(message)) return fail("an event that is no message", data);
     if (message.method !== undefined) {
+      const odd = checkSpoken(message);
+      if (odd !== undefined) fail(odd, data);
       if (message.id !== undefined) questions.push({ id: message.id, method: String(message.method) });
       return;
     }

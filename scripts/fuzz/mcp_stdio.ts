@@ -15,7 +15,7 @@ import {
   modernMeta,
   REVISIONS,
 } from "./mcp_messages.ts";
-import { checkAnswer, findLeak } from "./mcp_shape.ts";
+import { checkAnswer, checkSpoken, findLeak } from "./mcp_shape.ts";
 import { DEEPEST, depthOf, isObject, kindOf } from "./mcp_wire.ts";
 import type { World } from "./mcp_world.ts";
 import type { Random } from "./random.ts";
@@ -76,6 +76,8 @@ export async function talkOverStdio(
     if (!isObject(message)) return fail("a line that is no message", line);
     const { id, method } = message;
     if (method !== undefined) {
+      const odd = checkSpoken(message);
+      if (odd !== undefined) fail(odd, line);
       if (id !== undefined && random.below(5) > 0) writeLine(reply(random, id, String(method)));
       return;
     }
