@@ -208,7 +208,7 @@ class PostgresStore implements Store {
           if (this.#registered === registered) this.#registered = undefined;
         },
       );
-      registered.catch(() => {});
+      registered.catch(() => this.#registerLater());
       this.#registered = registered;
     }
     return this.#watchers.watch(prefix);
@@ -345,19 +345,33 @@ class PostgresStore implements Store {
       );
     if (this.#seenVersion === "") {
       this.#seenVersion = "listening";
-      let first = true;
+      this.#chores.every(WATCHING_EVERY, announce);
+      let lost = false;
       const hear = (payload: string) =>
         payload === ""
           ? this.#watchers.changedAll()
           : this.#watchers.changed((JSON.parse(payload) as string[]).map(decodeKey));
-      await this.#answer(this.#sql.listen(this.#schema, hear, () => {
-        // Listening again: what happened meanwhile was told to nobody.
-        if (!first) this.#watchers.changedAll();
-        first = false;
-      }));
-      this.#chores.every(WATCHING_EVERY, announce);
+      const listening = this.#sql.listen(this.#schema, hear, () => {
+        // Listening again: what happened meanwhile was told to nobody, and this watcher may be forgotten.
+        if (lost) announce().catch(() => {}).then(() => this.#watchers.changedAll());
+        lost = true;
+      });
+      // It goes on trying.
+      await this.#answer(listening).catch((error) => {
+        lost = true;
+        throw error;
+      });
     }
     await announce();
+  }
+
+  /** A watch that could not begin, since the engine is away, begins when it is back. */
+  #registerLater(): void {
+    const timer = setTimeout(() => {
+      if (this.#closed) return;
+      this.#register().then(() => this.#watchers.changedAll(), () => this.#registerLater());
+    }, LOOK_EVERY);
+    (timer as unknown as { unref?: () => void }).unref?.();
   }
 
   async #lastVersion(): Promise<string> {
@@ -374,15 +388,36 @@ class PostgresStore implements Store {
     });
     return this.#answer<readonly Result[]>(
       query as unknown as Promise<readonly Result[]>,
-      // What is not sent yet is taken back. What is sent is never cancelled: postgres.js 3.4 forgets a cancelled query
-      // whose answer still comes, and gives that answer to the next one.
-      () => (query as unknown as { state: unknown }).state === null && query.cancel(),
+      () => takeBack(query as unknown as SentQuery),
     );
   }
 
   #answer<Result>(query: Promise<Result>, cancel?: () => unknown): Promise<Result> {
     return answerInTime(this.#patience, query, cancel);
   }
+}
+
+/** The parts of a query of postgres.js that its types leave out. */
+interface SentQuery {
+  readonly state: unknown;
+  cancelled: unknown;
+  strings: string[];
+  args: unknown[];
+  cancel(): void;
+}
+
+/**
+ * Takes back what is not sent yet. What is sent is never cancelled: postgres.js 3.4 forgets a cancelled query whose
+ * answer still comes, and gives that answer to the next one.
+ */
+function takeBack(query: SentQuery): void {
+  if (query.state !== null) return;
+  query.cancel();
+  // A connection that is being opened holds on to the query that it was opened for. Were that passed over, as cancelled
+  // ones are, the connection would wait for its answer ever after: so it asks for nothing instead.
+  query.cancelled = null;
+  query.strings = ["SELECT"];
+  query.args = [];
 }
 
 function statementsOf(schema: string) {

@@ -2,6 +2,7 @@ import { skipBecause } from "../../scripts/test/run_files.ts";
 import postgres from "postgres";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { CutProxy } from "../../scripts/faults/cut_proxy.ts";
 import { storeContract } from "./contract.ts";
 import { postgresStore } from "./postgres.ts";
 import { encodeKey } from "./key.ts";
@@ -49,6 +50,69 @@ if (address === undefined) {
   skipBecause(test, "no PostgreSQL listens: the whole store contract and this file's tests are skipped");
 } else {
   storeContract("postgres", { open: async (now) => open(now), rounds: 200 });
+
+  /** Stores that reach the engine through a proxy, and past it. */
+  async function throughProxy(
+    run: (through: Store, past: Store, proxy: CutProxy) => Promise<void>,
+  ): Promise<void> {
+    const proxy = new CutProxy(Number(new URL(address!).port));
+    await proxy.start();
+    const schema = newSchema();
+    const url = new URL(inSchema(schema));
+    url.port = String(proxy.port);
+    const past = open(undefined, schema);
+    await past.get(["nothing"]);
+    const through = postgresStore(`${url}&timeout=1`);
+    try {
+      await run(through, past, proxy);
+    } finally {
+      await through.close();
+      await past.close();
+      await proxy.stop();
+    }
+  }
+  const pause = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
+
+  test("a server that was away for longer than callers wait is used again when it is back, by all connections", async () => {
+    await throughProxy(async (through, _, proxy) => {
+      await through.get(["nothing"]);
+      const ask = () => Promise.allSettled(Array.from({ length: 20 }, (_, i) => through.get(["k", i])));
+      proxy.refuse();
+      const waiting = [ask()];
+      for (let i = 0; i < 12; i++) {
+        await pause(100);
+        waiting.push(ask());
+      }
+      await pause(500);
+      proxy.pass();
+      const refused = (await Promise.all(waiting)).flat().filter(({ status }) => status === "rejected");
+      assert.ok(refused.length > 20, "they were refused while it was away");
+      await pause(700);
+      for (let i = 0; i < 5; i++) {
+        assert.equal((await ask()).map(({ status }) => status), Array(20).fill("fulfilled"));
+      }
+    });
+  });
+
+  for (const isReady of [true, false]) {
+    test(`a watch that is begun while the server is away tells changes when it is back, ${isReady ? "in" : "before"} use`, async () => {
+      await throughProxy(async (through, past, proxy) => {
+        if (isReady) await through.get(["nothing"]);
+        proxy.refuse();
+        const changes = through.watch(["k"]).getReader();
+        await through.get(["nothing"]).catch(() => {});
+        await pause(1500);
+        proxy.pass();
+        assert.equal((await changes.read()).value, [["k"]], "something may have changed");
+        let told: readonly Key[] | undefined = [["k"]];
+        const late = setInterval(() => past.commit({ set: [{ key: ["k", 1], value: 1 }] }), 100);
+        while (told?.[0]?.length === 1) told = (await changes.read()).value;
+        clearInterval(late);
+        assert.equal(told, [["k", 1]]);
+        await changes.cancel();
+      });
+    });
+  }
 
   test("ten instances that start at once on an empty database all work", async () => {
     const schema = newSchema();
