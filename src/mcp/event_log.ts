@@ -189,17 +189,22 @@ export async function follow(
       while (!signal.aborted) {
         const woken = new Promise<void>((resolve) => changed = resolve);
         const look = async (): Promise<[Entry<LoggedEvent>[], Entry<Lease> | undefined]> => [
-          await store.list<LoggedEvent>(prefix, { after: eventKey(session, stream, after) }),
+          // With the last one that is known: it may have been told before it was kept, and have been the end.
+          await store.list<LoggedEvent>(prefix, { after: eventKey(session, stream, after - 1) }),
           await readLease(),
         ];
         // A store that fails for a moment has told nothing.
         const found = await look().catch(passOver);
+        const known = after;
         for (const { key, value } of found?.[0] ?? []) {
-          after = key.at(-1) as number;
-          if (value.json !== undefined) yield { id: `${stream}.${after}`, json: value.json };
+          const number = key.at(-1) as number;
+          if (number > known && value.json !== undefined) {
+            yield { id: `${stream}.${number}`, json: value.json };
+          }
           if (value.end) return;
+          after = number;
         }
-        if (found && found[0].length > 0) continue;
+        if (after > known) continue;
         const late = found ? now() - (found[1]?.value.until ?? 0) : 0;
         silent = late <= 0 ? undefined : silent ?? performance.now();
         if (silent !== undefined && (late > PATIENCE || performance.now() - silent >= GRACE)) {
