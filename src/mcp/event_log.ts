@@ -7,7 +7,8 @@
  * @module
  */
 import { randomId } from "../crypto/secret.ts";
-import { type Entry, type Key, type Put, type Store, StoreUnavailableError } from "../store/store.ts";
+import type { Entry, Key, Put, Store } from "../store/store.ts";
+import { patiently } from "./patiently.ts";
 import { passOver, type Wakeups, wakingKey } from "./wakeups.ts";
 
 /** A message of a stream. The last one has `end`. */
@@ -31,9 +32,8 @@ const RENEW_EVERY = 5_000;
 const GRACE = 6_000;
 /** How often a reader looks without being woken, in milliseconds. */
 const LOOK_EVERY = 2_000;
-/** Milliseconds for which a writer tries to keep an event while the store fails, and the time between two tries. */
-const PATIENCE = 60_000;
-const TRY_EVERY = 250;
+/** No store is away for so long, in milliseconds: what a writer could not keep by then, it gives up. */
+const FOR_LONG = 60_000;
 /** Events that are written together, and those that may wait for it before their maker has to. */
 const PAGE = 50;
 const MOST_UNWRITTEN = 500;
@@ -131,14 +131,8 @@ export class LogWriter {
     const { store } = this.#options;
     while (this.#unwritten.length > 0) {
       const set = this.#unwritten.slice(0, PAGE);
-      const late = performance.now() + PATIENCE;
-      for (;;) {
-        const error = await store.commit({ set }).then(() => undefined, (error: unknown) => error);
-        tried();
-        // The client in front gets it in any case; after that, who comes back later misses it.
-        if (!(error instanceof StoreUnavailableError) || performance.now() > late) break;
-        await new Promise((resolve) => setTimeout(resolve, TRY_EVERY));
-      }
+      // The client in front gets it in any case; when it is given up, who comes back later misses it.
+      await patiently(() => store.commit({ set }), tried).catch(() => {});
       this.#unwritten = this.#unwritten.slice(set.length);
     }
     this.#writing = undefined;
@@ -207,7 +201,7 @@ export async function follow(
         if (after > known) continue;
         const late = found ? now() - (found[1]?.value.until ?? 0) : 0;
         silent = late <= 0 ? undefined : silent ?? performance.now();
-        if (silent !== undefined && (late > PATIENCE || performance.now() - silent >= GRACE)) {
+        if (silent !== undefined && (late > FOR_LONG || performance.now() - silent >= GRACE)) {
           yield { id: `${stream}.${after + 1}`, json: lost(request) };
           return;
         }

@@ -18,6 +18,7 @@ import { eraOfRevision } from "./era.ts";
 import type { Answers } from "./http_answer.ts";
 import { type Admit, type HttpOptions, isRefusal, type SseFactory } from "./http_options.ts";
 import { metaOf } from "./modern.ts";
+import { patiently } from "./patiently.ts";
 import { answerQuestion, askClient } from "./question.ts";
 import { notificationOf } from "./listen.ts";
 import type { Session } from "./session.ts";
@@ -61,13 +62,19 @@ export function createSseHandlers(
 
     // One reader at a time, so that messages keep their order.
     let taking: Promise<void> = Promise.resolve();
+    // What could not be removed, since the store went away, is not sent again.
+    const sent = new Set<string>();
     const take = (): void => {
       taking = taking.then(async () => {
         for (;;) {
           const page = await store.list<string>(queueKey(session), { limit: PAGE });
           if (page.length === 0) return;
+          for (const { key, value } of page) {
+            if (!sent.has(key.join())) stream.send(value, { event: "message" });
+            sent.add(key.join());
+          }
           await store.commit({ remove: page.map(({ key }) => key) });
-          for (const { value } of page) stream.send(value, { event: "message" });
+          for (const { key } of page) sent.delete(key.join());
           await stream.room();
         }
       }).catch(() => {});
@@ -161,7 +168,7 @@ export function createSseHandlers(
 
   function enqueue(session: Session, json: string): Promise<boolean> {
     const key = [...queueKey(session), options.now(), order++, randomId("")];
-    return store.commit({ set: [{ key, value: json, expires: options.now() + LIFETIME }] });
+    return patiently(() => store.commit({ set: [{ key, value: json, expires: options.now() + LIFETIME }] }));
   }
   let order = 0;
 

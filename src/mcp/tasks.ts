@@ -19,6 +19,7 @@ import { MissingCapabilityError } from "./error.ts";
 import { Inputs, readResponses, Suspension } from "./inputs.ts";
 import { requireObject, requireString } from "./params.ts";
 import type { CompiledTool } from "./registry.ts";
+import { patiently } from "./patiently.ts";
 import { principalKey } from "./session.ts";
 import { isOver, revive, type TaskRecord, type TaskStore, toTask } from "./task_store.ts";
 
@@ -219,7 +220,7 @@ export class Tasks {
       observe({ type: "fault", where: "task", error: outcome.error });
     }
     try {
-      await store.change(id, change);
+      await patiently(() => store.change(id, change));
     } catch (error) {
       observe({ type: "fault", where: "task", error });
     } finally {
