@@ -5,7 +5,7 @@
  */
 
 /** Milliseconds after which something is not waited for any more. */
-const PATIENCE = 10_000;
+const PATIENCE = 30_000;
 
 interface Told {
   readonly method: string;

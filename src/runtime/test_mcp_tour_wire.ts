@@ -30,8 +30,11 @@ export class Wire {
 
   readonly fetch = async (url: string | URL, init: RequestInit = {}): Promise<Response> => {
     const breaker = new AbortController();
-    const signal = init.signal ? AbortSignal.any([init.signal, breaker.signal]) : breaker.signal;
-    const response = await fetch(url, { ...init, signal });
+    // Not AbortSignal.any: Deno may collect what it makes before it aborts.
+    const { signal } = init;
+    if (signal?.aborted) breaker.abort(signal.reason);
+    signal?.addEventListener("abort", () => breaker.abort(signal.reason), { once: true });
+    const response = await fetch(url, { ...init, signal: breaker.signal });
     const { method = "GET", body } = init;
     const ended = Promise.withResolvers<void>();
     const exchange: Exchange = {
@@ -49,7 +52,7 @@ export class Wire {
       return response;
     }
     const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
-    response.body.pipeTo(writable).catch(() => {}).finally(() => ended.resolve());
+    response.body.pipeTo(writable, { signal: breaker.signal }).catch(() => {}).finally(() => ended.resolve());
     const { status, statusText, headers } = response;
     return new Response(readable, { status, statusText, headers });
   };
