@@ -15,6 +15,8 @@ export class BodyError extends Error {
   }
 }
 
+/** Bytes of a byte order mark. */
+const MARK = 3;
 const strictUtf8 = new TextDecoder("utf-8", { fatal: true });
 
 /**
@@ -41,9 +43,12 @@ export async function readText(request: Request, limit: number): Promise<string>
   // On Node `text()` is by far the quickest: it reads the socket, where the others build a stream first.
   const text = await whole(request.text());
   if (text.length > limit) throw tooLarge(limit);
-  // It puts U+FFFD where bytes are no UTF-8; a sender may also have meant one, and then the lengths agree.
-  if (text.includes("\ufffd") && new TextEncoder().encode(text).length !== declared) throw notUtf8();
-  return text;
+  // It puts U+FFFD where bytes are no UTF-8; a sender may also have meant one, and then the lengths agree, but for a byte
+  // order mark, which Node and workerd drop.
+  if (text.includes("\ufffd") && ![0, MARK].includes(declared - new TextEncoder().encode(text).length)) {
+    throw notUtf8();
+  }
+  return text.startsWith("\ufeff") ? text.slice(1) : text;
 }
 
 /** The length that the sender declared. A server in front enforces it, so that reading by it is bounded. */

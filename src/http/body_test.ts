@@ -110,8 +110,10 @@ test("text that is not UTF-8 is 400", async () => {
 
 test("a replacement character that was meant is text like any other", async () => {
   const text = "a\ufffdü𝄞";
-  for (const headers of [{}, { "content-length": String(new TextEncoder().encode(text).length) }]) {
-    assert.is(await readText(post(text, headers as HeadersInit), 100), text);
+  for (const sent of [text, "\ufeff" + text]) {
+    for (const headers of [{}, { "content-length": String(new TextEncoder().encode(sent).length) }]) {
+      assert.is(await readText(post(sent, headers as HeadersInit), 100), text);
+    }
   }
 });
 

@@ -53,6 +53,8 @@ function identify(params: Params): string {
 
 /** JSON text with members in order, since clients may write them anew. */
 function canonical(value: unknown): string {
+  // JSON.stringify makes null of 1e999.
+  if (typeof value === "number") return String(value);
   if (typeof value !== "object" || value === null) return JSON.stringify(value);
   if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
   const members = Object.entries(value).sort(([a], [b]) => a < b ? -1 : 1);

@@ -3,7 +3,7 @@ import * as assert from "uvu/assert";
 import * as v from "valibot";
 import { RpcError } from "../jsonrpc/error.ts";
 import { prompt, resource, tool } from "./definition.ts";
-import { modern } from "./test_exchange.ts";
+import { client, modern, modernHeaders, modernParams } from "./test_exchange.ts";
 import { newServer } from "./test_server.ts";
 
 const test = suite("mcp/ask_again");
@@ -258,6 +258,21 @@ for (
     assert.is(answer.error?.code, -32602);
   });
 }
+
+test("a number that JSON cannot hold is not the null that it would be written as", async () => {
+  const send = async (more: string, state?: unknown) => {
+    const params = {
+      ...modernParams({ name: "greet", requestState: state }, FORMS),
+      arguments: { more: "more" },
+    };
+    const text = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params });
+    const headers = modernHeaders("tools/call", { name: "greet" });
+    return (await client(server).send(text.replace('"more":"more"', `"more":${more}`), headers)).answer;
+  };
+  const { requestState } = (await send("1e999")).result;
+  assert.ok((await send("1e999", requestState)).result);
+  assert.is((await send("null", requestState)).error.code, -32602);
+});
 
 test("an answer under a wrong key is passed over, and the question asked again", async () => {
   const { requestState } = (await callTool("greet")).answer.result;

@@ -9,7 +9,8 @@ const LONGEST = 4 * 1024 * 1024;
 
 /** Lines that are not blank; `undefined` stands for one that was too long and was passed over. */
 export async function* readLines(input: ReadableStream<Uint8Array>): AsyncGenerator<string | undefined> {
-  const decoder = new TextDecoder();
+  // Deno and workerd take U+FEFF for a byte order mark where any chunk begins, and drop it.
+  const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   const reader = input.getReader();
   let rest = "";
   let skipping = false;
@@ -25,7 +26,8 @@ export async function* readLines(input: ReadableStream<Uint8Array>): AsyncGenera
         rest = "";
       }
       if (!ended) continue;
-      if (!skipping && rest.trim() !== "") yield rest;
+      // RFC 8259 §8.1: a mark may be passed over.
+      if (!skipping && rest.trim() !== "") yield rest.startsWith("\ufeff") ? rest.slice(1) : rest;
       rest = "";
       skipping = false;
     }

@@ -43,6 +43,16 @@ test("chunks may end anywhere, also inside a character; lines may end with CR LF
   assert.equal(ids(await talk(split)), ["ü𝄞", 2]);
 });
 
+test("a byte order mark before a line is passed over; inside it is a character like any other", async () => {
+  const encoder = new TextEncoder();
+  const lines = [ping("\ufeffa"), "\ufeff" + ping("b\ufeff")].join("\n");
+  const bytes = encoder.encode("\ufeff" + lines);
+  assert.equal(ids(await talk([bytes])), ["\ufeffa", "b\ufeff"]);
+  assert.equal(ids(await talk(Array.from(bytes, (byte) => Uint8Array.of(byte)))), ["\ufeffa", "b\ufeff"]);
+  const at = encoder.encode("\ufeff" + lines.slice(0, lines.indexOf("\ufeff"))).length;
+  assert.equal(ids(await talk([bytes.subarray(0, at), bytes.subarray(at)])), ["\ufeffa", "b\ufeff"]);
+});
+
 test("the last line needs no line break", async () => {
   assert.equal(ids(await talk([ping(1)])), [1]);
 });
