@@ -91,7 +91,7 @@ export async function talkOverStdio(
   const writeLine = (message: unknown): void => {
     if (isOver) return;
     const bytes = new TextEncoder().encode(toJson(message) + "\n");
-    note(bytes, false);
+    note(bytes);
     write(bytes);
   };
   let isOver = false;
@@ -105,7 +105,7 @@ export async function talkOverStdio(
     const json = toJson(message);
     const bytes = isSpoilt && random.oneIn(4) ? mangle(random, json) : new TextEncoder().encode(json);
     const line = bytes.map((byte) => byte === 10 ? 32 : byte);
-    note(line, i === 0);
+    note(line);
     write(Uint8Array.of(...line, ...random.oneIn(5) ? [13, 10] : [10]));
     if (random.oneIn(5)) await new Promise<void>((resolve) => setTimeout(resolve, random.below(2)));
   }
@@ -129,9 +129,8 @@ export async function talkOverStdio(
   return count;
 
   /** What a line is there to be answered with: requests by their ids, what cannot be read without one. */
-  function note(bytes: Uint8Array, isFirst: boolean): void {
-    // A mark of the byte order is one only where the stream begins.
-    const line = new TextDecoder("utf-8", { ignoreBOM: !isFirst }).decode(bytes);
+  function note(bytes: Uint8Array): void {
+    const line = new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes).replace(/^\ufeff/, "");
     if (line.trim() === "") return;
     let value: unknown;
     try {
