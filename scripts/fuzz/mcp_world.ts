@@ -8,8 +8,9 @@ import type { TrivetEvent } from "../../src/events.ts";
 import { createSseHandlers } from "../../src/mcp/http_sse.ts";
 import type { ToolServer } from "../../src/mcp/service.ts";
 import { newServer } from "../../src/mcp/test_server.ts";
+import { watchedStore } from "../../src/mcp/test_watched_store.ts";
 import { memoryStore } from "../../src/store/memory.ts";
-import type { Key, Store } from "../../src/store/store.ts";
+import type { Store } from "../../src/store/store.ts";
 import { DEFINITIONS } from "./mcp_definitions.ts";
 import { Loot } from "./mcp_loot.ts";
 import { isMeant } from "./mcp_tools.ts";
@@ -47,7 +48,7 @@ export interface World {
 export function newWorld(): World {
   let skipped = 0;
   const now = (): number => Date.now() + skipped;
-  const { store, watches } = countWatches(memoryStore({ now }));
+  const { store, watches } = watchedStore(memoryStore({ now }));
   const faults: string[] = [];
   const observe = (event: TrivetEvent): void => {
     if (event.type === "fault" && !isMeant(event.error)) {
@@ -87,33 +88,4 @@ export function newWorld(): World {
       skipped += 9 * DAY;
     },
   };
-}
-
-/** The store, and how many of its watches are open. */
-function countWatches(store: Store): { readonly store: Store; readonly watches: () => number } {
-  let open = 0;
-  const counted: Store = {
-    guarantees: store.guarantees,
-    get: (key, options) => store.get(key, options),
-    list: (prefix, options) => store.list(prefix, options),
-    commit: (commit) => store.commit(commit),
-    sweep: () => store.sweep(),
-    close: () => store.close(),
-    watch(prefix) {
-      const reader = store.watch(prefix).getReader();
-      open++;
-      return new ReadableStream<readonly Key[]>({
-        async pull(controller) {
-          const { done, value } = await reader.read();
-          if (done) controller.close();
-          else controller.enqueue(value);
-        },
-        cancel() {
-          open--;
-          return reader.cancel();
-        },
-      });
-    },
-  };
-  return { store: counted, watches: () => open };
 }

@@ -1,11 +1,11 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { memoryStore } from "../store/memory.ts";
-import type { Store } from "../store/store.ts";
 import { prompt, resource, tool } from "./definition.ts";
 import type { ToolServer } from "./service.ts";
 import { client, type Message, readEvents, session } from "./test_exchange.ts";
 import { DEFINITIONS, newServer } from "./test_server.ts";
+import { watchedStore } from "./test_watched_store.ts";
 
 const test = suite("mcp/session");
 const NAME = { type: "object", properties: { name: { type: "string" } }, required: ["name"] } as const;
@@ -237,37 +237,14 @@ test("a tool that is called in a batch, and one that looks again when all is ove
       after = new Promise((resolve) => setTimeout(() => resolve(void call.signal), 5));
     },
   });
-  const inner = memoryStore();
-  let open = 0;
-  const store: Store = {
-    guarantees: inner.guarantees,
-    get: (key, options) => inner.get(key, options),
-    list: (prefix, options) => inner.list(prefix, options),
-    commit: (commit) => inner.commit(commit),
-    sweep: () => inner.sweep(),
-    close: () => inner.close(),
-    watch(prefix) {
-      open++;
-      const reader = inner.watch(prefix).getReader();
-      return new ReadableStream({
-        async pull(controller) {
-          const { done, value } = await reader.read();
-          if (!done) controller.enqueue(value);
-        },
-        cancel() {
-          open--;
-          return reader.cancel();
-        },
-      });
-    },
-  };
-  const { server } = newServer({ store, definitions: [watches, late] });
+  const watched = watchedStore(memoryStore());
+  const { server } = newServer({ store: watched.store, definitions: [watches, late] });
   const own = await session(server, { revision: "2025-03-26" });
   assert.is((await own.send([call("watches", 1), call("late", 2)])).status, 200);
   await own.request("tools/call", { name: "late" }, 3);
   await after;
   await new Promise((resolve) => setTimeout(resolve, 5));
-  assert.is(open, 0);
+  assert.is(watched.watches(), 0);
 });
 
 test("a client that cannot is told so by the tool's result", async () => {

@@ -130,19 +130,24 @@ export async function serveStdio(
     }
     const { id, method } = message;
     call.id = id;
+    calls.set(id, call);
     try {
       if (claim !== undefined) readMeta(call, message, undefined);
       else call.meta = metaOf(message.params) ?? call.meta;
       if (modern && method === "subscriptions/listen") return await listen(call, message);
+      const response = await dispatchMessage(dispatcher, message, call) as Response;
+      call.end();
+      return call.isCancelled ? undefined : toText(response, write);
     } catch (error) {
-      if (!(error instanceof RpcError)) throw error;
-      return write({ id: id ?? undefined, error });
+      return write(
+        error instanceof RpcError
+          ? { id: id ?? undefined, error }
+          : answerFault(dispatcher, id, error, method, call),
+      );
+    } finally {
+      // Of two with one id, the second is still there.
+      if (calls.get(id) === call) calls.delete(id);
     }
-    calls.set(id, call);
-    const response = await dispatchMessage(dispatcher, message, call) as Response;
-    calls.delete(id);
-    call.end();
-    return call.isCancelled ? undefined : toText(response, write);
   }
 
   /** What a handler gave may be nothing that JSON can hold: that is a fault like any other. */
@@ -155,8 +160,12 @@ export async function serveStdio(
   }
 
   async function listen(call: Call, { id, params }: Message & { kind: "request" }): Promise<undefined> {
+    const listening = await startListening(options.listen, call, params, say);
+    // Another of this id may have begun, or this one be cancelled meanwhile.
     listens.get(id)?.stop();
-    listens.set(id, await startListening(options.listen, call, params, say));
+    listens.delete(id);
+    if (call.isCancelled) listening.stop();
+    else listens.set(id, listening);
   }
 
   function takeAnswer({ id, result, error }: Answer): void {
@@ -203,20 +212,24 @@ export async function serveStdio(
   }
 
   const underWay = new Set<Promise<void>>();
-  for await (const line of readLines(input)) {
-    const work = answerLine(line).then((text) => text === undefined ? undefined : write(text));
-    underWay.add(work);
-    work.finally(() => underWay.delete(work)).catch(() => {});
+  try {
+    for await (const line of readLines(input)) {
+      const work = answerLine(line).then((text) => text === undefined ? undefined : write(text));
+      underWay.add(work);
+      work.finally(() => underWay.delete(work)).catch(() => {});
+    }
+  } catch (error) {
+    for (const call of calls.values()) call.cancel("The client is gone");
+    throw error;
+  } finally {
+    // Nobody answers any more; what needs no answer is still finished.
+    hasLeft = true;
+    for (const { method, reject } of waiting.values()) reject(leftBefore(method));
+    await Promise.allSettled(underWay);
+    for (const stop of stops) stop();
+    for (const { stop } of listens.values()) stop();
   }
-  // Nobody answers any more; what needs no answer is still finished.
-  hasLeft = true;
-  for (const { method, reject } of waiting.values()) reject(leftBefore(method));
-  await Promise.all(underWay);
-  for (const stop of stops) stop();
-  for (const { farewell, stop } of listens.values()) {
-    stop();
-    await write(farewell);
-  }
+  for (const { farewell } of listens.values()) await write(farewell);
   await finish();
 }
 

@@ -1,13 +1,20 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { memoryStore } from "../store/memory.ts";
+import type { Store } from "../store/store.ts";
 import { tool, ToolError } from "./definition.ts";
 import { DEFINITIONS, newServer, WRITER } from "./test_server.ts";
+import { watchedStore } from "./test_watched_store.ts";
 
 const test = suite("mcp/stdio");
 
 /** Feeds chunks and returns the lines that came out. */
-async function talk(chunks: readonly (string | Uint8Array)[], definitions = DEFINITIONS): Promise<string[]> {
-  const { server } = newServer({ definitions });
+async function talk(
+  chunks: readonly (string | Uint8Array)[],
+  definitions = DEFINITIONS,
+  store: Store = memoryStore(),
+): Promise<string[]> {
+  const { server } = newServer({ definitions, store });
   const encoder = new TextEncoder();
   const input = new ReadableStream<Uint8Array>({
     start(controller) {
@@ -153,6 +160,58 @@ test("a batch has no initialize, and nobody who names a revision", async () => {
   const modern = JSON.stringify([{ jsonrpc: "2.0", id: 1, method: "tools/list", params: meta }]);
   const lines = await talk([`[${hello.trim()}]\n${modern}\n`]);
   assert.equal(lines.map((line) => JSON.parse(line).error.code), [-32600, -32600]);
+});
+
+const listen = (id: unknown) =>
+  JSON.stringify({
+    jsonrpc: "2.0",
+    id,
+    method: "subscriptions/listen",
+    params: {
+      notifications: { toolsListChanged: true },
+      _meta: {
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+      },
+    },
+  }) + "\n";
+
+test("of two streams with one id, and of one that is cancelled as it begins, nothing stays", async () => {
+  const watched = watchedStore(memoryStore());
+  const cancel = '{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}\n';
+  const lines = await talk([listen(1) + listen(1) + listen(2) + cancel], DEFINITIONS, watched.store);
+  const ended = lines.map((line) => JSON.parse(line)).filter(({ result }) => result);
+  assert.equal(ended.map(({ id }) => id), [1]);
+  assert.is(watched.watches(), 0);
+});
+
+test("a request that the store fails is answered", async () => {
+  const watched = watchedStore(memoryStore());
+  watched.fails = true;
+  const [line] = await talk([listen(1)], DEFINITIONS, watched.store);
+  assert.equal([JSON.parse(line!).id, JSON.parse(line!).error.code], [1, -32603]);
+});
+
+test("when the input or the output breaks, nobody listens on", async () => {
+  for (const breaks of ["input", "output"]) {
+    const watched = watchedStore(memoryStore());
+    const { server } = newServer({ store: watched.store });
+    let feed!: ReadableStreamDefaultController<Uint8Array>;
+    const input = new ReadableStream<Uint8Array>({ start: (controller) => void (feed = controller) });
+    const output = new WritableStream<Uint8Array>({
+      write() {
+        if (breaks === "output") throw new Error("broken");
+      },
+    });
+    const serving = server.serveStdio(input, output).then(() => "ended", (error) => (error as Error).message);
+    feed.enqueue(new TextEncoder().encode(hello + listen(1)));
+    await new Promise((resolve) => setTimeout(resolve, 10));
+    assert.is(watched.watches(), 1);
+    if (breaks === "input") feed.error(new Error("broken"));
+    else feed.close();
+    assert.is(await serving, "broken");
+    assert.is(watched.watches(), 0);
+  }
 });
 
 test("the principal of the process may call what needs its scopes", async () => {
