@@ -76,6 +76,7 @@ const METHODS: Readonly<Record<string, (params: Members, setting: Setting) => re
   "resources/templates/list": (params, setting) => list("resourceTemplates", params, setting),
   "resources/subscribe": ({ uri }, setting) => {
     if (typeof uri !== "string") return BAD;
+    if (uri === "test://secret" && !may(["write"], setting)) return ["scope"];
     return /^test:\/\/(text|bytes|secret|asks|broken)$/.test(uri) ? RESULT : fromTemplates(uri, setting);
   },
   "resources/unsubscribe": ({ uri }) => typeof uri === "string" ? RESULT : BAD,

@@ -13,6 +13,7 @@ import { MissingCapabilityError } from "./error.ts";
 import type { ModernWriter } from "./modern.ts";
 import { optionalObject, requireObject } from "./params.ts";
 import type { Registry } from "./registry.ts";
+import { scopesOf } from "./subscriptions.ts";
 import { listenToTasks, type TaskListenOptions } from "./task_listen.ts";
 
 export interface ListenOptions extends TaskListenOptions {
@@ -59,7 +60,7 @@ export async function startListening(
   const { registry, changes, writer } = options;
   const asked = readFilter(optionalObject(requireObject(params), "notifications"));
   if (asked.taskIds && !call.can("tasks")) throw new MissingCapabilityError(requiredCapabilities("tasks"));
-  const honoured = honour(asked, registry());
+  const honoured = honour(asked, registry(), call);
   const _meta = { "io.modelcontextprotocol/subscriptionId": call.id };
   const notify = (method: string, members: Record<string, unknown> = {}): void =>
     send(JSON.stringify({ jsonrpc: "2.0", method, params: { ...members, _meta } }));
@@ -135,17 +136,18 @@ function bad(reason: string): RpcError {
   return new RpcError(INVALID_PARAMS, `Invalid params: notifications.${reason}`);
 }
 
-/** The part that the server offers anything of. */
-function honour(
-  { taskIds: _, ...asked }: Filter,
-  { tools, prompts, resources, templates }: Registry,
-): Filter {
+/** The part that the server offers anything of, and that the caller may read. */
+function honour({ taskIds: _, ...asked }: Filter, registry: Registry, { host, principal }: Call): Filter {
+  const { tools, prompts, resources, templates } = registry;
+  const may = (uri: string): boolean =>
+    scopesOf(registry, uri)?.every((scope) => host.holds(principal, scope)) ?? true;
   const { toolsListChanged, promptsListChanged, resourcesListChanged, resourceSubscriptions } = asked;
   const hasResources = resources.size + templates.length > 0;
   return {
     ...(toolsListChanged && tools.size > 0 && { toolsListChanged }),
     ...(promptsListChanged && prompts.size > 0 && { promptsListChanged }),
     ...(resourcesListChanged && hasResources && { resourcesListChanged }),
-    ...(resourceSubscriptions && hasResources && { resourceSubscriptions }),
+    ...(resourceSubscriptions && hasResources &&
+      { resourceSubscriptions: resourceSubscriptions.filter(may) }),
   };
 }

@@ -16,18 +16,20 @@ import type { Sessions } from "./session.ts";
 /** Resources that one session may subscribe to. */
 const MOST = 1000;
 
+/** What it takes to read a resource, and so to hear that it changed; `undefined` when there is none of this URI. */
+export function scopesOf({ resources, templates }: Registry, uri: string): readonly string[] | undefined {
+  return (resources.get(uri) ?? templates.find(({ match }) => match(uri)))?.scopes;
+}
+
 /** The methods of the `subscribe` capability. */
-export function subscriptionMethods(
-  { resources, templates }: Registry,
-  sessions: Sessions,
-): [string, Method<Call>][] {
-  if (resources.size + templates.length === 0) return [];
+export function subscriptionMethods(registry: Registry, sessions: Sessions): [string, Method<Call>][] {
+  if (registry.resources.size + registry.templates.length === 0) return [];
   return [
     ["resources/subscribe", async (params, call) => {
       const uri = requireString(requireObject(params), "uri");
-      if (!resources.has(uri) && !templates.some(({ match }) => match(uri))) {
-        throw new ResourceNotFoundError(uri, call.revision);
-      }
+      const scopes = scopesOf(registry, uri);
+      if (!scopes) throw new ResourceNotFoundError(uri, call.revision);
+      call.requireScopes(...scopes);
       if (!call.session) return {};
       await sessions.change(call.session, (settings) => {
         const { subscriptions = [] } = settings;
