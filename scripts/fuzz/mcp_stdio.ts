@@ -111,6 +111,13 @@ export async function talkOverStdio(
   }
   isOver = true;
   if (chunks.length > 0) controller.enqueue(Uint8Array.from(chunks));
+  if (random.oneIn(8)) {
+    // What was under way goes nowhere; that nothing stays behind shows when all is closed.
+    controller.error(new Error("broken"));
+    const end = await within(BOUND, done.then(() => "well", () => "badly"));
+    if (end !== "badly") fail(`a broken input ended ${end}`);
+    return count;
+  }
   controller.close();
   if (await within(BOUND, done) === HANG) fail("no end");
   if (text !== "") fail("half a line", text);
