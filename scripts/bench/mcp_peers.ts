@@ -18,7 +18,8 @@
  * - Without a session, and always in revision 2026-07-28, `sdk` and `server` make a server with all its tools for each
  *   request, as their documentation tells and as `createMcpHandler` does by itself. In a session they make one for each
  *   session, which then answers quickly and takes its memory. Trivet, mcp-lite and tmcp make one in all. The tools of
- *   this comparison are registered by a loop over schemas that are there already: factories that users write do more.
+ *   this comparison are registered by a loop over schemas that are there already; the row "schemas in factory" makes them
+ *   where tools are registered, as documentation and users write it.
  * - Sessions of `sdk` and `server` are a Map, as users keep them who have one process; those of mcp-lite and tmcp are
  *   their adapters in memory. None of these outlives its process or is known to another one.
  * - Trivet answers JSON. `sdk` is told to, which is quicker than its default; `server` does by itself in revision

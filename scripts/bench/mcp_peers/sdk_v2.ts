@@ -8,17 +8,22 @@
 import { listenByHono } from "./listen.ts";
 import { packageUrl, type Server } from "./subject.ts";
 import { keepSessions } from "./session_table.ts";
-import { add, jsonSchemaTools, zodTools } from "./tools.ts";
+import { add, jsonSchemaTools, zodToolMaker, zodTools } from "./tools.ts";
 
 export function server(option?: string): Server {
   async function creator(count: number) {
     const { McpServer, fromJsonSchema } = await import(packageUrl("@modelcontextprotocol/server"));
+    const make = await zodToolMaker();
     const tools = option === "json_schema"
       ? jsonSchemaTools(count).map((tool) => ({ ...tool, inputSchema: fromJsonSchema(tool.schema) }))
       : (await zodTools(count)).map((tool) => ({ ...tool, inputSchema: tool.zod }));
     return () => {
       const server = new McpServer({ name: "bench", version: "1.0.0" });
-      for (const { name, description, inputSchema } of tools) {
+      // Its documentation writes schemas where tools are registered, so they are made for each request too.
+      const offered = option === "in_factory"
+        ? make(count).map((tool) => ({ ...tool, inputSchema: tool.zod }))
+        : tools;
+      for (const { name, description, inputSchema } of offered) {
         server.registerTool(name, { description, inputSchema }, add);
       }
       return server;

@@ -51,6 +51,7 @@ export const SUBJECTS: readonly Subject[] = [
   { name: "sdk 1.32", file: "sdk_v1.ts" },
   { name: "server 2.4", file: "sdk_v2.ts", option: "zod" },
   { name: "server 2.4, JSON Schema", file: "sdk_v2.ts", option: "json_schema", only: "in process" },
+  { name: "server 2.4, schemas in factory", file: "sdk_v2.ts", option: "in_factory", only: "in process" },
   { name: "mcp-lite 0.10", ...LITE },
   { name: "mcp-lite 0.10, asked for JSON", ...LITE, accept: "application/json" },
   { name: "tmcp 1.20", file: "tmcp.ts" },

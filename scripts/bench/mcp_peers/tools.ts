@@ -25,18 +25,24 @@ const DESCRIPTION =
 const NOTE = "What the sum is for, in a sentence";
 
 export async function zodTools(count: number): Promise<OfferedTool[]> {
+  return (await zodToolMaker())(count);
+}
+
+/** Makes the tools anew each time. */
+export async function zodToolMaker(): Promise<(count: number) => OfferedTool[]> {
   const { z } = await import(packageUrl("zod"));
-  return names(count).map((name) => ({
-    name,
-    description: `${DESCRIPTION} ${name}`,
-    zod: z.object({
-      a: z.number().describe("The first number"),
-      b: z.number().describe("The second number"),
-      unit: z.enum(["m", "s", "kg"]).optional(),
-      note: z.string().max(200).describe(NOTE).optional(),
-      tags: z.array(z.string().max(50)).max(10).optional(),
-    }),
-  }));
+  return (count) =>
+    names(count).map((name) => ({
+      name,
+      description: `${DESCRIPTION} ${name}`,
+      zod: z.object({
+        a: z.number().describe("The first number"),
+        b: z.number().describe("The second number"),
+        unit: z.enum(["m", "s", "kg"]).optional(),
+        note: z.string().max(200).describe(NOTE).optional(),
+        tags: z.array(z.string().max(50)).max(10).optional(),
+      }),
+    }));
 }
 
 export interface JsonSchemaTool {
