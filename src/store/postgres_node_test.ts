@@ -52,9 +52,9 @@ if (address === undefined) {
   storeContract("postgres", { open: async (now) => open(now), rounds: 200 });
 
   /** Stores that reach the engine through a proxy, and past it. */
-  async function throughProxy(
+  const throughProxy = async (
     run: (through: Store, past: Store, proxy: CutProxy) => Promise<void>,
-  ): Promise<void> {
+  ): Promise<void> => {
     const proxy = new CutProxy(Number(new URL(address!).port));
     await proxy.start();
     const schema = newSchema();
@@ -70,7 +70,7 @@ if (address === undefined) {
       await past.close();
       await proxy.stop();
     }
-  }
+  };
   const pause = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
   test("a server that was away for longer than callers wait is used again when it is back, by all connections", async () => {
