@@ -6,7 +6,7 @@
 import type { Loot, Session, Token } from "./mcp_loot.ts";
 import type { Profile } from "./mcp_oracle.ts";
 import { TOOLS } from "./mcp_tools.ts";
-import { decodeField, isObject, metaOf } from "./mcp_wire.ts";
+import { agreesWithFields, isObject, metaOf } from "./mcp_wire.ts";
 
 /** A code of a JSON-RPC error, or what else an answer can be: see `mcp_oracle.ts`. */
 export type Outcome = number | "result" | "batch" | "stream" | "scope" | "none" | "text";
@@ -208,7 +208,7 @@ function call(params: Members, setting: Setting): readonly Outcome[] {
   if (!may(tool.scopes ?? [], setting)) return ["scope"];
   if (!isObject(given)) return BAD;
   const isModern = setting.profile.kind === "modern";
-  if (isModern && name === "route" && !agrees(given, setting.headers!)) return [-32020];
+  if (isModern && name === "route" && !agreesWithFields(given, setting.headers!)) return [-32020];
   if (isModern && name === "job_only" && !can("tasks", setting, params)) return [-32021];
   return again("tools/call", params, setting, toolOutcomes(name, params, setting));
 }
@@ -237,26 +237,11 @@ function toolOutcomes(name: string, params: Members, setting: Setting): readonly
   }
 }
 
-/** Whether `Mcp-Param-*` say what the arguments of "route" say. */
-function agrees(given: Members, headers: Headers): boolean {
-  const deep = Object.hasOwn(given, "deep") ? given.deep : undefined;
-  const values = {
-    region: Object.hasOwn(given, "region") ? given.region : undefined,
-    level: Object.hasOwn(given, "level") ? given.level : undefined,
-    flag: typeof deep === "object" && deep !== null && Object.hasOwn(deep, "flag")
-      ? (deep as Members).flag
-      : undefined,
-  };
-  return Object.entries(values).every(([name, value]) => {
-    const field = headers.get(`mcp-param-${name}`);
-    if (value === undefined || value === null) return field === null;
-    const text = field === null ? undefined : decodeField(field);
-    if (text === undefined || typeof value === "object") return false;
-    return name === "level" && typeof value === "number"
-      ? /^-?\d+(\.0*)?$/.test(text) && Number(text) === value
-      : text === String(value);
-  });
-}
+/** Of the templates. */
+const VARIABLES = new Map([["test://things/{id}/{+path}", ["id", "path"]], ["test://query{?a,b*}", [
+  "a",
+  "b",
+]]]);
 
 function complete(params: Members, setting: Setting): readonly Outcome[] {
   const { ref, argument, context = {} } = params;
@@ -272,7 +257,7 @@ function complete(params: Members, setting: Setting): readonly Outcome[] {
     return ref.name === "compose" && ["what", "how"].includes(argument.name as string) ? RESULT : BAD;
   }
   if (ref.type !== "ref/resource" || typeof ref.uri !== "string") return BAD;
-  const names = { "test://things/{id}/{+path}": ["id", "path"], "test://query{?a,b*}": ["a", "b"] }[ref.uri];
+  const names = VARIABLES.get(ref.uri);
   return names ? names.includes(argument.name as string) ? RESULT : BAD : unknownName(setting);
 }
 

@@ -4,6 +4,8 @@
  * @module
  */
 
+type Members = Readonly<Record<string, unknown>>;
+
 /** Lists and objects inside each other: a deeper message is not read (RFC 8259 section 9 allows a limit). */
 export const DEEPEST: number = 512;
 /** The value of a field that may be encoded; `undefined` for a bad one. */
@@ -18,6 +20,27 @@ export function decodeField(field: string): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** Whether `Mcp-Param-*` say what the arguments of "route" say. */
+export function agreesWithFields(given: Members, headers: Headers): boolean {
+  const deep = Object.hasOwn(given, "deep") ? given.deep : undefined;
+  const values = {
+    region: Object.hasOwn(given, "region") ? given.region : undefined,
+    level: Object.hasOwn(given, "level") ? given.level : undefined,
+    flag: typeof deep === "object" && deep !== null && Object.hasOwn(deep, "flag")
+      ? (deep as Members).flag
+      : undefined,
+  };
+  return Object.entries(values).every(([name, value]) => {
+    const field = headers.get(`mcp-param-${name}`);
+    if (value === undefined || value === null) return field === null;
+    const text = field === null ? undefined : decodeField(field);
+    if (text === undefined || typeof value === "object") return false;
+    return name === "level" && typeof value === "number"
+      ? /^-?\d+(\.0*)?$/.test(text) && Number(text) === value
+      : text === String(value);
+  });
 }
 
 /** What a JSON value is by JSON-RPC 2.0. */
