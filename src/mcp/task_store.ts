@@ -4,7 +4,7 @@
  * @module
  */
 import type { Principal } from "../http/bearer.ts";
-import { randomId } from "../crypto/secret.ts";
+import { randomId, secretDigest } from "../crypto/secret.ts";
 import { compareAndSet, type Entry, type Json, type Key, type Put, type Store } from "../store/store.ts";
 import type { InputRequest } from "./inputs.ts";
 import { type Wakeups, wakingKey } from "./wakeups.ts";
@@ -12,8 +12,7 @@ import { type Wakeups, wakingKey } from "./wakeups.ts";
 export type TaskStatus = "working" | "input_required" | "completed" | "failed" | "cancelled";
 
 /** As kept. Times are milliseconds since the epoch, lengths milliseconds. */
-export interface TaskRecord {
-  readonly id: string;
+interface StoredTask {
   /** Whose it is: `principalKey`. */
   readonly owner: string;
   readonly principal: StoredPrincipal | undefined;
@@ -32,6 +31,10 @@ export interface TaskRecord {
   readonly inputRequests?: Readonly<Record<string, InputRequest>> | undefined;
   readonly result?: unknown;
   readonly error?: { readonly code: number; readonly message: string; readonly data?: unknown };
+}
+
+export interface TaskRecord extends StoredTask {
+  readonly id: string;
 }
 
 type StoredPrincipal = Omit<Principal, "scopes"> & { readonly scopes: readonly string[] };
@@ -100,14 +103,15 @@ export class TaskStore {
     await this.#store.commit({
       check: [{ key: taskKey(record.id), version: null }],
       set: [
-        { key: taskKey(record.id), value: record, expires: expiry(record) },
+        toPut(record),
         this.#lease(record),
       ],
     });
   }
 
   async get(id: string): Promise<TaskRecord | undefined> {
-    return (await this.#store.get<TaskRecord>(taskKey(id)))?.value;
+    const entry = await this.#store.get<StoredTask>(taskKey(id));
+    return entry && { ...entry.value, id };
   }
 
   /**
@@ -120,20 +124,15 @@ export class TaskStore {
     hold = false,
   ): Promise<TaskRecord | undefined> {
     for (;;) {
-      const entry: Entry<TaskRecord> | undefined = await this.#store.get(taskKey(id));
-      const changed = entry && change(entry.value);
+      const entry: Entry<StoredTask> | undefined = await this.#store.get(taskKey(id));
+      const changed = entry && change({ ...entry.value, id });
       if (!changed) return undefined;
-      const value = { ...changed, updatedAt: this.#now() };
-      const done = hold && value.status === "working"
-        ? await this.#store.commit({
-          check: [{ key: entry.key, version: entry.version }],
-          set: [
-            { key: entry.key, value, expires: expiry(value) },
-            this.#lease(value),
-          ],
-        })
-        : await compareAndSet(this.#store, entry.key, entry.version, value, expiry(value));
-      if (done) return value;
+      const record = { ...changed, updatedAt: this.#now() };
+      const done = await this.#store.commit({
+        check: [{ key: entry.key, version: entry.version }],
+        set: [toPut(record), ...(hold && record.status === "working" ? [this.#lease(record)] : [])],
+      });
+      if (done) return record;
     }
   }
 
@@ -162,7 +161,7 @@ export class TaskStore {
   /** Takes on the work of one that is gone: the record; `undefined` when somebody was first, or nothing is to be done. */
   async takeOver(id: string): Promise<TaskRecord | undefined> {
     const [entry, lease] = await Promise.all([
-      this.#store.get<TaskRecord>(taskKey(id)),
+      this.#store.get<StoredTask>(taskKey(id)),
       this.#store.get<Lease>(leaseKey(id)),
     ]);
     if (entry?.value.status !== "working" || lease && lease.value.until >= this.#now()) return undefined;
@@ -171,9 +170,9 @@ export class TaskStore {
         { key: entry.key, version: entry.version },
         { key: leaseKey(id), version: lease?.version ?? null },
       ],
-      set: [this.#lease(entry.value)],
+      set: [this.#lease({ ...entry.value, id })],
     });
-    return done ? entry.value : undefined;
+    return done ? { ...entry.value, id } : undefined;
   }
 
   /**
@@ -208,7 +207,7 @@ export class TaskStore {
 
   /** Hears of changes. Gives the function that ends it. */
   listen(id: string, changed: () => void): () => void {
-    return this.#wakeups.listen(["task", id], changed);
+    return this.#wakeups.listen(taskKey(id).slice(1), changed);
   }
 
   #lease(record: TaskRecord): Put {
@@ -217,14 +216,19 @@ export class TaskStore {
   }
 }
 
-function expiry({ createdAt, ttl }: TaskRecord): number {
+function expiry({ createdAt, ttl }: StoredTask): number {
   return createdAt + ttl;
 }
 
+function toPut({ id, ...record }: TaskRecord): Put {
+  return { key: taskKey(id), value: record satisfies StoredTask, expires: expiry(record) };
+}
+
+/** By the digest: for an anonymous caller the id is the proof that the task is theirs. */
 function taskKey(id: string): Key {
-  return wakingKey("task", id);
+  return wakingKey("task", secretDigest(id));
 }
 
 function leaseKey(id: string): Key {
-  return ["mcp_task_lease", id];
+  return ["mcp_task_lease", secretDigest(id)];
 }

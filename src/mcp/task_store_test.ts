@@ -67,6 +67,17 @@ test("one who works on it here is not gone, however late it says so", async () =
   assert.is(await a!.isGone("t"), true);
 });
 
+test("the id of a task is not in the store", async () => {
+  const { clock, store, made: [a, b] } = instances(2);
+  const id = "the-id-of-a-task";
+  await a!.create(newTask(clock, id));
+  await b!.change(id, (now) => ({ ...now, status: "completed" }));
+  assert.is((await b!.get(id))!.id, id);
+  const kept = await store.list([]);
+  assert.ok(kept.length > 0);
+  assert.not.ok(JSON.stringify(kept).includes(id));
+});
+
 test("of many who take over one does, and nobody what is over or lives", async () => {
   const { clock, made } = instances(5);
   const [a, ...others] = made;
