@@ -44,6 +44,8 @@ export async function openListenStream(
     if (!(error instanceof RpcError)) throw error;
     return answers.write({ id: message.id ?? undefined, error }, MODERN_ERA, call.principal);
   }
-  streams.open.add(leave);
+  // It may have ended while tasks were looked up.
+  if (stream.isOpen) streams.open.add(leave);
+  else stop();
   return stream.response(answers.fields(MODERN_ERA));
 }
