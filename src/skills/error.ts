@@ -4,6 +4,7 @@
  * @module
  */
 import type { Fields } from "../http/response.ts";
+import type { Problem } from "./problem.ts";
 
 const STATUS = {
   invalid_request_error: 400,
@@ -24,15 +25,18 @@ export class SkillError extends Error {
   readonly status: number;
   /** `WWW-Authenticate` and its like (RFC 6750 section 3), where credentials are what is wrong. */
   readonly fields: Fields;
+  /** Every broken rule, where a package is what is wrong. */
+  readonly problems: readonly Problem[];
 
   constructor(
     type: SkillErrorType,
     message: string,
-    options?: ErrorOptions & { status?: number; fields?: Fields },
+    options?: ErrorOptions & { status?: number; fields?: Fields; problems?: readonly Problem[] },
   ) {
     super(message, options);
     this.type = type;
     this.status = options?.status ?? STATUS[type];
     this.fields = options?.fields ?? [];
+    this.problems = options?.problems ?? [];
   }
 }
