@@ -5,6 +5,7 @@
  */
 import { SkillError } from "./error.ts";
 import { readSkillMarkdown } from "./front_matter.ts";
+import { estimateTokens } from "./tokens.ts";
 import { checkPath, collisionKey, isLitter } from "./path.ts";
 import { describe } from "./problem.ts";
 import { descriptionOf, findProblems, type FrontMatter, readFrontMatter } from "./rules.ts";
@@ -13,6 +14,8 @@ import { descriptionOf, findProblems, type FrontMatter, readFrontMatter } from "
 export interface SentFile {
   readonly path: string;
   readonly bytes: Uint8Array;
+  /** CRC-32, where an archive has proved it. */
+  readonly crc?: number;
 }
 
 /** A package that may be published: paths are checked and relative to its root. */
@@ -23,6 +26,8 @@ export interface SkillPackage {
   readonly frontMatter?: FrontMatter | undefined;
   /** The folder around it; empty when there was none. */
   readonly directory: string;
+  /** What the levels cost a model, estimated. */
+  readonly tokens: { readonly metadata: number; readonly instructions: number };
   readonly files: readonly SentFile[];
 }
 
@@ -38,10 +43,10 @@ export function readPackage(sent: readonly SentFile[], limit: number): SkillPack
   }
   const files: SentFile[] = [];
   const problems: string[] = [];
-  for (const { path: name, bytes } of sent) {
-    const checked = checkPath(name);
+  for (const file of sent) {
+    const checked = checkPath(file.path);
     if ("problem" in checked) problems.push(checked.problem);
-    else if (!isLitter(checked.path)) files.push({ path: checked.path, bytes });
+    else if (!isLitter(checked.path)) files.push({ ...file, path: checked.path });
   }
   if (problems.length > 0) throw refusal(problems.slice(0, 20).join("; "));
   const { directory, inside } = findRoot(files);
@@ -55,6 +60,10 @@ export function readPackage(sent: readonly SentFile[], limit: number): SkillPack
     description: descriptionOf(read),
     frontMatter: readFrontMatter(read),
     directory,
+    tokens: {
+      metadata: estimateTokens(`${read.fields.get("name")}: ${descriptionOf(read)}`),
+      instructions: estimateTokens(read.body),
+    },
     files: inside,
   };
 }
@@ -82,7 +91,7 @@ function findRoot(files: readonly SentFile[]): { directory: string; inside: Sent
   }
   return {
     directory,
-    inside: files.map(({ path, bytes }) => ({ path: path.slice(directory.length + 1), bytes })),
+    inside: files.map((file) => ({ ...file, path: file.path.slice(directory.length + 1) })),
   };
 }
 
