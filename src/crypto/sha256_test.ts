@@ -1,7 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { encodeBase64url } from "./base64url.ts";
-import { hmacSha256, sha256 } from "./sha256.ts";
+import { createSha256, hmacSha256, sha256 } from "./sha256.ts";
 
 const test = suite("crypto/sha256");
 const hex = (bytes: Uint8Array) => [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
@@ -21,6 +21,31 @@ test("sha256() equals Web Crypto's at every length around the block borders", as
 
 test("sha256() of text is that of its UTF-8 bytes", () => {
   assert.equal(sha256("ü𝄞"), sha256(new TextEncoder().encode("ü𝄞")));
+});
+
+test("createSha256() of bytes in pieces is that of the whole, wherever they are cut", async () => {
+  for (const length of [0, 1, 55, 56, 63, 64, 65, 127, 128, 129, 1000]) {
+    const bytes = crypto.getRandomValues(new Uint8Array(length));
+    const expected = hex(new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)));
+    for (const size of [1, 3, 63, 64, 65, 200]) {
+      const hash = createSha256();
+      for (let at = 0; at < length; at += size) hash.update(bytes.subarray(at, at + size));
+      assert.is(hex(hash.digest()), expected, `${length} bytes by ${size}`);
+    }
+  }
+});
+
+test("two digests that are made at one time, and one in between, do not disturb each other", () => {
+  const bytes = new Uint8Array(300).map((_, i) => i);
+  const one = createSha256();
+  const two = createSha256();
+  one.update(bytes.subarray(0, 100));
+  two.update(bytes.subarray(0, 70));
+  sha256("in between");
+  two.update(bytes.subarray(70));
+  one.update(bytes.subarray(100));
+  assert.is(hex(one.digest()), hex(sha256(bytes)));
+  assert.is(hex(two.digest()), hex(sha256(bytes)));
 });
 
 test("hmacSha256() equals Web Crypto's for short and long keys", async () => {
