@@ -25,6 +25,12 @@ export type TrivetEvent =
   | { readonly type: "refresh_replayed"; readonly client: string; readonly user: string }
   | { readonly type: "skill_created"; readonly id: string; readonly workspace: string }
   | { readonly type: "skill_deleted"; readonly id: string; readonly workspace: string }
+  | {
+    readonly type: "skill_version_created" | "skill_version_deleted";
+    readonly id: string;
+    readonly version: string;
+    readonly workspace: string;
+  }
   | { readonly type: "skill_refused"; readonly workspace: string; readonly reason: string }
   | {
     readonly type: "tool_called";

@@ -16,8 +16,7 @@ import type {
 } from "./oauth/authorization_server.ts";
 import { type ClientRegistration, toClient } from "./oauth/client.ts";
 import { ITERATIONS } from "./crypto/password.ts";
-import type { BlobStore } from "./skills/blob_store.ts";
-import type { SkillFolder } from "./skills/folder.ts";
+import type { SkillsOptions } from "./skills_options.ts";
 import type { Store } from "./store/store.ts";
 
 export interface TrivetOptions {
@@ -107,17 +106,6 @@ export interface OAuthOptions {
   readonly connect?: AuthorizationServerOptions["connect"];
   /** Of PBKDF2-HMAC-SHA-256. @default 600000 */
   readonly passwordIterations?: number;
-}
-
-export interface SkillsOptions {
-  /** Local folders whose skills are served as they are; the runtime entries make them. @default none */
-  readonly folders?: readonly SkillFolder[];
-  /** Where the files of uploaded skills are kept: {@linkcode s3Blobs}, say. @default the store */
-  readonly blobs?: BlobStore;
-  /** Bytes of an upload, packed and unpacked. @default 8388608 */
-  readonly uploadLimit?: number;
-  /** `off` lets everybody read and write: for a machine of one's own. @default "required" */
-  readonly auth?: "required" | "off";
 }
 
 /** The scopes of an operator who named none. */

@@ -15,7 +15,7 @@ import { skillsExtension } from "./mcp/skills_extension.ts";
 import { resourceMetadataUrl } from "./oauth/protected_resource.ts";
 import { authorizationServer, type OAuthService } from "./oauth/service.ts";
 import { completeMcp } from "./mcp_options.ts";
-import { checkWhole } from "./option_check.ts";
+import { completeSkills } from "./skills_options.ts";
 import {
   checkIssuer,
   checkStore,
@@ -32,6 +32,13 @@ const UNKNOWN_KEY = new TokenRefusal(
   "invalid_token",
   "The access token or API key is unknown, expired or revoked",
 );
+
+const SKILL_CHANGES: ReadonlySet<TrivetEvent["type"]> = new Set([
+  "skill_created",
+  "skill_deleted",
+  "skill_version_created",
+  "skill_version_deleted",
+]);
 
 /** One server: `export default createTrivet(...)` runs on Deno, Bun and workerd as it is. */
 export interface Trivet {
@@ -106,15 +113,12 @@ export function createTrivet(options: TrivetOptions): Trivet {
     base,
     authenticate: authenticateFor(resources.skills.resource),
     resourceMetadata: oauth && resourceMetadataUrl(resources.skills.resource),
-    auth: skillsOptions.auth ?? "required",
-    folders: skillsOptions.folders ?? [],
-    blobs: skillsOptions.blobs,
-    uploadLimit: checkWhole("skills.uploadLimit", skillsOptions.uploadLimit ?? 8 * 1024 * 1024, 1024),
+    ...completeSkills(skillsOptions),
     cursorKey: secret,
     observe(event) {
       observe(event);
       // Skills are resources of the tool server, whose clients hear of new ones on every instance.
-      if (event.type === "skill_created" || event.type === "skill_deleted") {
+      if (SKILL_CHANGES.has(event.type)) {
         mcp?.listChanged("resources").catch((error) => observe({ type: "fault", where: "mcp", error }));
       }
     },

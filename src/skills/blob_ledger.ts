@@ -27,18 +27,23 @@ import {
 } from "./records.ts";
 
 export interface Ledger {
+  /** Where its records are. */
+  readonly store: Store;
   /**
    * Puts the contents (by digest) on the shelf and does one commit that refers to them. `toCommit` gets the name of each
-   * object. `false` when a check of that commit failed, and then nothing of it was done.
+   * object, and is asked again when its commit was not done. `false` when a check fails that does not change from try to
+   * try, and then nothing was done.
    */
   publish(
     contents: ReadonlyMap<string, Uint8Array>,
-    toCommit: (names: ReadonlyMap<string, string>) => Commit,
+    toCommit: (names: ReadonlyMap<string, string>) => Promise<Commit>,
   ): Promise<boolean>;
-  /** Does one commit that ends references: so many for each digest. `false` as above. */
-  release(references: ReadonlyMap<string, number>, commit: Commit): Promise<boolean>;
+  /** Does one commit that ends references: so many for each digest. Tries as above. */
+  release(
+    toCommit: () => Promise<{ readonly references: ReadonlyMap<string, number>; readonly commit: Commit }>,
+  ): Promise<boolean>;
   /** The content of a file; `undefined` when its object is gone. */
-  open(file: Omit<SkillFile, "type">): Promise<ReadableStream<Uint8Array> | undefined>;
+  open(file: Pick<SkillFile, "object">): Promise<ReadableStream<Uint8Array> | undefined>;
   /** The whole content of a file; `undefined` when its object is gone. */
   read(file: SkillFile): Promise<Uint8Array | undefined>;
   /** Removes what nothing refers to, also what a crash left behind; resolves to how many objects. */
@@ -49,8 +54,8 @@ export interface Ledger {
 const PENDING_LIMIT = 60 * 60 * 1000;
 /** Objects that are written at one time. */
 const AT_ONCE = 8;
-/** Publishers of one file disturb each other: how often one of them tries again. */
-const TRIES = 50;
+/** Publishers of one file, or of one skill, disturb each other: how often one of them tries again. */
+const TRIES = 100;
 
 interface Uploaded {
   readonly name: string;
@@ -121,6 +126,8 @@ export function createLedger(store: Store, now: () => number, shelf: BlobStore =
   }
 
   const ledger: Ledger = {
+    store,
+
     async publish(contents, toCommit) {
       const uploaded = new Map<string, Uploaded>();
       try {
@@ -137,12 +144,13 @@ export function createLedger(store: Store, now: () => number, shelf: BlobStore =
             if (!each.pending) uploaded.delete(digest);
           }
           if ([...contents.keys()].some((digest) => !live.get(digest) && !uploaded.has(digest))) continue;
-          const { names, commit, needless } = refer(contents, live, uploaded);
-          if (await store.commit(join(commit, toCommit(names)))) {
+          const { names, commit: part, needless } = refer(contents, live, uploaded);
+          const commit = join(part, await toCommit(names));
+          if (await store.commit(commit)) {
             await Promise.all(needless.map(removeObject));
             return true;
           }
-          // Nothing of ours has changed since the last time: what failed is a check of the caller.
+          // Nothing has changed since the last time: it would fail again.
           const seen = JSON.stringify(commit.check!.map(({ version }) => version));
           if (seen === before) break;
           before = seen;
@@ -157,16 +165,17 @@ export function createLedger(store: Store, now: () => number, shelf: BlobStore =
       }
     },
 
-    async release(references, commit) {
+    async release(toCommit) {
       let before = "";
       for (let tries = 0; tries < TRIES; tries++) {
-        const live = await readBlobs(references.keys());
-        const { part, garbage } = unrefer(references, live);
-        if (await store.commit(join(part, commit))) {
+        const { references, commit: own } = await toCommit();
+        const { part, garbage } = unrefer(references, await readBlobs(references.keys()));
+        const commit = join(part, own);
+        if (await store.commit(commit)) {
           await Promise.all(garbage.map(removeObject));
           return true;
         }
-        const seen = JSON.stringify(part.check!.map(({ version }) => version));
+        const seen = JSON.stringify(commit.check!.map(({ version }) => version));
         if (seen === before) return false;
         before = seen;
         await pause(tries);

@@ -35,7 +35,7 @@ const skill = (name: string, ...texts: string[]) =>
   ], 1e7);
 
 const add = (ledger: Ledger, name: string, ...texts: string[]) =>
-  publish(ledger, "w", skill(name, ...texts), { now: Date.now() });
+  publish(ledger, "w", skill(name, ...texts), { now: Date.now() }).then(({ skill }) => skill);
 
 /** Every version is whole, every object has who refers to it, and nothing is left over. */
 async function checkShelf(
@@ -78,11 +78,11 @@ test("equal files are stored once, and go with the last version that has them", 
   const second = await add(ledger, "two", "same", "second alone");
   assert.is(objects.size, 5);
   await checkShelf(store, ledger, objects);
-  assert.is(await removeSkill(store, ledger, "w", first.id), true);
+  assert.is(await removeSkill(store, ledger, "w", first.id), "done");
   assert.is(objects.size, 3);
   await checkShelf(store, ledger, objects);
-  assert.is(await removeSkill(store, ledger, "w", first.id), false);
-  assert.is(await removeSkill(store, ledger, "w", second.id), true);
+  assert.is(await removeSkill(store, ledger, "w", first.id), "gone");
+  assert.is(await removeSkill(store, ledger, "w", second.id), "done");
   assert.is(objects.size, 0);
   await checkShelf(store, ledger, objects);
 });
@@ -344,7 +344,7 @@ test("a skill with a content comes just before the last other one with it is del
   const other = createLedger(store, Date.now, shelf);
   const { id } = await add(other, "goes", "shared");
   const dying = interrupted(store, () => add(other, "comes", "shared"));
-  assert.is(await removeSkill(dying, createLedger(dying, Date.now, shelf), "w", id), true);
+  assert.is(await removeSkill(dying, createLedger(dying, Date.now, shelf), "w", id), "done");
   assert.is(await checkShelf(store, other, objects), 1);
 });
 
@@ -366,7 +366,7 @@ test("publishers and deleters of the same files at one time: nothing dangles, no
     const ledger = ledgers[i % 3]!;
     const { id } = await add(ledger, `skill-${i}`, "shared by all", `shared by some ${i % 4}`, `own ${i}`);
     if (i % 2 === 0) return id;
-    assert.is(await removeSkill(store, ledgers[(i + 1) % 3]!, "w", id), true);
+    assert.is(await removeSkill(store, ledgers[(i + 1) % 3]!, "w", id), "done");
     return undefined;
   }));
   assert.is(await checkShelf(store, ledgers[0]!, objects), kept.filter(Boolean).length);
@@ -395,10 +395,8 @@ test("a caller's check that fails does nothing, and nothing is left on the shelf
   const ledger = createLedger(store, Date.now, shelf);
   const bytes = encoder.encode("x");
   const contents = new Map([[await digestOf(bytes), bytes]]);
-  const done = await ledger.publish(
-    contents,
-    () => ({ check: [{ key: ["no"], version: "1" }], set: [{ key: ["k"], value: 1 }] }),
-  );
+  const commit = { check: [{ key: ["no"], version: "1" }], set: [{ key: ["k"], value: 1 }] };
+  const done = await ledger.publish(contents, () => Promise.resolve(commit));
   assert.is(done, false);
   assert.is(await store.get(["k"]), undefined);
   await checkShelf(store, ledger, objects);

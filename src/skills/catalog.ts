@@ -5,15 +5,16 @@
  * @module
  */
 import type { Principal } from "../http/bearer.ts";
-import type { Entry, Store } from "../store/store.ts";
-import type { Directory, LocalSkill } from "./directory.ts";
+import type { Store } from "../store/store.ts";
+import type { Ledger } from "./blob_ledger.ts";
+import type { Directory } from "./directory.ts";
 import { createEntries, type SkillEntries } from "./entries.ts";
-import { readSkillMarkdown } from "./front_matter.ts";
-import { listLocalFiles, readLocalFile } from "./local_files.ts";
+import { SkillError } from "./error.ts";
+import { findSkill, openLocal, type OpenSkill, openUploaded } from "./library.ts";
 import { mediaTypeOf } from "./media_type_of.ts";
 import { mayRead } from "./permission.ts";
-import type { Ledger } from "./blob_ledger.ts";
-import { type Skill, type SkillFile, skillKey, type SkillVersion, versionKey } from "./records.ts";
+import type { Skill } from "./records.ts";
+import { findVersion } from "./versions.ts";
 
 export interface Catalog extends SkillEntries {
   list(principal: Principal | undefined): Promise<CatalogEntry[]>;
@@ -43,8 +44,6 @@ export interface CatalogSkill {
 /** Uploaded skills that one catalogue shows at most, newest first; the rest is found by id or name. */
 const MOST_UPLOADED = 500;
 
-type Found = { readonly local: LocalSkill } | { readonly workspace: string; readonly uploaded: Skill };
-
 /** The catalogue of a store and local folders. */
 export function createCatalog(
   store: Store,
@@ -58,28 +57,15 @@ export function createCatalog(
       limit: MOST_UPLOADED,
       reverse: true,
     });
-    return entries.map(({ value }) => value);
+    return entries.map(({ value }) => value).filter(({ latest }) => latest !== null);
   }
 
-  /** By id or name; a local skill goes before an uploaded one, and a newer upload before an older one. */
-  async function find(principal: Principal | undefined, skill: string): Promise<Found | undefined> {
-    const local = (await directory.skills()).find(({ id, name }) => id === skill || name === skill);
-    if (local) return { local };
-    if (!principal || !mayRead(principal)) return undefined;
-    const { workspace } = principal;
-    const entry = await store.get<Skill>(skillKey(workspace, skill)) ?? await findNewest(workspace, skill);
-    return entry && { workspace, uploaded: entry.value };
-  }
-
-  async function findNewest(workspace: string, name: string): Promise<Entry<Skill> | undefined> {
-    const [newest] = await store.list(["skill_name", workspace, name], { limit: 1, reverse: true });
-    return newest && await store.get<Skill>(skillKey(workspace, newest.key[3] as string));
-  }
-
-  /** A file of the newest version; `undefined` when there is none, or it was deleted between two reads. */
-  async function readUploaded(files: readonly SkillFile[], path: string): Promise<Uint8Array | undefined> {
-    const file = files.find((file) => file.path === path);
-    return file && await ledger.read(file);
+  async function open(principal: Principal | undefined, skill: string): Promise<OpenSkill | undefined> {
+    const found = await findSkill(store, directory, principal, skill);
+    if (!found) return undefined;
+    if ("local" in found) return openLocal(found.local);
+    const version = await findVersion(store, found.workspace, found.uploaded, "latest");
+    return version && openUploaded(ledger, found.uploaded.id, version.value);
   }
 
   return {
@@ -103,36 +89,23 @@ export function createCatalog(
     },
 
     async load(principal, skill) {
-      const found = await find(principal, skill);
-      if (!found) return undefined;
-      if ("local" in found) {
-        const { id, name, description, instructions } = found.local;
-        const files = (await listLocalFiles(found.local)).map(({ path }) => path);
-        return { id, name, description, instructions, files };
-      }
-      const { workspace, uploaded: { id, name, description, latest_version } } = found;
-      const version = await store.get<SkillVersion>(versionKey(workspace, id, latest_version));
-      const markdown = version && await readUploaded(version.value.files, "SKILL.md");
-      if (!markdown) return undefined;
-      const read = readSkillMarkdown(markdown);
-      const files = version.value.files.map(({ path }) => path).sort();
-      return { id, name, description, instructions: "body" in read ? read.body : "", files };
+      const opened = await open(principal, skill);
+      if (!opened) return undefined;
+      const { id, name, description } = opened;
+      const instructions = await opened.instructions().catch((error) => {
+        if (error instanceof SkillError) return undefined;
+        throw error;
+      });
+      if (instructions === undefined) return undefined;
+      return { id, name, description, instructions, files: (await opened.files()).map(({ path }) => path) };
     },
 
     async read(principal, skill, path) {
-      const found = await find(principal, skill);
-      if (!found) return undefined;
-      if (!("local" in found)) {
-        const { workspace, uploaded: { id, name, latest_version } } = found;
-        const version = await store.get<SkillVersion>(versionKey(workspace, id, latest_version));
-        const bytes = version && await readUploaded(version.value.files, path);
-        return bytes && { bytes, mediaType: mediaTypeOf(path, bytes), place: [id, name] };
-      }
-      const { local } = found;
-      // Only what the listing shows can be read: a path is looked up, never joined to a folder.
-      if (!(await listLocalFiles(local)).some((file) => file.path === path)) return undefined;
-      const content = await readLocalFile(local, path);
-      return content && { ...content, place: [local.name] };
+      const opened = await open(principal, skill);
+      const bytes = await opened?.read(path);
+      if (!opened || !bytes) return undefined;
+      const { source, id, name } = opened;
+      return { bytes, mediaType: mediaTypeOf(path, bytes), place: source === "local" ? [name] : [id, name] };
     },
   };
 }

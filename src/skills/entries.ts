@@ -7,7 +7,7 @@
  * @module
  */
 import type { Principal } from "../http/bearer.ts";
-import { CACHED, type Store } from "../store/store.ts";
+import type { Store } from "../store/store.ts";
 import type { Ledger } from "./blob_ledger.ts";
 import type { Directory, LocalSkill } from "./directory.ts";
 import {
@@ -18,8 +18,9 @@ import {
   readLocalFile,
 } from "./local_files.ts";
 import { mayRead } from "./permission.ts";
-import { type Skill, skillKey, type SkillVersion, versionKey } from "./records.ts";
+import { type Skill, skillKey } from "./records.ts";
 import type { FrontMatter } from "./rules.ts";
+import { findVersion } from "./versions.ts";
 
 export interface SkillEntry {
   /** Segments; the last is the name. */
@@ -73,8 +74,8 @@ export function createEntries(
   }
 
   function toUploaded(workspace: string, skill: Skill, frontMatter: FrontMatter): SkillEntry {
-    const { id, name, latest_version } = skill;
-    const version = () => store.get<SkillVersion>(versionKey(workspace, id, latest_version), CACHED);
+    const { id, name } = skill;
+    const version = () => findVersion(store, workspace, skill, "latest");
     return {
       path: [id, name],
       frontMatter,
@@ -122,7 +123,9 @@ export function createEntries(
       let next = entries.at(-1)?.path;
       for (const { value } of found.slice(0, room)) {
         next = [value.id, value.name];
-        if (value.front_matter) entries.push(toUploaded(workspace, value, value.front_matter));
+        if (value.front_matter && value.latest) {
+          entries.push(toUploaded(workspace, value, value.front_matter));
+        }
       }
       return { entries, next: found.length > room ? next : undefined };
     },
@@ -133,7 +136,7 @@ export function createEntries(
       if (local) return { entry: toLocal(local, local.frontMatter!), rest: path.slice(1) };
       if (!principal || !mayRead(principal) || !/^skill_\w{1,64}$/.test(first)) return undefined;
       const skill = (await store.get<Skill>(skillKey(principal.workspace, first)))?.value;
-      if (!skill?.front_matter || skill.name !== second) return undefined;
+      if (!skill?.front_matter || !skill.latest || skill.name !== second) return undefined;
       return { entry: toUploaded(principal.workspace, skill, skill.front_matter), rest: path.slice(2) };
     },
   };

@@ -12,8 +12,10 @@ const STATUS = {
   permission_error: 403,
   not_found_error: 404,
   request_too_large: 413,
+  rate_limit_error: 429,
   api_error: 500,
   overloaded_error: 503,
+  timeout_error: 504,
 } as const;
 
 export type SkillErrorType = keyof typeof STATUS;

@@ -8,11 +8,16 @@ import { randomBytes } from "../crypto/secret.ts";
 /** Crockford's base 32: no letter is taken for a digit. */
 const ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 
-/** `<kind>_01`, ten characters of milliseconds and fourteen random ones (70 bits). */
-export function newIdentifier(kind: "skill" | "skver", now: number): string {
+/** What every identifier of one millisecond begins with. */
+export function identifierPrefix(kind: "skill" | "skver", now: number): string {
   let time = "";
   for (let rest = now, i = 0; i < 10; i++, rest = Math.floor(rest / 32)) time = ALPHABET[rest % 32]! + time;
+  return `${kind}_01${time}`;
+}
+
+/** `<kind>_01`, ten characters of milliseconds and fourteen random ones (70 bits). */
+export function newIdentifier(kind: "skill" | "skver", now: number): string {
   let random = "";
   for (const byte of randomBytes(14)) random += ALPHABET[byte & 31]!;
-  return `${kind}_01${time}${random}`;
+  return identifierPrefix(kind, now) + random;
 }

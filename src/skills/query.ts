@@ -1,82 +1,175 @@
 /**
- * Listing skills in pages: local ones by name, then uploaded ones, newest first. A page costs what it shows, however
- * many skills there are.
+ * Lists in pages. Skills: local ones by name, then uploaded ones, newest first (or all of it from the end). Versions: in
+ * the order of their making. A page costs what it shows, however many there are.
  *
  * @module
  */
 import { readCursor, writeCursor } from "../crypto/cursor.ts";
 import { parseForm } from "../http/form.ts";
 import type { Store } from "../store/store.ts";
+import type { Dialect } from "./dialect.ts";
 import type { Directory } from "./directory.ts";
 import { SkillError } from "./error.ts";
 import { type Skill, skillKey } from "./records.ts";
-import { writeLocalSkill, writePage, writeSkill } from "./shape_ga.ts";
+import { showLocal, type ShownSkill, type Source } from "./shape.ts";
+import { listVersions } from "./versions.ts";
 
 const PREFIX = "page_";
-const SOURCES = new Set(["custom", "local", "anthropic"]);
+const SOURCES = new Set(["custom", "local", "anthropic", "anthropic_example", "plugin"]);
+const LOCAL_ID = /^skill_local_/;
+
+export interface ListRequest {
+  readonly dialect: Dialect;
+  readonly workspace: string;
+  /** The query of the URL. */
+  readonly query: string;
+  /** What cursors are signed with. */
+  readonly cursorKey: () => Promise<Uint8Array>;
+}
+
+/** What of a list a request asks for. */
+interface Asked {
+  readonly limit: number;
+  /** Where the page before ended. */
+  readonly after: readonly string[] | undefined;
+  readonly source: string | undefined;
+  readonly reverse: boolean;
+  /** The cursor of a page that ends here. */
+  readonly cursor: (position: readonly string[]) => string;
+}
 
 /**
- * One page, as JSON text. Query: `limit` (1 to 1000, default 20), `page` (a `next_page`), `source` (`custom`, `local`, or
- * `anthropic`, of which there are none here).
+ * One page of skills, as JSON text. Query: `limit` (default 20), `page` (a `next_page`), `source`; in the OpenAI dialect
+ * `limit`, `after` (an id), `order` (`desc` by default).
  * @throws {SkillError} for a bad parameter
  */
-export async function listSkills(
-  store: Store,
-  directory: Directory,
-  cursorKey: () => Promise<Uint8Array>,
-  workspace: string,
-  query: string,
-): Promise<string> {
-  const { limit, page, source } = readQuery(query);
-  const purpose = `skills:${workspace}:${source ?? ""}`;
-  const key = await cursorKey();
-  const [kind, after] = page === undefined ? [] : readPage(key, purpose, page);
-  const data: string[] = [];
-  let last: string[] | undefined;
-
+export async function listSkills(store: Store, directory: Directory, request: ListRequest): Promise<string> {
+  const { dialect, workspace } = request;
+  const asked = await readQuery(request, "skills");
+  const { limit, source } = asked;
+  const shown: { skill: ShownSkill; source: Source }[] = [];
   // One more than the page holds is looked for, to know whether there is a next page.
-  if (kind !== "custom" && (source === undefined || source === "local")) {
-    for (const skill of await directory.skills()) {
-      if (after !== undefined && skill.name <= after) continue;
-      if (data.length === limit) return writePage(data, PREFIX + writeCursor(key, purpose, last!));
-      data.push(writeLocalSkill(skill));
-      last = ["local", skill.name];
+  const isFull = () => shown.length > limit;
+  const [kind, after] = asked.after ?? [];
+
+  async function addLocal(): Promise<void> {
+    const all = await directory.skills();
+    // OpenAI's pages name an id.
+    const last = kind === "local" ? all.find(({ id }) => id === after)?.name ?? after! : undefined;
+    for (const local of asked.reverse ? all.toReversed() : all) {
+      if (isFull()) return;
+      const isBefore = last !== undefined && (asked.reverse ? local.name >= last : local.name <= last);
+      if (!isBefore) shown.push({ skill: showLocal(local).skill, source: "local" });
     }
   }
-  if (source === undefined || source === "custom") {
-    const from = kind === "custom" ? skillKey(workspace, after!) : undefined;
-    const options = { after: from, limit: limit - data.length + 1, reverse: true };
-    for (const { value } of await store.list<Skill>(["skill", workspace], options)) {
-      if (data.length === limit) return writePage(data, PREFIX + writeCursor(key, purpose, last!));
-      data.push(writeSkill(value));
-      last = ["custom", value.id];
+
+  async function addUploaded(): Promise<void> {
+    let from = kind === "custom" ? skillKey(workspace, after!) : undefined;
+    while (!isFull()) {
+      const wanted = limit + 1 - shown.length;
+      const options = { after: from, limit: wanted, reverse: !asked.reverse };
+      const entries = await store.list<Skill>(["skill", workspace], options);
+      for (const { value } of entries) {
+        // Only the older dialect knows skills without a version.
+        if (value.latest || dialect.name === "skills-2025-10-02") {
+          shown.push({ skill: value, source: "custom" });
+        }
+      }
+      if (entries.length < wanted) return;
+      from = entries.at(-1)!.key;
     }
   }
-  return writePage(data, null);
+
+  const hasLocal = source === undefined || source === "local";
+  const hasUploaded = source === undefined || source === "custom";
+  if (!asked.reverse && hasLocal && kind !== "custom") await addLocal();
+  if (hasUploaded && (asked.reverse ? kind !== "local" : true)) await addUploaded();
+  if (asked.reverse && hasLocal) await addLocal();
+
+  const page = shown.slice(0, limit);
+  const last = page.at(-1);
+  const next = isFull()
+    ? asked.cursor([last!.source, last!.source === "local" ? last!.skill.name : last!.skill.id])
+    : null;
+  return dialect.shape.page(
+    page.map(({ skill, source }) => dialect.shape.skill(skill, source)),
+    next,
+    page.map(({ skill }) => skill.id),
+  );
+}
+
+/**
+ * One page of a skill's versions, as JSON text; parameters as for {@linkcode listSkills}, but for `source`.
+ * @throws {SkillError} for a bad parameter
+ */
+export async function listSkillVersions(store: Store, skill: string, request: ListRequest): Promise<string> {
+  const { dialect, workspace } = request;
+  const { limit, after, reverse, cursor } = await readQuery(request, `versions:${skill}`);
+  const versions = await listVersions(store, workspace, skill, {
+    after: after?.[1],
+    limit: limit + 1,
+    newestFirst: dialect.newestFirst !== reverse,
+  });
+  const page = versions.slice(0, limit);
+  return dialect.shape.page(
+    page.map((version) => dialect.shape.version(skill, version)),
+    versions.length > limit ? cursor(["version", page.at(-1)!.id]) : null,
+    page.map(({ id }) => id),
+  );
+}
+
+async function readQuery(
+  { dialect, workspace, query, cursorKey }: ListRequest,
+  list: string,
+): Promise<Asked> {
+  const { values, repeated } = parseForm(query);
+  const names = dialect.pagesById ? ["limit", "after", "order"] : ["limit", "page", "source"];
+  const twice = names.find((name) => repeated.includes(name));
+  if (twice) throw refusal(`${twice} must come once`);
+  const limit = Number(checkLimit(values.get("limit") ?? "20", dialect.longestPage));
+  if (dialect.pagesById) {
+    const order = values.get("order") ?? "desc";
+    if (order !== "asc" && order !== "desc") throw refusal("order must be asc or desc");
+    const after = values.get("after");
+    if (after === "") throw refusal("after must be the id of the last item of the page before");
+    return {
+      limit,
+      after: after === undefined ? undefined : [LOCAL_ID.test(after) ? "local" : "custom", after],
+      source: undefined,
+      reverse: order === "asc",
+      cursor: ([, id]) => id!,
+    };
+  }
+  const source = values.get("source");
+  if (source !== undefined && !SOURCES.has(source)) {
+    throw refusal(`source must be one of ${[...SOURCES].join(", ")}`);
+  }
+  const key = await cursorKey();
+  const purpose = `${dialect.name}:${list}:${workspace}:${source ?? ""}`;
+  const page = values.get("page");
+  return {
+    limit,
+    after: page === undefined ? undefined : readPage(key, purpose, page),
+    source,
+    reverse: false,
+    cursor: (position) => PREFIX + writeCursor(key, purpose, position),
+  };
+}
+
+function checkLimit(limit: string, most: number): string {
+  if (!/^[1-9][0-9]{0,3}$/.test(limit) || Number(limit) > most) {
+    throw refusal(`limit must be a whole number from 1 to ${most}`);
+  }
+  return limit;
 }
 
 /** Where the page before ended. @throws {SkillError} for a cursor that was not made for this list */
 function readPage(key: Uint8Array, purpose: string, page: string): string[] {
   const position = page.startsWith(PREFIX) ? readCursor(key, purpose, page.slice(PREFIX.length)) : undefined;
   if (position) return position;
-  throw new SkillError(
-    "invalid_request_error",
-    "page must be the next_page of a list with the same filters",
-  );
+  throw refusal("page must be the next_page of a list with the same filters");
 }
 
-function readQuery(query: string): { limit: number; page: string | undefined; source: string | undefined } {
-  if (query === "") return { limit: 20, page: undefined, source: undefined };
-  const { values, repeated } = parseForm(query);
-  const twice = ["limit", "page", "source"].find((name) => repeated.includes(name));
-  if (twice) throw new SkillError("invalid_request_error", `${twice} must come once`);
-  const limit = values.get("limit") ?? "20";
-  if (!/^[1-9][0-9]{0,3}$/.test(limit) || Number(limit) > 1000) {
-    throw new SkillError("invalid_request_error", "limit must be a whole number from 1 to 1000");
-  }
-  const source = values.get("source");
-  if (source !== undefined && !SOURCES.has(source)) {
-    throw new SkillError("invalid_request_error", `source must be one of ${[...SOURCES].join(", ")}`);
-  }
-  return { limit: Number(limit), page: values.get("page"), source };
+function refusal(message: string): SkillError {
+  return new SkillError("invalid_request_error", message);
 }

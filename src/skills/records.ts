@@ -10,32 +10,53 @@ import type { Key } from "../store/store.ts";
 import type { FrontMatter } from "./rules.ts";
 
 /**
- * Written by `publish.ts`; ended by `remove.ts`. Holds all that a list shows. Beside it stands an empty record under
- * its name, by which the newest skill of a name is found without a look at the others.
+ * Written by `publish.ts`, also when a version comes; ended by `remove.ts`. Holds all that a list shows, in any dialect.
+ * Beside it stands an empty record under its name, by which the newest skill of a name is found without a look at the
+ * others, as long as it has a version.
  */
 export interface Skill {
   readonly id: string;
   /** The slug of SKILL.md, which every version keeps. Two skills may share it. */
   readonly name: string;
+  /** Of the newest version, as the next one. */
   readonly description: string;
-  /** Of the newest version; absent when it is not as the open specification has it. */
+  /** Absent when it is not as the open specification has it. */
   readonly front_matter?: FrontMatter;
-  readonly display_name: string;
-  readonly latest_version: string;
+  /** The label that was given; `null` when the name stands for it. */
+  readonly display_name: string | null;
+  /** `null` when every version was deleted, as only the older dialect can. */
+  readonly latest: VersionNames | null;
+  /** What the OpenAI dialect gives to whoever names no version. */
+  readonly default: VersionNames | null;
+  /** How many there are. */
+  readonly versions: number;
+  /** Of the version that was made last, whether it is still there or not: no name of a version is used twice. */
+  readonly last: { readonly number: number; readonly created: number };
   /** ISO 8601 in UTC, as lists show them. */
   readonly created_at: string;
   readonly updated_at: string;
 }
 
-export interface SkillVersion {
+/** How the dialects name one version. */
+export interface VersionNames {
+  /** `skver_` and more: today's API. */
   readonly id: string;
-  /** Microseconds since the epoch: how older clients name a version. */
+  /** Microseconds since the epoch: `skills-2025-10-02`. */
   readonly epoch: string;
+  /** 1, 2, …: OpenAI. */
+  readonly number: number;
+}
+
+/** Never changed. Beside it stands its id under its number. */
+export interface SkillVersion extends VersionNames {
   readonly name: string;
   readonly description: string;
+  readonly front_matter?: FrontMatter;
   /** The wrapping folder of the upload; empty when it had none. */
   readonly directory: string;
   readonly created: number;
+  /** What the levels cost a model, estimated. */
+  readonly tokens: { readonly metadata: number; readonly instructions: number };
   readonly files: readonly SkillFile[];
 }
 
@@ -46,6 +67,8 @@ export interface SkillFile {
   readonly type: string;
   /** `sha256:` and 64 hexadecimal digits. */
   readonly digest: string;
+  /** CRC-32, for archives. */
+  readonly crc: number;
   /** The object that holds the content: shelf, digest and a word of its own, with slashes between. */
   readonly object: string;
 }
@@ -86,6 +109,24 @@ export const versionKey = (workspace: string, skill: string, version: string): K
   skill,
   version,
 ];
+export const versionNumberKey = (workspace: string, skill: string, number: number): Key => [
+  "skill_version_number",
+  workspace,
+  skill,
+  number,
+];
+/** Every skill with a label, under it. */
+export const skillTitleKey = (workspace: string, title: string, id: string): Key => [
+  "skill_title",
+  workspace,
+  title,
+  id,
+];
+/** The one skill that may have this label in the older dialect, where labels differ. */
+export const titleClaimKey = (
+  workspace: string,
+  title: string,
+): Key => ["skill_title_claim", workspace, title];
 export const blobKey = (digest: string): Key => ["blob", digest];
 export const blobPendingKey = (object: string): Key => ["blob_pending", object];
 /** Names an object that nothing refers to, until it is gone. */

@@ -1,34 +1,29 @@
 /**
- * The Skills service: its routes, who may use them, and the one place that turns an error into the envelope
- * `{ type: "error", error: { type, message }, request_id }`. Every answer carries a `request-id`.
+ * The Skills service: its routes, who may use them, and what each call is given.
  *
  * @module
  */
 import type { Observe } from "../events.ts";
-import { type Authenticate, bearerChallenge, type Principal, TokenRefusal } from "../http/bearer.ts";
-import { BodyError } from "../http/body.ts";
+import type { Authenticate } from "../http/bearer.ts";
 import { allowEveryOrigin, answerPreflight } from "../http/cors.ts";
-import { type Fields, respond } from "../http/response.ts";
-import { createRouter, pathOf, queryOf, type Route, type RouteHandler } from "../http/router.ts";
-import type { RequestContext, Service } from "../http/service.ts";
-import { randomId } from "../crypto/secret.ts";
-import { type Store, StoreUnavailableError } from "../store/store.ts";
+import type { Fields } from "../http/response.ts";
+import { createRouter, pathOf, type Route, type RouteHandler } from "../http/router.ts";
+import type { Service } from "../http/service.ts";
+import type { Store } from "../store/store.ts";
+import { answerJson, newRequestId, refuse, requestIdFields } from "./answer.ts";
+import { createAuthorize, type Need } from "./authorize.ts";
 import { createLedger } from "./blob_ledger.ts";
 import type { BlobStore } from "./blob_store.ts";
+import type { Endpoint, Workshop } from "./call.ts";
 import { type Catalog, createCatalog } from "./catalog.ts";
+import { dialectOf } from "./dialect.ts";
 import { type Diagnostic, openDirectory } from "./directory.ts";
-import { SkillError, type SkillErrorType } from "./error.ts";
 import type { SkillFolder } from "./folder.ts";
-import { readPackage } from "./package.ts";
 import { mayRead, mayWrite } from "./permission.ts";
-import { publish } from "./publish.ts";
-import { listSkills } from "./query.ts";
-import { type Skill, skillKey } from "./records.ts";
-import { removeSkill } from "./remove.ts";
-import { writeDeleted, writeLocalSkill, writeSkill } from "./shape_ga.ts";
-import { readUpload } from "./upload.ts";
+import { skillEndpoints } from "./skill_endpoints.ts";
+import { versionEndpoints } from "./version_endpoints.ts";
 
-/** The complete options of the Skills service; `options.ts` says what each is for. */
+/** The complete options of the Skills service; `skills_options.ts` says what each is for. */
 export interface SkillsServiceOptions {
   readonly store: Store;
   readonly base: string;
@@ -41,6 +36,9 @@ export interface SkillsServiceOptions {
   readonly blobs?: BlobStore | undefined;
   /** Bytes. */
   readonly uploadLimit: number;
+  readonly skillsPerRequest: number;
+  readonly openai: boolean;
+  readonly unknownBetas: "ignore" | "refuse";
   /** 32 bytes that are the same on every instance. */
   readonly cursorKey: () => Promise<Uint8Array>;
   readonly observe: Observe;
@@ -59,143 +57,63 @@ export interface SkillsService extends Service {
   collectGarbage(): Promise<number>;
 }
 
-/** The revisions of the API that clients name. */
-const VERSIONS = new Set(["2023-06-01", "2026-10-21"]);
 const METHODS = "GET, POST, DELETE";
-/** Everybody, where authentication is off. */
-const ANYBODY: Principal = { workspace: "default", scopes: new Set(["skills:write"]) };
+const READ: Need = { may: mayRead, scope: "skills:read" };
+const WRITE: Need = { may: mayWrite, scope: "skills:write" };
 
 /** The Skills service. */
 export function skillsService(options: SkillsServiceOptions): SkillsService {
-  const { store, base, authenticate, auth, uploadLimit, cursorKey, observe, now } = options;
-  const resource_metadata = options.resourceMetadata;
+  const { store, base, openai, observe, now } = options;
   const directory = openDirectory(options.folders, now);
   const ledger = createLedger(store, now, options.blobs);
+  const workshop: Workshop = { ...options, ledger, directory };
+  const authorize = createAuthorize(options);
+  const skills = skillEndpoints(workshop);
+  const versions = versionEndpoints(workshop);
 
-  type Handle = (principal: Principal, request: Request, id: string) => Promise<string>;
-
-  async function create({ workspace }: Principal, request: Request): Promise<string> {
-    const { files, displayName } = await readUpload(request, uploadLimit);
-    const skill = await publish(ledger, workspace, readPackage(files, uploadLimit), {
-      displayName,
-      now: now(),
-    });
-    observe({ type: "skill_created", id: skill.id, workspace });
-    return writeSkill(skill);
-  }
-
-  async function retrieve({ workspace }: Principal, _request: Request, id: string): Promise<string> {
-    const local = (await directory.skills()).find((skill) => skill.id === id);
-    if (local) return writeLocalSkill(local);
-    const entry = await store.get<Skill>(skillKey(workspace, id));
-    if (!entry) throw notFound(id);
-    return writeSkill(entry.value);
-  }
-
-  async function remove({ workspace }: Principal, _request: Request, id: string): Promise<string> {
-    const local = (await directory.skills()).find((skill) => skill.id === id);
-    if (local) {
-      const place = `${local.folder.path}/${local.directory}`;
-      throw new SkillError(
-        "permission_error",
-        `This skill lies in a local folder: remove it there (${place})`,
-      );
-    }
-    if (!await removeSkill(store, ledger, workspace, id)) throw notFound(id);
-    observe({ type: "skill_deleted", id, workspace });
-    return writeDeleted(id);
-  }
-
-  const list: Handle = ({ workspace }, request) =>
-    listSkills(store, directory, cursorKey, workspace, queryOf(request.url));
-
-  async function authorize(
-    request: Request,
-    context: RequestContext,
-    may: (principal: Principal) => boolean,
-    scope: string,
-  ): Promise<Principal> {
-    const version = request.headers.get("anthropic-version");
-    if (version !== null && !VERSIONS.has(version)) {
-      throw new SkillError(
-        "invalid_request_error",
-        `anthropic-version must be one of ${[...VERSIONS].join(", ")}`,
-      );
-    }
-    if (auth === "off") return ANYBODY;
-    const caller = await authenticate(request, context);
-    if (caller === "none") {
-      throw new SkillError("authentication_error", "Send an API key in x-api-key, or an access token", {
-        fields: [["www-authenticate", bearerChallenge({ scope, resource_metadata })]],
-      });
-    }
-    if (caller instanceof TokenRefusal) {
-      throw new SkillError("authentication_error", caller.description, {
-        fields: caller.challenge({ resource_metadata }),
-      });
-    }
-    if (!may(caller)) {
-      throw new SkillError("permission_error", `This needs the scope ${scope}`, {
-        fields: [[
-          "www-authenticate",
-          bearerChallenge({ error: "insufficient_scope", scope, resource_metadata }),
-        ]],
-      });
-    }
-    return caller;
-  }
-
-  /** Runs a route, and answers whatever comes of it. */
-  const route =
-    (handle: Handle, may: (principal: Principal) => boolean, scope: string): RouteHandler =>
-    async (request, context, { id = "" }) => {
-      const requestId = newRequestId();
-      try {
-        const principal = await authorize(request, context, may, scope);
-        return answer(200, await handle(principal, request, id), requestId);
-      } catch (error) {
-        return refuse(error, requestId);
+  /** Runs an endpoint, and answers whatever comes of it. */
+  const run = (endpoint: Endpoint, need: Need): RouteHandler => async (request, context, parameters) => {
+    const requestId = newRequestId();
+    const dialect = dialectOf(request, openai);
+    const { id = "", version = "" } = parameters;
+    let response: Response;
+    try {
+      const principal = await authorize(request, context, dialect, need);
+      const answer = await endpoint({ request, context, principal, dialect, id, version });
+      if (typeof answer === "string") response = answerJson(dialect, 200, answer, requestId);
+      else response = withFields(answer, requestIdFields(dialect, requestId));
+      if (request.headers.has("anthropic-workspace-id")) {
+        response.headers.set("anthropic-workspace-id", principal.workspace);
       }
-    };
-
-  function refuse(error: unknown, requestId: string): Response {
-    if (error instanceof BodyError) {
-      const type = error.status === 413 ? "request_too_large" : "invalid_request_error";
-      return refuse(
-        new SkillError(type, error.message, { status: error.status === 415 ? 400 : error.status }),
-        requestId,
-      );
+    } catch (error) {
+      response = refuse(dialect, error, requestId, observe);
     }
-    if (error instanceof StoreUnavailableError) {
-      observe({ type: "store_unavailable", where: "skills", error });
-      const text = "The server cannot reach its storage: try again in a moment";
-      const retry: Fields = [["retry-after", String(error.retryAfter)]];
-      return answer(503, writeError("overloaded_error", text, requestId), requestId, retry);
-    }
-    if (!(error instanceof SkillError)) {
-      observe({ type: "fault", where: "skills", error });
-      return refuse(new SkillError("api_error", "The server failed: try again later"), requestId);
-    }
-    const { type, status, message, fields } = error;
-    return answer(status, writeError(type, message, requestId), requestId, fields);
-  }
+    return response;
+  };
 
   const routes: Route[] = [
-    { method: "GET", path: "/v1/skills", handle: route(list, mayRead, "skills:read") },
-    { method: "POST", path: "/v1/skills", handle: route(create, mayWrite, "skills:write") },
-    { method: "GET", path: "/v1/skills/:id", handle: route(retrieve, mayRead, "skills:read") },
-    { method: "DELETE", path: "/v1/skills/:id", handle: route(remove, mayWrite, "skills:write") },
+    { method: "GET", path: "/v1/skills", handle: run(skills.list, READ) },
+    { method: "POST", path: "/v1/skills", handle: run(skills.create, WRITE) },
+    { method: "GET", path: "/v1/skills/:id", handle: run(skills.retrieve, READ) },
+    { method: "DELETE", path: "/v1/skills/:id", handle: run(skills.remove, WRITE) },
+    { method: "GET", path: "/v1/skills/:id/versions", handle: run(versions.list, READ) },
+    { method: "POST", path: "/v1/skills/:id/versions", handle: run(versions.create, WRITE) },
+    { method: "GET", path: "/v1/skills/:id/versions/:version", handle: run(versions.retrieve, READ) },
+    { method: "DELETE", path: "/v1/skills/:id/versions/:version", handle: run(versions.remove, WRITE) },
   ];
+  if (openai) routes.push({ method: "POST", path: "/v1/skills/:id", handle: run(skills.setDefault, WRITE) });
+
   const dispatch = createRouter({
     base,
     routes,
     refuse(status, request, allow) {
       const requestId = newRequestId();
+      const dialect = dialectOf(request, openai);
       const path = pathOf(request.url).slice(0, 200);
-      const body = status === 404
-        ? writeError("not_found_error", `There is nothing at ${path}`, requestId)
-        : writeError("invalid_request_error", `Use ${allow} at ${path}`, requestId);
-      return answer(status, body, requestId, allow ? [["allow", allow]] : []);
+      const type = status === 404 ? "not_found_error" : "invalid_request_error";
+      const message = status === 404 ? `There is nothing at ${path}` : `Use ${allow} at ${path}`;
+      const json = dialect.shape.error({ type, message, requestId, problems: [] });
+      return answerJson(dialect, status, json, requestId, allow ? [["allow", allow]] : []);
     },
   });
 
@@ -204,32 +122,17 @@ export function skillsService(options: SkillsServiceOptions): SkillsService {
     catalog: createCatalog(store, ledger, directory, now),
     diagnostics: () => directory.diagnostics(),
     collectGarbage: () => ledger.collect(),
-    fetch: async (request, context = {}) =>
-      withRequestId(
-        answerPreflight(request, METHODS) ?? allowEveryOrigin(request, await dispatch(request, context)),
-      ),
+    fetch: async (request, context = {}) => {
+      const response = answerPreflight(request, METHODS) ??
+        allowEveryOrigin(request, await dispatch(request, context));
+      // The router's own answers have none yet.
+      if (!response.headers.has("request-id")) response.headers.set("request-id", newRequestId());
+      return response;
+    },
   };
 }
 
-/** A response of JSON text. */
-function answer(status: number, json: string, requestId: string, more: Fields = []): Response {
-  return respond(status, json, [["content-type", "application/json"], ["request-id", requestId], ...more]);
-}
-
-function writeError(type: SkillErrorType, message: string, requestId: string): string {
-  return JSON.stringify({ type: "error", error: { type, message }, request_id: requestId });
-}
-
-/** The router's own answers have none yet. */
-function withRequestId(response: Response): Response {
-  if (!response.headers.has("request-id")) response.headers.set("request-id", newRequestId());
+function withFields(response: Response, fields: Fields): Response {
+  for (const [name, value] of fields) response.headers.set(name, value);
   return response;
-}
-
-function newRequestId(): string {
-  return randomId("req_");
-}
-
-function notFound(id: string): SkillError {
-  return new SkillError("not_found_error", `There is no skill ${JSON.stringify(id.slice(0, 100))}`);
 }

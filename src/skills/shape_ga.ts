@@ -1,37 +1,42 @@
 /**
- * Records as today's Skills API writes them. Other dialects get a file each beside this one.
+ * Today's shapes of the Skills API. Ids and times are ours and need no escaping.
  *
  * @module
  */
-import type { LocalSkill } from "./directory.ts";
-import type { Skill } from "./records.ts";
+import type { Shape, ShownError } from "./shape.ts";
 
-/** An uploaded skill, as JSON text: written by hand, because a page of them is little else. */
-export function writeSkill({ id, created_at, updated_at, display_name, latest_version }: Skill): string {
-  // Ids and times are ours and need no escaping.
-  return `{"type":"skill","id":"${id}","created_at":"${created_at}","updated_at":"${updated_at}","display_name":${
-    JSON.stringify(display_name)
-  },"latest_version_id":"${latest_version}","source":{"type":"custom"}}`;
-}
+export const shapeGa: Shape = {
+  skill({ id, name, display_name, latest, created_at, updated_at }, source) {
+    return `{"type":"skill","id":"${id}","created_at":"${created_at}","updated_at":"${updated_at}","display_name":${
+      JSON.stringify(display_name ?? name)
+    },"latest_version_id":"${latest!.id}","source":{"type":"${source}"}}`;
+  },
+  version(skill, { id, name, description, created }) {
+    return `{"type":"skill_version","id":"${id}","skill_id":"${skill}","created_at":"${
+      new Date(created).toISOString()
+    }","name":${JSON.stringify(name)},"description":${JSON.stringify(description)}}`;
+  },
+  page: (items, next) => `{"data":[${items.join(",")}],"next_page":${JSON.stringify(next)}}`,
+  deletedSkill: (id) => `{"type":"skill_deleted","id":"${id}"}`,
+  deletedVersion: (_, { id }) => `{"type":"skill_version_deleted","id":"${id}"}`,
+  error: writeError,
+};
 
-/** A skill of a local folder: the same members, with a source of its own. */
-export function writeLocalSkill({ id, name, version, modified }: LocalSkill): string {
-  const time = new Date(modified).toISOString();
+/** `details` tells programs which rules are broken. */
+export function writeError({ type, message, requestId, problems }: ShownError): string {
+  const details = problems.length === 0 ? undefined : {
+    error_code: problems[0]!.rule,
+    problems: problems.map(({ file, line, rule, message, hint }) => ({
+      code: rule,
+      file,
+      line: line ?? null,
+      message,
+      hint: hint ?? null,
+    })),
+  };
   return JSON.stringify({
-    type: "skill",
-    id,
-    created_at: time,
-    updated_at: time,
-    display_name: name,
-    latest_version_id: version,
-    source: { type: "local" },
+    type: "error",
+    error: { type, message, ...(details && { details }) },
+    request_id: requestId,
   });
-}
-
-export function writePage(skills: readonly string[], nextPage: string | null): string {
-  return `{"data":[${skills.join(",")}],"next_page":${JSON.stringify(nextPage)}}`;
-}
-
-export function writeDeleted(id: string): string {
-  return JSON.stringify({ type: "skill_deleted", id });
 }

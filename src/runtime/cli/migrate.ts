@@ -108,7 +108,7 @@ async function checkContents(
       elsewhere++;
       continue;
     }
-    const stream = await ledger.open({ path: "", size, digest, object });
+    const stream = await ledger.open({ object });
     if (!stream) throw new Error(`The content ${digest} is missing`);
     if (await digestOf(await readAll(stream, size)) !== digest) {
       throw new Error(`The content ${digest} is damaged`);

@@ -54,7 +54,7 @@ export async function run(argv: readonly string[]): Promise<void> {
       const content = readPackage(await readFiles(resolve(operand)), LIMIT);
       return await withStore(place, async (store) => {
         const displayName = textOption(values, "display-name");
-        const skill = await publish(
+        const { skill } = await publish(
           createLedger(store, Date.now, await place.openBlobs()),
           workspace,
           content,
@@ -89,12 +89,12 @@ export async function run(argv: readonly string[]): Promise<void> {
       if (operand === undefined) throw new UsageError("Name the id of the skill to remove");
       return await withStore(place, async (store) => {
         if (
-          !await removeSkill(
+          await removeSkill(
             store,
             createLedger(store, Date.now, await place.openBlobs()),
             workspace,
             operand,
-          )
+          ) === "gone"
         ) {
           throw new Error(`There is no skill "${operand}"`);
         }

@@ -1,0 +1,38 @@
+/**
+ * A request to the Skills service as its endpoints get it: who calls, in which dialect, about what.
+ *
+ * @module
+ */
+import type { Observe } from "../events.ts";
+import type { Principal } from "../http/bearer.ts";
+import type { RequestContext } from "../http/service.ts";
+import type { Store } from "../store/store.ts";
+import type { Ledger } from "./blob_ledger.ts";
+import type { Dialect } from "./dialect.ts";
+import type { Directory } from "./directory.ts";
+
+export interface Call {
+  readonly request: Request;
+  readonly context: RequestContext;
+  readonly principal: Principal;
+  readonly dialect: Dialect;
+  /** Of a skill; empty where the path has none. */
+  readonly id: string;
+  /** One of the names of a version; empty as above. */
+  readonly version: string;
+}
+
+/** JSON text for a 200, or a response, which gets the request's id. */
+export type Endpoint = (call: Call) => Promise<string | Response>;
+
+/** What endpoints work with. */
+export interface Workshop {
+  readonly store: Store;
+  readonly ledger: Ledger;
+  readonly directory: Directory;
+  /** Bytes. */
+  readonly uploadLimit: number;
+  readonly cursorKey: () => Promise<Uint8Array>;
+  readonly observe: Observe;
+  readonly now: () => number;
+}

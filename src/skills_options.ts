@@ -1,0 +1,60 @@
+/**
+ * What a user may set of the Skills service, and every default.
+ *
+ * @module
+ */
+import { checkWhole } from "./option_check.ts";
+import type { BlobStore } from "./skills/blob_store.ts";
+import type { SkillFolder } from "./skills/folder.ts";
+import type { SkillsServiceOptions } from "./skills/service.ts";
+
+export interface SkillsOptions {
+  /** Local folders whose skills are served as they are; the runtime entries make them. @default none */
+  readonly folders?: readonly SkillFolder[];
+  /** Where the files of uploaded skills are kept: {@linkcode s3Blobs}, say. @default the store */
+  readonly blobs?: BlobStore;
+  /** The limits of the hosted API of today: 30 MB an upload, 20 skills a request. What is set beside it wins. */
+  readonly preset?: "ga";
+  /** Bytes of an upload, packed and unpacked. @default 8388608 */
+  readonly uploadLimit?: number;
+  /** Skills that one messages request may use. @default 8 */
+  readonly skillsPerRequest?: number;
+  /**
+   * Whether requests with a bearer token, without `x-api-key` and `anthropic-version`, are OpenAI's dialect rather than
+   * today's Skills API. @default false
+   */
+  readonly openai?: boolean;
+  /** What becomes of values of `anthropic-beta` that are unknown here. @default "ignore" */
+  readonly unknownBetas?: "ignore" | "refuse";
+  /** `off` lets everybody read and write: for a machine of one's own. @default "required" */
+  readonly auth?: "required" | "off";
+}
+
+const MEBIBYTE = 1024 * 1024;
+
+type Completed =
+  | "auth"
+  | "folders"
+  | "blobs"
+  | "uploadLimit"
+  | "skillsPerRequest"
+  | "openai"
+  | "unknownBetas";
+
+/** Complete. @throws {RangeError} for what cannot stand */
+export function completeSkills(options: SkillsOptions): Pick<SkillsServiceOptions, Completed> {
+  const isGa = options.preset === "ga";
+  return {
+    auth: options.auth ?? "required",
+    folders: options.folders ?? [],
+    blobs: options.blobs,
+    uploadLimit: checkWhole(
+      "skills.uploadLimit",
+      options.uploadLimit ?? (isGa ? 30 : 8) * MEBIBYTE,
+      1024,
+    ),
+    skillsPerRequest: checkWhole("skills.skillsPerRequest", options.skillsPerRequest ?? (isGa ? 20 : 8), 1),
+    openai: options.openai ?? false,
+    unknownBetas: options.unknownBetas ?? "ignore",
+  };
+}
