@@ -94,14 +94,15 @@ test("an older version goes without a change to latest; the last one stays until
   assert.ok([400, 404].includes(unnamed.status), "a version is deleted by its id");
 
   await client.skills.delete(skill_id);
+  const files = await upload("notes", "Third. Use it.");
   for (
-    const request of [
-      client.skills.versions.retrieve(second, { skill_id }),
-      client.skills.versions.list(skill_id),
-      client.beta.skills.versions.download(second, { skill_id }),
-      upload("notes", "Third. Use it.").then((files) => client.skills.versions.create(skill_id, { files })),
+    const call of [
+      () => client.skills.versions.retrieve(second, { skill_id }),
+      () => client.skills.versions.list(skill_id),
+      () => client.beta.skills.versions.download(second, { skill_id }),
+      () => client.skills.versions.create(skill_id, { files }),
     ]
-  ) assert.instance(await refusal(request), Anthropic.NotFoundError);
+  ) assert.instance(await refusal(call()), Anthropic.NotFoundError);
 });
 
 test("a version is found by its id only in its own skill", async () => {
