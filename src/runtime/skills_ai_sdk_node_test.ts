@@ -3,8 +3,7 @@ import { uploadSkill } from "ai";
 import Anthropic from "@anthropic-ai/sdk";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { readZip } from "../skills/zip_reader.ts";
-import { refusal, skillMarkdown, type SkillsServer, startSkills } from "./test_skills_server.ts";
+import { refusal, skillMarkdown, type SkillsServer, startSkills, unpack } from "./test_skills_server.ts";
 
 const test = suite("the AI SDK's uploadSkill");
 let server: SkillsServer;
@@ -45,12 +44,14 @@ test("uploads files of bytes, base64 and text, and tells of the skill and its ve
   assert.is(skill!.display_name, "Notes é");
   const params = { skill_id: skill!.id };
   const response = await client.beta.skills.versions.download(skill!.latest_version_id, params);
-  const files = await readZip(new Uint8Array(await response.arrayBuffer()), 1e6);
-  assert.equal(files.map(({ path, bytes }) => [path, [...bytes]]), [
-    ["notes/SKILL.md", [...new TextEncoder().encode(markdown)]],
-    ["notes/data.bin", [0, 255, 13, 10]],
-    ["notes/hello.txt", [...new TextEncoder().encode("hello")]],
-  ]);
+  assert.equal(
+    await unpack(response),
+    new Map([
+      ["notes/SKILL.md", new TextEncoder().encode(markdown)],
+      ["notes/data.bin", Uint8Array.of(0, 255, 13, 10)],
+      ["notes/hello.txt", new TextEncoder().encode("hello")],
+    ]),
+  );
 });
 
 test("takes the provider itself, and needs no title", async () => {

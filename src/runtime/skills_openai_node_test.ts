@@ -4,8 +4,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { createApiKey } from "../skills/api_key.ts";
 import { zip } from "../skills/test_service.ts";
-import { readZip } from "../skills/zip_reader.ts";
-import { refusal, skillMarkdown, type SkillsServer, startSkills } from "./test_skills_server.ts";
+import { refusal, skillMarkdown, type SkillsServer, startSkills, unpack } from "./test_skills_server.ts";
 
 const test = suite("openai: skills in OpenAI's dialect");
 let server: SkillsServer;
@@ -182,8 +181,7 @@ test("content is a zip: of the default version, or of the one that is named", as
   const read = async (response: Response): Promise<(readonly [string, string])[]> => {
     assert.is(response.headers.get("content-type"), "application/zip");
     assert.is(response.headers.get("content-disposition"), 'attachment; filename="notes.zip"');
-    const files = await readZip(new Uint8Array(await response.arrayBuffer()), 1e6);
-    return files.map(({ path, bytes }) => [path, new TextDecoder().decode(bytes)]);
+    return [...await unpack(response)].map(([path, bytes]) => [path, new TextDecoder().decode(bytes)]);
   };
   const first = [["notes/SKILL.md", skillMarkdown("notes", "Zip. Use it.")]];
   const second = [["notes/SKILL.md", skillMarkdown("notes", "Second. Use it.")], ["notes/scripts/x.py", "x"]];

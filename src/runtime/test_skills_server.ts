@@ -8,6 +8,7 @@ import type { TrivetEvent } from "../events.ts";
 import type { RequestContext } from "../http/service.ts";
 import { createTrivet, memoryStore, type SkillsOptions, type Store, type Trivet } from "../mod.ts";
 import { createApiKey } from "../skills/api_key.ts";
+import { readZip } from "../skills/zip_reader.ts";
 import { entries } from "./test_entries.ts";
 
 export interface SkillsServer {
@@ -87,3 +88,10 @@ export async function refusal(promise: PromiseLike<unknown>): Promise<unknown> {
 
 /** A time in ISO 8601, UTC. */
 export const TIME: RegExp = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+
+/** The files of a downloaded archive, by their paths in it. */
+export async function unpack(archive: Response | Uint8Array): Promise<Map<string, Uint8Array>> {
+  const bytes = archive instanceof Response ? new Uint8Array(await archive.arrayBuffer()) : archive;
+  const files = await readZip(bytes, { limit: 8 * 1024 * 1024 });
+  return new Map(files.map(({ path, bytes }) => [path, bytes]));
+}
