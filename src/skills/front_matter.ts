@@ -43,30 +43,18 @@ const FORBIDDEN = new Set(["", "<<", "__proto__", "constructor", "prototype"]);
 
 /** The parts of a SKILL.md, or the one problem that keeps it from being read. */
 export function readSkillMarkdown(bytes: Uint8Array): SkillMarkdown | Problem {
-  const refuse = (rule: string, message: string, line?: number): Problem => ({
-    file: "SKILL.md",
-    line,
-    rule,
-    message,
-  });
-  let text: string;
-  try {
-    // The decoder takes one byte order mark away.
-    text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-  } catch {
-    return refuse("encoding", "must be UTF-8: save the file in that encoding");
-  }
-  if (text.includes("\u0000")) return refuse("encoding", "must be text: it has a NUL character");
-  if (!/^---(?![^\r\n])/.test(text)) {
-    return refuse("front-matter", 'must begin with front matter: a line "---", then name and description', 1);
-  }
-  const end = /(?:\r\n|\r|\n)---(?![^\r\n])/.exec(text);
-  if (!end) return refuse("front-matter", 'must end its front matter with a line "---"');
+  const text = decode(bytes);
+  if (typeof text !== "string") return text;
+  const fence = /^---(?![^\r\n])/.test(text);
+  const end = fence ? /(?:\r\n|\r|\n)---(?![^\r\n])/.exec(text) : null;
+  if (!end) return fence ? unclosed(text) : unopened(text);
   const block = end.index > MOST_CHARACTERS ? undefined : toLineFeeds(text.slice(3, end.index)).slice(1);
   if (block === undefined || block.split("\n").length > MOST_LINES) {
     return refuse(
       "front-matter-size",
       `must have at most ${MOST_LINES} lines and ${MOST_CHARACTERS} characters of front matter`,
+      1,
+      "move what clients need not know beforehand below it, or into a file of its own",
     );
   }
   try {
@@ -76,8 +64,66 @@ export function readSkillMarkdown(bytes: Uint8Array): SkillMarkdown | Problem {
     if (!(error instanceof YamlProblem)) throw error;
     // Line 1 of the file is the opening "---".
     const line = lineOf(block, error.offset) + 1;
-    return refuse("yaml", `malformed YAML frontmatter in SKILL.md: ${error.message}`, line);
+    const message = `malformed YAML frontmatter in SKILL.md: ${error.message}`;
+    return refuse(error.rule, message, line, error.hint);
   }
+}
+
+function decode(bytes: Uint8Array): string | Problem {
+  let text: string;
+  try {
+    // The decoder takes one byte order mark away.
+    text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    const utf16 = bytes[0] === 0xff && bytes[1] === 0xfe || bytes[0] === 0xfe && bytes[1] === 0xff;
+    const readable = new TextDecoder().decode(bytes);
+    const line = utf16 ? 1 : lineOf(toLineFeeds(readable.slice(0, readable.indexOf("\ufffd"))), Infinity);
+    return refuse(
+      "encoding",
+      "must be UTF-8",
+      line,
+      `save the file in that encoding${utf16 ? ", not UTF-16" : ""}`,
+    );
+  }
+  const nul = text.indexOf("\u0000");
+  if (nul < 0) return text;
+  return refuse(
+    "encoding",
+    "must be text: it has a NUL character",
+    lineOf(toLineFeeds(text.slice(0, nul)), Infinity),
+  );
+}
+
+function unopened(text: string): Problem {
+  const near = /^\s+---/.test(text)
+    ? "remove the blank lines and blanks before it"
+    : /^-{3}/.test(text)
+    ? "the first line must be three hyphens and nothing more"
+    : /^\s*[\w-]+:/.test(text)
+    ? 'put a line "---" before the first field and after the last'
+    : undefined;
+  return refuse(
+    "front-matter",
+    'must begin with front matter: a line "---", then name and description',
+    1,
+    near,
+  );
+}
+
+function unclosed(text: string): Problem {
+  const near = /(?:\r\n|\r|\n)([ \t]*---+[ \t]*)(?=[\r\n]|$)/.exec(text);
+  if (!near) return refuse("front-matter", 'must end its front matter with a line "---"', 1);
+  const line = lineOf(toLineFeeds(text.slice(0, near.index)), Infinity) + 1;
+  return refuse(
+    "front-matter",
+    'must end its front matter with a line "---"',
+    line,
+    "three hyphens and nothing more",
+  );
+}
+
+function refuse(rule: string, message: string, line: number, hint?: string): Problem {
+  return { file: "SKILL.md", line, rule, message, hint };
 }
 
 function toLineFeeds(text: string): string {
@@ -86,11 +132,15 @@ function toLineFeeds(text: string): string {
 
 /** Ends the reading at a place of the block. */
 class YamlProblem extends Error {
+  readonly rule: string;
   readonly offset: number;
+  readonly hint: string | undefined;
 
-  constructor(message: string, offset: number) {
+  constructor(rule: string, message: string, offset: number, hint?: string) {
     super(message);
+    this.rule = rule;
     this.offset = offset;
+    this.hint = hint;
   }
 }
 
@@ -106,15 +156,22 @@ function readYaml(block: string): Pick<SkillMarkdown, "fields" | "json" | "lines
   });
   const [error] = [...document.errors, ...document.warnings];
   if (error) {
-    const hint = /Nested mappings|Implicit keys/.test(error.message)
-      ? "; a text with a colon needs quotes"
-      : "";
-    throw new YamlProblem(error.message.split("\n")[0]! + hint, error.pos[0]);
+    throw new YamlProblem("yaml", error.message.split("\n")[0]!, error.pos[0], hintFor(error.message));
   }
   const lines = new Map<string, number>();
   // Line 1 of the file is the opening "---".
   const fields = convertDocument(document, (name, at) => lines.set(name, lineOf(block, at) + 1));
   return { fields, json: toJson(document.contents) as SkillMarkdown["json"], lines };
+}
+
+/** How to mend what the parser does not take, where its words are for those who know YAML. */
+function hintFor(message: string): string | undefined {
+  if (/Nested mappings|Implicit keys/.test(message)) return "a text with a colon needs quotes";
+  if (/Tabs/.test(message)) return "indent with blanks";
+  if (/reserved character|indicator|Unexpected/.test(message)) {
+    return "a text that begins with a sign needs quotes";
+  }
+  return undefined;
 }
 
 /** Looks for nesting that the parser, which calls itself for every level, might not come back from. */
@@ -141,9 +198,13 @@ function convertDocument(
     for (const { key, value } of items) {
       const at = offsetOf(key) ?? offset;
       const name = isScalar(key) ? convert(key, depth, at) as string : "";
-      if (FORBIDDEN.has(name)) throw new YamlProblem(`the field name "${name}" is not allowed`, at);
-      if (map.has(name)) throw new YamlProblem(`the field "${name}" comes twice`, at);
-      if (++keys > MOST_KEYS) throw new YamlProblem(`it has more than ${MOST_KEYS} keys`, at);
+      if (FORBIDDEN.has(name)) {
+        throw new YamlProblem("yaml-field-name", `the field name "${name}" is not allowed`, at);
+      }
+      if (map.has(name)) {
+        throw new YamlProblem("yaml-duplicate", `the field "${name}" comes twice`, at, "keep one of them");
+      }
+      if (++keys > MOST_KEYS) throw new YamlProblem("yaml-keys", `it has more than ${MOST_KEYS} keys`, at);
       if (depth === 0) onField(name, at);
       map.set(name, convert(value, depth + 1, at));
     }
@@ -154,18 +215,37 @@ function convertDocument(
     if (node === null) return "";
     const at = offsetOf(node) ?? offset;
     if (isAlias(node) || isNode(node) && "anchor" in node && node.anchor !== undefined) {
-      throw new YamlProblem("anchors and aliases are not allowed", at);
+      throw new YamlProblem(
+        "yaml-anchor",
+        "anchors and aliases are not allowed",
+        at,
+        "write the value out, or quote a text that begins with & or *",
+      );
     }
-    if (isNode(node) && node.tag !== undefined) throw new YamlProblem("tags are not allowed", at);
+    if (isNode(node) && node.tag !== undefined) {
+      throw new YamlProblem(
+        "yaml-tag",
+        "tags are not allowed",
+        at,
+        "leave the tag out, or quote a text that begins with !",
+      );
+    }
     if (isScalar(node)) return textOf(node);
     if (depth > DEEPEST) throw tooDeep(at);
     if (isSeq(node)) return node.items.map((item) => convert(item, depth + 1, at));
     if (isMap(node)) return convertMap(node.items, depth, at);
-    throw new YamlProblem("it must be fields and their values", at);
+    throw new YamlProblem("yaml-fields", "it must be fields and their values", at);
   }
 
   const { contents } = document;
-  if (!isMap(contents)) throw new YamlProblem("it must be fields and their values", 0);
+  if (!isMap(contents)) {
+    throw new YamlProblem(
+      "yaml-fields",
+      "it must be fields and their values",
+      0,
+      "write lines such as name: pdf-forms",
+    );
+  }
   return convert(contents, 0, 0) as Map<string, Value>;
 }
 
@@ -194,19 +274,5 @@ function lineOf(text: string, offset: number): number {
 }
 
 function tooDeep(offset: number): YamlProblem {
-  return new YamlProblem(`it is nested deeper than ${DEEPEST}`, offset);
-}
-
-/**
- * The front matter with one-line values quoted that a bare colon makes unreadable: how most authors meant it.
- * For local folders only; an upload is told to mend it.
- */
-export function quoteBareColons(bytes: Uint8Array): Uint8Array {
-  const lines = new TextDecoder().decode(bytes).split("\n");
-  const end = lines.findIndex((line, i) => i > 0 && line.trimEnd() === "---");
-  for (let i = 1; i < end; i++) {
-    const match = /^([A-Za-z][\w-]*): +([^"'|>&*!\[{#\s].*: .*?)\s*$/.exec(lines[i]!);
-    if (match) lines[i] = `${match[1]}: ${JSON.stringify(match[2])}`;
-  }
-  return new TextEncoder().encode(lines.join("\n"));
+  return new YamlProblem("yaml-depth", `it is nested deeper than ${DEEPEST}`, offset);
 }

@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { quoteBareColons, readSkillMarkdown, type SkillMarkdown } from "./front_matter.ts";
+import { readSkillMarkdown, type SkillMarkdown } from "./front_matter.ts";
 
 const test = suite("skills/front_matter");
 const encoder = new TextEncoder();
@@ -89,10 +89,50 @@ test("only a line of exactly --- opens and ends front matter", () => {
   ) {
     assert.match(refused(text), /^front-matter 1 /, JSON.stringify(text));
   }
-  assert.match(refused("---\nname: demo\n--- \n"), /^front-matter - .*must end/);
+  assert.match(refused("---\nname: demo\n--- \n"), /^front-matter 3 .*must end/);
+  assert.match(refused("---\nname: demo\n"), /^front-matter 1 .*must end/);
   assert.match(read("---\nname: demo\n---").fields.get("name") as string, "demo");
-  assert.match(refused("---\n---\n"), /^yaml 2 /);
+  assert.match(refused("---\n---\n"), /^yaml-fields 2 /);
 });
+
+for (
+  const [what, bytes, problem] of [
+    [
+      "no UTF-8",
+      [45, 45, 45, 13, 10, 0x61, 13, 0xff],
+      ["encoding", 3, "must be UTF-8", "save the file in that encoding"],
+    ],
+    ["UTF-16", [0xff, 0xfe, 45, 0], [
+      "encoding",
+      1,
+      "must be UTF-8",
+      "save the file in that encoding, not UTF-16",
+    ]],
+    ["a NUL", [45, 10, 10, 0], ["encoding", 3, "must be text: it has a NUL character", undefined]],
+  ] as const
+) {
+  test(`${what} is told with its line and what to do`, () => {
+    const [rule, line, message, hint] = problem;
+    assert.equal(readSkillMarkdown(Uint8Array.from(bytes)), { file: "SKILL.md", line, rule, message, hint });
+  });
+}
+
+for (
+  const [what, text, hint] of [
+    ["a blank line before it", "\n---\nname: x\n---\n", "remove the blank lines and blanks before it"],
+    ["a blank after it", "--- \nname: x\n---\n", "the first line must be three hyphens and nothing more"],
+    ["no line at all", "name: x\n", 'put a line "---" before the first field and after the last'],
+    ["a blank after its end", "---\nname: x\n--- \n", "three hyphens and nothing more"],
+    ["a tab as indentation", within("x:\n\ty: z"), "indent with blanks"],
+    ["a text that begins with a sign", within("x: @y"), "a text that begins with a sign needs quotes"],
+    ["a colon in a text", within("x: y: z"), "a text with a colon needs quotes"],
+  ] as const
+) {
+  test(`front matter with ${what}: the hint says what to mend`, () => {
+    const outcome = readSkillMarkdown(encoder.encode(text));
+    assert.is("rule" in outcome && outcome.hint, hint);
+  });
+}
 
 test("200 lines and 16384 characters are taken, one more is refused", () => {
   const lines = (count: number) => "---\nname: demo\n" + "# x\n".repeat(count - 1) + "---\n";
@@ -151,30 +191,31 @@ test("brackets in text are text", () => {
 });
 
 for (
-  const [what, yaml, message] of [
-    ["an anchor", "x: &a y", "anchors and aliases"],
-    ["an alias", "x: *a", "anchors and aliases"],
-    ["an anchor deep inside", "x: [{y: &a z}]", "anchors and aliases"],
-    ["an anchor on a key", "&a x: y", "anchors and aliases"],
-    ["a local tag", "x: !a y", "malformed YAML"],
-    ["a tag of YAML itself", "x: !!str y", "tags are not allowed"],
-    ["a bare tag", "x: ! y", "tags are not allowed"],
-    ["a merge key", "<<: {a: b}", '"<<" is not allowed'],
-    ["a quoted merge key inside", "x: {'<<': b}", '"<<" is not allowed'],
-    ["a list as a key", "? [a, b]\n: c", '"" is not allowed'],
-    ["no key", "? : c", '"" is not allowed'],
-    ["a key twice", "x: 1\nx: 2", 'the field "x" comes twice'],
-    ["a key twice inside", "x: {y: 1, y: 2}", 'the field "y" comes twice'],
-    ["a key twice in two spellings", "x: 1\n'x': 2", 'the field "x" comes twice'],
-    ["__proto__", "__proto__: x", '"__proto__" is not allowed'],
-    ["constructor inside a list", "x: [{constructor: y}]", '"constructor" is not allowed'],
-    ["a directive", "%YAML 1.1", "malformed YAML"],
-    ["a second document", "...\nx: y", "malformed YAML"],
+  const [what, yaml, rule, message] of [
+    ["an anchor", "x: &a y", "yaml-anchor", "anchors and aliases"],
+    ["an alias", "x: *a", "yaml-anchor", "anchors and aliases"],
+    ["an anchor deep inside", "x: [{y: &a z}]", "yaml-anchor", "anchors and aliases"],
+    ["an anchor on a key", "&a x: y", "yaml-anchor", "anchors and aliases"],
+    ["a local tag", "x: !a y", "yaml", "malformed YAML"],
+    ["a tag of YAML itself", "x: !!str y", "yaml-tag", "tags are not allowed"],
+    ["a bare tag", "x: ! y", "yaml-tag", "tags are not allowed"],
+    ["a merge key", "<<: {a: b}", "yaml-field-name", '"<<" is not allowed'],
+    ["a quoted merge key inside", "x: {'<<': b}", "yaml-field-name", '"<<" is not allowed'],
+    ["a list as a key", "? [a, b]\n: c", "yaml-field-name", '"" is not allowed'],
+    ["no key", "? : c", "yaml-field-name", '"" is not allowed'],
+    ["a key twice", "x: 1\nx: 2", "yaml-duplicate", 'the field "x" comes twice'],
+    ["a key twice inside", "x: {y: 1, y: 2}", "yaml-duplicate", 'the field "y" comes twice'],
+    ["a key twice in two spellings", "x: 1\n'x': 2", "yaml-duplicate", 'the field "x" comes twice'],
+    ["__proto__", "__proto__: x", "yaml-field-name", '"__proto__" is not allowed'],
+    ["constructor inside a list", "x: [{constructor: y}]", "yaml-field-name", '"constructor" is not allowed'],
+    ["a directive", "%YAML 1.1", "yaml", "malformed YAML"],
+    ["a second document", "...\nx: y", "yaml", "malformed YAML"],
   ] as const
 ) {
   test(`${what} is refused`, () => {
     const outcome = refused(within(yaml));
-    assert.match(outcome, /^yaml \d+ malformed YAML frontmatter in SKILL\.md: /);
+    assert.is(outcome.slice(0, outcome.indexOf(" ")), rule);
+    assert.match(outcome, / \d+ malformed YAML frontmatter in SKILL\.md: /);
     assert.match(outcome, message);
   });
 }
@@ -190,19 +231,6 @@ test("a body of 8 MB of empty lines is read in less than a second", () => {
   const started = performance.now();
   assert.is(read(text).body.length, 8 * 1024 * 1024);
   assert.ok(performance.now() - started < 1000);
-});
-
-test("quoteBareColons() quotes a value with a bare colon, and nothing else", () => {
-  const mend = (text: string) => new TextDecoder().decode(quoteBareColons(encoder.encode(text)));
-  assert.is(
-    mend("---\nname: demo\ndescription: Use when: always\n---\nbody: a: b\n"),
-    '---\nname: demo\ndescription: "Use when: always"\n---\nbody: a: b\n',
-  );
-  for (
-    const line of ["a: 'x: y'", 'a: "x: y"', "a: {b: c}", "a: [b: c]", "a: |", "a: &b c: d", "  a: b: c"]
-  ) {
-    assert.is(mend(`---\n${line}\n---\n`), `---\n${line}\n---\n`);
-  }
 });
 
 test.run();

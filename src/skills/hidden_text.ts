@@ -36,18 +36,38 @@ const HIDDEN = new RegExp(
     "(?<!\\p{Emoji})[\\ufe0e\\ufe0f]",
     "(?<!\\p{Script=Han})[\\ufe00-\\ufe0d\\u{e0100}-\\u{e01ef}]",
   ].join("|"),
-  "u",
+  "gu",
 );
 
 /** The flags of England, Scotland and Wales: the only emoji that are spelled with tags. */
 const FLAGS =
   /\u{1f3f4}\u{e0067}\u{e0062}(\u{e0065}\u{e006e}\u{e0067}|\u{e0073}\u{e0063}\u{e0074}|\u{e0077}\u{e006c}\u{e0073})\u{e007f}/gu;
 
-/** The first hidden character and the line that it is in, from 1; `undefined` when there is none. */
-export function findHidden(text: string): { readonly point: string; readonly line: number } | undefined {
+export interface HiddenCharacter {
+  /** Such as `U+200B`. */
+  readonly point: string;
+  /** From 1. */
+  readonly line: number;
+}
+
+/** The first hidden character; `undefined` when there is none. */
+export function findHidden(text: string): HiddenCharacter | undefined {
+  return findAllHidden(text, 1)[0];
+}
+
+/** The first hidden character of each line that has one, of `most` lines at most. */
+export function findAllHidden(text: string, most: number): HiddenCharacter[] {
   const shown = text.replace(FLAGS, "");
-  const found = HIDDEN.exec(shown);
-  if (!found) return undefined;
-  const point = "U+" + found[0].codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0");
-  return { point, line: shown.slice(0, found.index).split(/\r\n?|\n/).length };
+  const found: HiddenCharacter[] = [];
+  let line = 1;
+  let at = 0;
+  for (const match of shown.matchAll(HIDDEN)) {
+    const lines = shown.slice(at, match.index).split(/\r\n?|\n/).length - 1;
+    line += lines;
+    at = match.index;
+    if (lines === 0 && found.length > 0) continue;
+    const point = "U+" + match[0].codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0");
+    if (found.push({ point, line }) === most) break;
+  }
+  return found;
 }

@@ -1,14 +1,15 @@
 /**
- * From files to a package: the root is found, litter dropped, collisions refused, and SKILL.md read and checked.
+ * From files to a package, by the strict rules of uploads: everything that is wrong is found at once, so that an author
+ * mends it in one go.
  *
  * @module
  */
+import { checkMarkdown } from "./check_markdown.ts";
 import { SkillError } from "./error.ts";
-import { readSkillMarkdown } from "./front_matter.ts";
-import { estimateTokens } from "./tokens.ts";
-import { checkPath, collisionKey, isLitter } from "./path.ts";
-import { describe } from "./problem.ts";
-import { descriptionOf, findProblems, type FrontMatter, readFrontMatter } from "./rules.ts";
+import { findLayout, type LayoutRules } from "./layout.ts";
+import { describe, type Problem } from "./problem.ts";
+import type { FrontMatter, MarkdownRules } from "./rules.ts";
+import type { SkillTokens } from "./tokens.ts";
 
 /** A file as it was sent: its path may be anything. */
 export interface SentFile {
@@ -27,94 +28,94 @@ export interface SkillPackage {
   /** The folder around it; empty when there was none. */
   readonly directory: string;
   /** What the levels cost a model, estimated. */
-  readonly tokens: { readonly metadata: number; readonly instructions: number };
+  readonly tokens: SkillTokens;
+  readonly files: readonly SentFile[];
+  /** What its author may want to better. */
+  readonly warnings: readonly Problem[];
+}
+
+/** What an upload may be told apart by; the strict rules where nothing is said. */
+export interface PackageRules extends LayoutRules, MarkdownRules {}
+
+/** What is known of a package, be it good or not. */
+export interface PackageCheck {
+  /** Absent when there are problems. */
+  readonly package: SkillPackage | undefined;
+  /** Each refuses the package. */
+  readonly problems: readonly Problem[];
+  readonly warnings: readonly Problem[];
+  /** What SKILL.md says, as far as it can be read. */
+  readonly name: string | undefined;
+  readonly description: string | undefined;
+  readonly tokens: SkillTokens | undefined;
+  /** Files of the package and their bytes: litter does not count. */
   readonly files: readonly SentFile[];
 }
 
+/** Problems of one kind that are told at most: a thousand bad names are one mistake. */
+const MOST_PROBLEMS = 100;
+/** Problems that fit into one message. */
+const MOST_IN_MESSAGE = 20;
+
 /**
- * Checks an upload by the strict rules.
+ * Looks at all of an upload.
  * @param limit bytes of all files together
- * @throws {SkillError} with everything that is wrong in one message
  */
-export function readPackage(sent: readonly SentFile[], limit: number): SkillPackage {
-  if (sent.length === 0) throw refusal("Send the skill's files as files[], or one zip archive");
-  if (sent.reduce((sum, { bytes }) => sum + bytes.length, 0) > limit) {
-    throw new SkillError("request_too_large", `A skill may have at most ${limit} bytes, unpacked`);
-  }
-  const files: SentFile[] = [];
-  const problems: string[] = [];
-  for (const file of sent) {
-    const checked = checkPath(file.path);
-    if ("problem" in checked) problems.push(checked.problem);
-    else if (!isLitter(checked.path)) files.push({ ...file, path: checked.path });
-  }
-  if (problems.length > 0) throw refusal(problems.slice(0, 20).join("; "));
-  const { directory, inside } = findRoot(files);
-  refuseCollisions(inside);
-  const read = readSkillMarkdown(inside.find(({ path }) => path === "SKILL.md")!.bytes);
-  if ("rule" in read) throw refusal(describe([read]));
-  const broken = findProblems(read, directory).map(({ problem }) => problem);
-  if (broken.length > 0) throw refusal(describe(broken));
+export function checkPackage(
+  sent: readonly SentFile[],
+  limit: number,
+  rules: PackageRules = {},
+): PackageCheck {
+  const tooLarge = sent.reduce((sum, { bytes }) => sum + bytes.length, 0) > limit ? [largerThan(limit)] : [];
+  const layout = findLayout(sent, rules);
+  const { directory, files } = layout;
+  const markdown = files.find(({ path }) => path === "SKILL.md");
+  const checked = markdown && checkMarkdown(markdown.bytes, directory, "strict", rules);
+  const problems = [...tooLarge, ...layout.problems, ...checked?.problems ?? []];
+  const warnings = [...layout.warnings, ...checked?.warnings ?? [], ...checked?.advice ?? []];
+  const isGood = checked?.skill && problems.length === 0;
   return {
-    name: read.fields.get("name") as string,
-    description: descriptionOf(read),
-    frontMatter: readFrontMatter(read),
-    directory,
-    tokens: {
-      metadata: estimateTokens(`${read.fields.get("name")}: ${descriptionOf(read)}`),
-      instructions: estimateTokens(read.body),
-    },
-    files: inside,
+    package: isGood ? { ...checked.skill, directory, files, warnings } : undefined,
+    problems: cap(problems),
+    warnings: cap(warnings),
+    name: checked?.skill?.name,
+    description: checked?.skill?.description,
+    tokens: checked?.skill?.tokens,
+    files,
   };
 }
 
-/** The folder of the one SKILL.md that is nearest to the top; everything must lie in it. */
-function findRoot(files: readonly SentFile[]): { directory: string; inside: SentFile[] } {
-  const tops = files.map(({ path }) => path).filter((path) => /^([^/]+\/)?SKILL\.md$/.test(path));
-  const [skill] = tops;
-  if (skill === undefined) {
-    const near = files.find(({ path }) => /(^|\/)skill\.md$/i.test(path));
-    const hint = near
-      ? `: there is "${near.path}", but it must be named SKILL.md and lie at the top or in one folder`
-      : "";
-    throw refusal(`SKILL.md is missing${hint}`);
-  }
-  if (tops.length > 1 && tops.includes("SKILL.md")) return { directory: "", inside: [...files] };
-  if (tops.length > 1) {
-    throw refusal(`A package is one skill, but there are: ${tops.slice(0, 10).join(", ")}`);
-  }
-  const directory = skill.slice(0, -"/SKILL.md".length);
-  if (!skill.includes("/")) return { directory: "", inside: [...files] };
-  const outside = files.find(({ path }) => !path.startsWith(directory + "/"));
-  if (outside) {
-    throw refusal(`All files must lie in the folder "${directory}", but "${outside.path}" does not`);
-  }
+/**
+ * The package of an upload.
+ * @param limit bytes of all files together
+ * @throws {SkillError} with everything that is wrong, in one message and as `problems`
+ */
+export function readPackage(
+  sent: readonly SentFile[],
+  limit: number,
+  rules: PackageRules = {},
+): SkillPackage {
+  const { package: content, problems } = checkPackage(sent, limit, rules);
+  if (content) return content;
+  const isTooLarge = problems.some(({ rule }) => rule === "package-size");
+  const more = problems.length - MOST_IN_MESSAGE;
+  const message = describe(problems.slice(0, MOST_IN_MESSAGE)) + (more > 0 ? `; and ${more} more` : "");
+  throw new SkillError(isTooLarge ? "request_too_large" : "invalid_request_error", message, { problems });
+}
+
+function largerThan(limit: number): Problem {
   return {
-    directory,
-    inside: files.map((file) => ({ ...file, path: file.path.slice(directory.length + 1) })),
+    file: "",
+    line: undefined,
+    rule: "package-size",
+    message: `A skill may have at most ${limit} bytes, unpacked`,
+    hint: "leave out what the skill can do without, or load it from elsewhere",
   };
 }
 
-/** Two files that some system takes for one, or a file that is also a folder. */
-function refuseCollisions(files: readonly SentFile[]): void {
-  const seen = new Map<string, string>();
-  for (const { path } of files) {
-    const key = collisionKey(path);
-    const other = seen.get(key);
-    if (other !== undefined) {
-      throw refusal(`These file names are one on some systems: "${other}" and "${path}"`);
-    }
-    seen.set(key, path);
-  }
-  for (const { path } of files) {
-    const segments = collisionKey(path).split("/");
-    for (let i = 1; i < segments.length; i++) {
-      const folder = seen.get(segments.slice(0, i).join("/"));
-      if (folder !== undefined) throw refusal(`"${folder}" cannot be a file and a folder: see "${path}"`);
-    }
-  }
-}
-
-function refusal(message: string): SkillError {
-  return new SkillError("invalid_request_error", message);
+function cap(problems: readonly Problem[]): readonly Problem[] {
+  const more = problems.length - MOST_PROBLEMS;
+  if (more <= 0) return problems;
+  const last = { file: "", line: undefined, rule: "more-problems", message: `There are ${more} more` };
+  return [...problems.slice(0, MOST_PROBLEMS), last];
 }

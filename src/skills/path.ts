@@ -4,35 +4,54 @@
  *
  * @module
  */
+import { findHidden } from "./hidden_text.ts";
+import type { Problem } from "./problem.ts";
 
 const RESERVED = /^(con|prn|aux|nul|com[0-9]|lpt[0-9])(\.|$)/i;
 const DEEPEST = 16;
+const LONGEST = 512;
+/** Bytes: what file systems have room for. */
+const LONGEST_PART = 255;
 
 /** Folders and files that archivers and desktops leave behind. */
 const LITTER = /(^|\/)(__MACOSX|\.DS_Store|Thumbs\.db|desktop\.ini|\._[^/]*)(\/|$)/;
 
 /**
- * The path with `/` between segments, or what is wrong with it. Backslashes count as slashes first, since
- * Windows tools write them, and then every rule applies.
+ * The path with `/` between parts, or what is wrong with it. Backslashes count as slashes first, since Windows tools
+ * write them, and then every rule applies.
  */
-export function checkPath(sent: string): { readonly path: string } | { readonly problem: string } {
+export function checkPath(sent: string): { readonly path: string } | { readonly problem: Problem } {
   const path = sent.replaceAll("\\", "/").normalize("NFC");
-  const problem = (rule: string) => ({ problem: `The file name ${quote(sent)} ${rule}` });
-  if (path.length === 0 || path.length > 512) return problem("must have 1 to 512 characters");
-  if (path.startsWith("/") || /^[A-Za-z]:/.test(path)) return problem("must be relative");
-  // deno-lint-ignore no-control-regex
-  if (/[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069\ufffd]/.test(path) || !path.isWellFormed()) {
-    return problem("must not have control characters");
+  const problem = (rule: string, must: string, hint?: string) => ({
+    problem: { file: showPath(sent), line: undefined, rule, message: `the file name ${must}`, hint },
+  });
+  if (path.length === 0 || path.length > LONGEST) {
+    return problem("path-length", `must have 1 to ${LONGEST} characters`);
   }
-  const segments = path.split("/");
-  if (segments.length > DEEPEST) return problem(`must not be deeper than ${DEEPEST} folders`);
-  for (const segment of segments) {
-    if (segment === "") return problem("must not have an empty folder name");
-    if (segment === "." || segment === "..") return problem('must not have "." or ".." as a folder');
-    if (/[. ]$/.test(segment)) return problem("must not have a part that ends with a dot or a blank");
-    if (RESERVED.test(segment)) return problem("must not be a device name of Windows");
-    if (/[<>:"|?*]/.test(segment)) return problem('must not have any of < > : " | ? *');
-    if (new TextEncoder().encode(segment).length > 255) return problem("must not have a part over 255 bytes");
+  if (path.startsWith("/") || /^[A-Za-z]:/.test(path)) {
+    return problem("path-absolute", "must be relative", "name files as they lie in the skill's folder");
+  }
+  // deno-lint-ignore no-control-regex
+  if (/[\u0000-\u001f\u007f-\u009f\ufffd]/.test(path) || !path.isWellFormed()) {
+    return problem("path-control", "must not have control characters");
+  }
+  const hidden = findHidden(path);
+  if (hidden) return problem("path-hidden", `must not have hidden characters, but has ${hidden.point}`);
+  const parts = path.split("/");
+  if (parts.length > DEEPEST) return problem("path-depth", `must not be deeper than ${DEEPEST} folders`);
+  for (const part of parts) {
+    if (part === "") return problem("path-part-empty", "must not have an empty folder name");
+    if (part === "." || part === "..") {
+      return problem("path-dots", 'must not have "." or ".." as a folder');
+    }
+    if (/[. ]$/.test(part)) {
+      return problem("path-part-end", "must not have a part that ends with a dot or a blank");
+    }
+    if (RESERVED.test(part)) return problem("path-device", "must not be a device name of Windows");
+    if (/[<>:"|?*]/.test(part)) return problem("path-character", 'must not have any of < > : " | ? *');
+    if (new TextEncoder().encode(part).length > LONGEST_PART) {
+      return problem("path-part-length", `must not have a part over ${LONGEST_PART} bytes`);
+    }
   }
   return { path };
 }
@@ -49,6 +68,11 @@ export function collisionKey(path: string): string {
   );
 }
 
-function quote(text: string): string {
-  return JSON.stringify(text.length > 100 ? text.slice(0, 99) + "…" : text);
+/** A path for messages: cut, and with what cannot be seen written out. */
+export function showPath(path: string): string {
+  const shown = path.length > 100 ? path.slice(0, 99) + "…" : path;
+  return shown.replace(
+    /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\ufffd]/gu,
+    (character) => `\\u{${character.codePointAt(0)!.toString(16)}}`,
+  );
 }

@@ -1,22 +1,42 @@
 /**
  * How many tokens a text may cost a model, without its tokenizer: about four characters a token, and one for each
- * ideograph, kana or Hangul syllable.
+ * ideograph, kana, Hangul syllable and emoji.
  *
  * Leaves out: exact counts, which differ from model to model.
  *
  * @module
  */
 
-/** Scripts whose characters cost about a token each. */
-const DENSE = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/gu;
+/** What a skill costs: its metadata in every request, its instructions whenever it is loaded. */
+export interface SkillTokens {
+  readonly metadata: number;
+  readonly instructions: number;
+}
+
+/** Runs of characters that cost about a token each. */
+const DENSE =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Extended_Pictographic}]+/gu;
 
 /** An estimate, rounded up. */
 export function estimateTokens(text: string): number {
   let dense = 0;
   let length = 0;
-  for (const [character] of text.matchAll(DENSE)) {
-    dense++;
-    length += character.length;
+  for (const [run] of text.matchAll(DENSE)) {
+    for (const _ of run) dense++;
+    length += run.length;
   }
   return dense + Math.ceil((text.length - length) / 4);
+}
+
+/** Estimates for the levels that are loaded whole. */
+export function estimateLevels(name: string, description: string, instructions: string): SkillTokens {
+  return {
+    metadata: estimateTokens(`${name}: ${description}`),
+    instructions: estimateTokens(instructions),
+  };
+}
+
+/** What a file may cost a model that reads it, by its size alone; what is no text is not shown to one. */
+export function estimateFileTokens(mediaType: string, size: number): number {
+  return /^text\/|[/+](?:json|yaml)$/.test(mediaType) ? Math.ceil(size / 4) : 0;
 }

@@ -1,0 +1,107 @@
+/**
+ * Front matter whose author wrote a colon and a blank inside a text without quotes (`description: Use when: always`),
+ * which YAML takes for a second field. It is the most frequent reason why a skill cannot be read. Local skills are read as
+ * meant, with a warning; an upload is told to mend it.
+ *
+ * @module
+ */
+import { readSkillMarkdown, type SkillMarkdown } from "./front_matter.ts";
+import type { Problem } from "./problem.ts";
+
+/** Fields that are one text, so that what looks like fields below them is none. */
+const TEXTS = /^(?:name|description|license|compatibility)$/;
+/** A value that says itself what it is: quoted, block, flow, anchor, alias, tag, comment, list, complex key, reserved. */
+const SPEAKS_FOR_ITSELF = /^(?:["'|>&*!%@`[\]{},#]|[-?](?:[ \t]|$))/;
+const COLON = /:(?:[ \t]|$)/;
+const FIELD = /^([A-Za-z][\w-]*):(?:[ \t]+(.*))?$/;
+
+/** A SKILL.md read as its author meant it, and the problem that a reader of plain YAML would have with it. */
+export function readDespiteColons(
+  bytes: Uint8Array,
+): { readonly read: SkillMarkdown | Problem; readonly mended: Problem | undefined } {
+  const read = readSkillMarkdown(bytes);
+  const isSuspect = "rule" in read
+    ? read.rule === "yaml"
+    : [...read.fields].some(([name, value]) => TEXTS.test(name) && value instanceof Map);
+  if (!isSuspect) return { read, mended: undefined };
+  const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
+  const changed = quoteText(text);
+  const again = changed && readSkillMarkdown(new TextEncoder().encode(changed.text));
+  if (!again || "rule" in again) return { read, mended: undefined };
+  const what = "rule" in read
+    ? read.message
+    : "malformed YAML frontmatter in SKILL.md: a text reads as fields";
+  const mended = {
+    file: "SKILL.md",
+    line: changed.line,
+    rule: "yaml-bare-colon",
+    message: `${what}, because a text with a colon needs quotes`,
+    hint: `put quotes around it: ${changed.shown}`,
+  };
+  return { read: { ...again, source: text }, mended };
+}
+
+/**
+ * The front matter with texts quoted that a bare colon makes unreadable: values of outermost fields, also on the lines
+ * below the name. Everything else stays, byte by byte, and so does the number of lines.
+ */
+export function quoteBareColons(bytes: Uint8Array): Uint8Array {
+  const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
+  return new TextEncoder().encode(quoteText(text)?.text ?? text);
+}
+
+/** The text with quotes, the first line that has them, and how that reads; `undefined` when none is needed. */
+function quoteText(text: string): { text: string; line: number; shown: string } | undefined {
+  const end = /(?:\r\n|\r|\n)---(?![^\r\n])/.exec(text)?.index ?? 0;
+  // Lines stand at even places, what ends them at odd ones.
+  const parts = text.slice(0, end).split(/(\r\n|\r|\n)/);
+  let changed: number | undefined;
+  for (let i = 2; i < parts.length;) {
+    const [, name = "", value = ""] = FIELD.exec(parts[i]!) ?? [];
+    let next = i + 2;
+    // What is indented or empty goes on with the value.
+    while (next < parts.length && /^(?:[ \t]|$)/.test(parts[next]!)) next += 2;
+    const isIdle = (n: number) => /^[ \t]*(?:#|$)/.test(parts[n]!);
+    let last = next - 2;
+    while (last > i && isIdle(last)) last -= 2;
+    let first = i;
+    let at = parts[i]!.length - value.length;
+    if (value === "" || value.startsWith("#")) {
+      at = 0;
+      do first += 2; while (first <= last && isIdle(first));
+    }
+    if (
+      name !== "" && (first === i || TEXTS.test(name)) && first <= last && quoteLines(parts, first, last, at)
+    ) {
+      changed ??= first;
+    }
+    i = next;
+  }
+  if (changed === undefined) return undefined;
+  const shown = parts[changed]!.trim();
+  return {
+    text: parts.join("") + text.slice(end),
+    line: changed / 2 + 1,
+    shown: shown.length > 120 ? shown.slice(0, 119) + "…" : shown,
+  };
+}
+
+/** Puts one pair of quotes around a text on lines `first` to `last` that begins at `at`; says whether it needed them. */
+function quoteLines(parts: string[], first: number, last: number, at: number): boolean {
+  const begin = at + /^[ \t]*/.exec(parts[first]!.slice(at))![0].length;
+  const texts: string[] = [];
+  for (let i = first; i <= last; i += 2) texts.push(i === first ? parts[i]!.slice(begin) : parts[i]!);
+  if (SPEAKS_FOR_ITSELF.test(texts[0]!)) return false;
+  // A comment ends a text without quotes: what follows on further lines is no part of it.
+  if (texts.slice(0, -1).some((text) => /(?:^|[ \t])#/.test(text))) return false;
+  const comment = /[ \t]+#.*$|[ \t]+$/.exec(texts.at(-1)!)?.[0] ?? "";
+  texts.push(texts.pop()!.slice(0, comment === "" ? undefined : -comment.length));
+  if (!texts.some((text) => COLON.test(text))) return false;
+  texts.forEach((text, n) => {
+    const i = first + 2 * n;
+    const head = n === 0 ? parts[i]!.slice(0, begin) + '"' : "";
+    const tail = n === texts.length - 1 ? '"' + comment : "";
+    parts[i] = head + text.replace(/[\\"]/g, "\\$&") + tail;
+  });
+  return true;
+}
