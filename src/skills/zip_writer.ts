@@ -57,7 +57,7 @@ const encoder = new TextEncoder();
  */
 export function writeZip(files: readonly ZipSource[], folder: string | undefined): ZipArchive {
   const prefix = folder === undefined ? "" : folder + "/";
-  const named = sortByPath(files).map((source) => ({ source, name: encodeName(prefix + source.path) }));
+  const named = sortByPath(files).map((source) => ({ source, name: encodeName(prefix, source.path) }));
   const entries: Entry[] = [];
   const directory: Uint8Array[] = [];
   let length = 0;
@@ -104,7 +104,8 @@ function compareBytes(a: Uint8Array, b: Uint8Array): number {
 }
 
 /** Local folders hold what they like; here a name must mean the same place to every reader. */
-function encodeName(path: string): Uint8Array {
+function encodeName(prefix: string, file: string): Uint8Array {
+  const path = prefix + file;
   const bytes = encoder.encode(path);
   // deno-lint-ignore no-control-regex
   const isPlain = path.isWellFormed() && !/[\\\u0000-\u001f\u007f]|^[A-Za-z]:/.test(path) &&
@@ -112,10 +113,10 @@ function encodeName(path: string): Uint8Array {
   if (isPlain && bytes.length <= 0xffff) return bytes;
   const message =
     `Cannot pack the skill: rename the file ${
-      JSON.stringify(path.slice(0, 200))
+      JSON.stringify(file.slice(0, 200))
     }, which some systems would ` +
     "unpack to another place";
-  const problem = { file: path, line: undefined, rule: "path-form", message };
+  const problem = { file, line: undefined, rule: "path-form", message };
   throw new SkillError("invalid_request_error", message, { problems: [problem] });
 }
 
