@@ -1,0 +1,111 @@
+/**
+ * Level 1 of progressive disclosure: names and descriptions, as a model reads them. The same skills in the same order
+ * give the same bytes, so that prompt caches stay warm.
+ *
+ * @module
+ */
+import type { OpenSkill } from "../library.ts";
+import { type Block, isObject, type Members, type MessagesBody } from "./request.ts";
+
+/** Characters of a description; uploads are held to it, folders are not. */
+const LONGEST = 1024;
+
+/** The catalogue as text; names the two tools as the request has them. */
+export function writeCatalogue(
+  skills: readonly Pick<OpenSkill, "name" | "description">[],
+  load: string,
+  read: string,
+): string {
+  const entries = skills.map(({ name, description }) =>
+    `<skill>\n<name>${escape(name)}</name>\n<description>${
+      escape(shorten(oneLine(description)))
+    }</description>\n` +
+    `<location>${escape(`/skills/${name}/SKILL.md`)}</location>\n</skill>`
+  );
+  return `Skills are instructions and files for certain kinds of tasks. When a task fits the description of a skill, ` +
+    `call ${load} with its name before you begin, and follow what it says. Call ${read} for a file that its ` +
+    `instructions name. No code can be run here: work from what the files say.\n\n` +
+    `<available_skills>\n${entries.join("\n")}\n</available_skills>`;
+}
+
+/**
+ * `system` with the catalogue after what the client wrote, so that what it cached before stays as it is. A breakpoint at
+ * the end of the client's own moves its mark along, while one of the four is left for it.
+ */
+export function addCatalogue(
+  system: string | readonly Block[] | undefined,
+  catalogue: string,
+  breakpoints: number,
+): Block[] {
+  const own = typeof system === "string"
+    ? system === "" ? [] : [{ type: "text", text: system }]
+    : [...system ?? []];
+  const last = own.at(-1)?.cache_control;
+  const block = { type: "text", text: catalogue };
+  return [
+    ...own,
+    isObject(last) && breakpoints < MOST_BREAKPOINTS ? { ...block, cache_control: last } : block,
+  ];
+}
+
+/** Of the Messages API: https://docs.anthropic.com/en/docs/build-with-claude/prompt-caching */
+const MOST_BREAKPOINTS = 4;
+
+/** How many `cache_control` marks a request has: at its top, on tools, and on blocks of system and messages. */
+export function countBreakpoints(body: MessagesBody): number {
+  return mark(body) + countMarks(body.tools, 0) + countMarks(body.system, 0) +
+    body.messages.reduce((sum, { content }) => sum + countMarks(content, 1), 0);
+}
+
+/** Of blocks, and of those inside them, as results of tools have them. */
+function countMarks(blocks: unknown, deeper: number): number {
+  if (!Array.isArray(blocks)) return 0;
+  let count = 0;
+  for (const block of blocks) {
+    if (!isObject(block)) continue;
+    count += mark(block) + (deeper > 0 ? countMarks(block.content, deeper - 1) : 0);
+  }
+  return count;
+}
+
+function mark(value: Members): number {
+  return isObject(value.cache_control) ? 1 : 0;
+}
+
+/** A catalogue in text, read back: {@linkcode writeCatalogue} turned round. */
+export function readCatalogue(text: string): { name: string; description: string }[] {
+  const entry = /<skill>\n<name>([^<]*)<\/name>\n<description>([^<]*)<\/description>/g;
+  return Array.from(text.matchAll(entry), ([, name, description]) => ({
+    name: unescape(name!),
+    description: unescape(description!),
+  }));
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&#39;",
+};
+const CHARACTERS = new Map(Object.entries(ENTITIES).map(([character, entity]) => [entity, character]));
+
+/** Nothing of a skill may look like another element of the catalogue. */
+export function escape(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => ENTITIES[character]!);
+}
+
+function unescape(text: string): string {
+  return text.replace(/&[a-z#0-9]{2,5};/g, (entity) => CHARACTERS.get(entity) ?? entity);
+}
+
+/** Nor like another line, nor hold what no person sees. U+200D joins emoji. */
+function oneLine(text: string): string {
+  return text.replace(/[\s\p{Cc}]+/gu, " ").replace(/(?!\u200d)\p{Cf}/gu, "").trim();
+}
+
+function shorten(text: string): string {
+  const characters = [...text];
+  if (characters.length <= LONGEST) return text;
+  return `${characters.slice(0, LONGEST).join("")} [cut after ${LONGEST} of ${characters.length} characters]`;
+}

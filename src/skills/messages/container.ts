@@ -1,0 +1,184 @@
+/**
+ * The `container` of a messages request: which skills it has, and the record that remembers them for later requests of
+ * the conversation. There is no sandbox behind it.
+ *
+ * @module
+ */
+import type { Principal } from "../../http/bearer.ts";
+import { randomBytes } from "../../crypto/secret.ts";
+import type { Key, Store } from "../../store/store.ts";
+import { SkillError } from "../error.ts";
+import type { OpenSkill, SkillLibrary } from "../library.ts";
+import { invalid, isObject } from "./request.ts";
+
+/** `container`, checked: an id, skills, or both. */
+export interface ContainerParameter {
+  readonly id: string | undefined;
+  /** `undefined` keeps what the container has; a list, also an empty one, replaces it. */
+  readonly skills: readonly SkillParameter[] | undefined;
+}
+
+export interface SkillParameter {
+  readonly type: "custom";
+  readonly skill_id: string;
+  readonly version: string;
+}
+
+/** Written by every answer; ended 30 days after the last one. Skills are kept at the versions that they had. */
+export interface Container {
+  readonly id: string;
+  readonly skills: readonly SkillParameter[];
+}
+
+export const containerKey = (workspace: string, id: string): Key => ["container", workspace, id];
+
+/** Milliseconds that a container lives after it was used. */
+const LIFETIME = 30 * 86_400_000;
+/** Crockford's base 32, as in other ids. */
+const ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+const OWN_ID = /^container_01[0-9A-HJKMNP-TV-Z]{24}$/;
+
+export function newContainerId(): string {
+  return "container_01" + Array.from(randomBytes(24), (byte) => ALPHABET[byte & 31]).join("");
+}
+
+/** Whether Trivet made this id, or another service may have. */
+export function isOwnContainer(id: string): boolean {
+  return OWN_ID.test(id);
+}
+
+/** The parameter; `undefined` when the request has none. @throws {SkillError} naming the member */
+export function readContainer(value: unknown, most: number): ContainerParameter | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (typeof value === "string") return { id: checkId("container", value), skills: undefined };
+  if (!isObject(value)) throw invalid("container", "must be an id, or an object with id and skills");
+  const { id, skills } = value;
+  if (id !== undefined && id !== null && typeof id !== "string") {
+    throw invalid("container.id", "must be text");
+  }
+  return {
+    id: typeof id === "string" ? checkId("container.id", id) : undefined,
+    skills: skills === undefined || skills === null ? undefined : readSkills(skills, most),
+  };
+}
+
+function checkId(place: string, id: string): string {
+  if (id === "") throw invalid(place, "must not be empty: leave it out to begin a new container");
+  return id;
+}
+
+function readSkills(skills: unknown, most: number): SkillParameter[] {
+  if (!Array.isArray(skills)) throw invalid("container.skills", "must be a list");
+  if (skills.length > most) {
+    throw invalid("container.skills", `must be at most ${most} skills, but are ${skills.length}`);
+  }
+  const ids = new Set<string>();
+  return skills.map((skill, index) => {
+    const place = `container.skills.${index}`;
+    if (!isObject(skill)) throw invalid(place, "must be an object with type and skill_id");
+    const { type, skill_id, version } = skill;
+    if (type !== "custom" && type !== "anthropic") {
+      throw invalid(`${place}.type`, 'must be "custom" or "anthropic"');
+    }
+    if (typeof skill_id !== "string" || skill_id === "") {
+      throw invalid(`${place}.skill_id`, "must be the id of a skill");
+    }
+    if (version !== undefined && version !== null && (typeof version !== "string" || version === "")) {
+      throw invalid(`${place}.version`, 'must be a version as text, or "latest"');
+    }
+    if (type === "anthropic") {
+      throw new SkillError(
+        "not_found_error",
+        `${place}: there are no pre-built skills on this server, and so no ${quote(skill_id)}: ` +
+          'upload a skill of your own and name it with "type": "custom"',
+      );
+    }
+    if (ids.has(skill_id)) {
+      throw invalid(`${place}.skill_id`, `must differ: ${quote(skill_id)} is listed twice`);
+    }
+    ids.add(skill_id);
+    return { type, skill_id, version: typeof version === "string" ? version : "latest" };
+  });
+}
+
+/** The record of a container. @throws {SkillError} when there is none in the workspace */
+export async function findContainer(store: Store, workspace: string, id: string): Promise<Container> {
+  const entry = await store.get<Container>(containerKey(workspace, id));
+  if (entry) return entry.value;
+  throw new SkillError(
+    "not_found_error",
+    `container: there is no container ${
+      quote(id)
+    }, or it expired: leave the id out and list its skills to begin anew`,
+  );
+}
+
+/** Remembers the skills, at their versions. Resolves to when that ends, in milliseconds since the epoch. */
+export async function keepContainer(
+  store: Store,
+  workspace: string,
+  id: string,
+  skills: readonly OpenSkill[],
+  now: number,
+): Promise<number> {
+  const expires = now + LIFETIME;
+  const value: Container = {
+    id,
+    skills: skills.map(({ id, version }) => ({ type: "custom", skill_id: id, version })),
+  };
+  await store.commit({ set: [{ key: containerKey(workspace, id), value, expires }] });
+  return expires;
+}
+
+/**
+ * The skills at their versions, in order.
+ * @throws {SkillError} for one that there is not, and for two with one name: they would lie in one folder
+ */
+export async function openSkills(
+  library: SkillLibrary,
+  principal: Principal,
+  skills: readonly SkillParameter[],
+): Promise<OpenSkill[]> {
+  const open = await Promise.all(skills.map(async ({ skill_id, version }, index) => {
+    try {
+      return await library.open(principal, skill_id, version);
+    } catch (error) {
+      if (!(error instanceof SkillError)) throw error;
+      const { type, message, status, problems } = error;
+      throw new SkillError(type, `container.skills.${index}: ${message}`, { status, problems, cause: error });
+    }
+  }));
+  open.forEach(({ id, name }, index) => {
+    const first = open.findIndex((each) => each.name === name);
+    if (first === index) return;
+    throw invalid(
+      `container.skills.${index}`,
+      open[first]!.id === id
+        ? `must differ: the skill ${quote(id)} is listed twice`
+        : `must differ by name: ${quote(name)} is also the name of ${quote(open[first]!.id)}`,
+    );
+  });
+  return open;
+}
+
+/** As answers show it. */
+export function writeContainer(
+  id: string,
+  expires: number,
+  skills: readonly OpenSkill[],
+  byEpoch: boolean,
+): Record<string, unknown> {
+  return {
+    id,
+    expires_at: new Date(expires).toISOString(),
+    skills: skills.length === 0 ? null : skills.map(({ id, version, epoch }) => ({
+      type: "custom",
+      skill_id: id,
+      version: byEpoch ? epoch : version,
+    })),
+  };
+}
+
+function quote(text: string): string {
+  return JSON.stringify(text.slice(0, 100));
+}

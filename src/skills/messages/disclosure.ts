@@ -1,0 +1,210 @@
+/**
+ * Levels 2 and 3 of progressive disclosure: the instructions of a skill, and its files, as text for a model. What is
+ * too long for one answer is cut at a line, and the answer says where to read on.
+ *
+ * @module
+ */
+import { estimateTokens } from "../tokens.ts";
+import type { OpenFile, OpenSkill } from "../library.ts";
+import { escape } from "./catalogue.ts";
+import type { Block, Members, Turn } from "./request.ts";
+import { folderOf, isLoad, SKILL_MD, type View, VIEW_RESULT } from "./view.ts";
+
+/** Characters of one answer: about 12,000 tokens of a file, twice that of instructions. */
+const MOST_OF_FILE = 50_000;
+const MOST_OF_INSTRUCTIONS = 100_000;
+/** Files that one answer lists. */
+const MOST_LISTED = 200;
+const MOST_SUGGESTED = 20;
+
+/** What was shown of a skill, for whoever counts. */
+export interface Shown {
+  readonly skill: OpenSkill;
+  readonly level: 2 | 3;
+  readonly tokens: number;
+  readonly path?: string;
+}
+
+/** Part of a text, by lines. */
+interface Excerpt {
+  readonly text: string;
+  /** From 1. */
+  readonly first: number;
+  readonly lines: number;
+  readonly total: number;
+}
+
+/** Answers views of the skills; instructions that the conversation has already are not given again. */
+export class Disclosure {
+  readonly #skills: readonly OpenSkill[];
+  readonly #loaded: Set<string>;
+  readonly #tell: (shown: Shown) => void;
+
+  constructor(skills: readonly OpenSkill[], turns: readonly Turn[], tell: (shown: Shown) => void) {
+    this.#skills = skills;
+    this.#loaded = new Set(
+      turns.flatMap(({ content }) => typeof content === "string" ? [] : headsOf(content)),
+    );
+    this.#tell = tell;
+  }
+
+  /** The content of the result block. Rejects when the store does. */
+  async answer(view: View | undefined): Promise<Members> {
+    if (!view) {
+      return failure(
+        "invalid_tool_input",
+        "The input must have the name of a skill, and the path of a file to read",
+      );
+    }
+    const skill = this.#skills.find(({ name }) => folderOf(name) === view.folder);
+    if (!skill) {
+      const names = this.#skills.map(({ name }) => name).join(", ");
+      return failure(
+        "file_not_found",
+        names === "" ? "There are no skills" : `There is no such skill. There are: ${names}`,
+      );
+    }
+    return isLoad(view) ? await this.#load(skill) : await this.#read(skill, view);
+  }
+
+  async #load(skill: OpenSkill): Promise<Members> {
+    const head = headOf(skill);
+    if (this.#loaded.has(head)) {
+      return shown(`The instructions of ${skill.name} are above already: follow them.`);
+    }
+    const [body, files] = await Promise.all([skill.instructions(), skill.files()]);
+    const before = body.length > MOST_OF_INSTRUCTIONS ? await linesBefore(skill, body) : 0;
+    const cut = excerpt(body, 1, Infinity, MOST_OF_INSTRUCTIONS)!;
+    const note = cut.lines < cut.total
+      ? `\n[The instructions go on: read ${SKILL_MD} with offset ${before + cut.lines + 1}.]`
+      : "";
+    this.#loaded.add(head);
+    this.#tell({ skill, level: 2, tokens: skill.tokens.instructions });
+    return shown(`${head}\n${cut.text}${note}\n</skill_content>\n${listFiles(files)}`, {
+      first: before + 1,
+      lines: cut.lines,
+      total: before + cut.total,
+    });
+  }
+
+  async #read(skill: OpenSkill, { path, lines: [first, last] = [1, -1] }: View): Promise<Members> {
+    const bytes = await skill.read(path);
+    if (!bytes) return failure("file_not_found", noFile(skill.name, path, await skill.files()));
+    const text = decode(bytes);
+    if (text === undefined) {
+      const type = (await skill.files()).find((file) => file.path === path)?.type ?? "unknown type";
+      return shown(`${path} is no text: ${type}, ${bytes.length} bytes. It cannot be shown here.`);
+    }
+    const part = excerpt(text, first, last === -1 ? Infinity : last - first + 1, MOST_OF_FILE);
+    if (!part) {
+      const { total } = excerpt(text, 1, 1, 1)!;
+      return failure("invalid_tool_input", `${path} has ${total} lines, and so no line ${first}`);
+    }
+    const end = part.first + part.lines - 1;
+    const note = end < part.total
+      ? `\n[Lines ${part.first} to ${end} of ${part.total}. Read on with offset ${end + 1}.]`
+      : "";
+    const content = part.text + note;
+    this.#tell({ skill, level: 3, tokens: estimateTokens(content), path });
+    return shown(content, part);
+  }
+}
+
+/** The first line of instructions, which says of what skill and version they are. */
+function headOf({ name, version }: OpenSkill): string {
+  return `<skill_content name="${escape(name)}" version="${escape(version)}">`;
+}
+
+/** The heads of instructions among blocks. */
+function headsOf(blocks: readonly Block[]): string[] {
+  return blocks.flatMap(({ type, content }) => {
+    if (type !== VIEW_RESULT) return [];
+    const text = (content as Members | null | undefined)?.content;
+    return typeof text === "string" && text.startsWith("<skill_content ") ? [text.split("\n", 1)[0]!] : [];
+  });
+}
+
+function listFiles(files: readonly OpenFile[]): string {
+  const others = files.filter(({ path }) => path !== SKILL_MD);
+  if (others.length === 0) return "<skill_files></skill_files>";
+  const listed = others.slice(0, MOST_LISTED)
+    .map(({ path, size }) => `<file bytes="${size}">${escape(path)}</file>`);
+  const omitted = others.length - listed.length;
+  return `<skill_files>\n${listed.join("\n")}\n${omitted > 0 ? `[and ${omitted} more]\n` : ""}</skill_files>`;
+}
+
+function noFile(name: string, path: string, files: readonly OpenFile[]): string {
+  const names = files.slice(0, MOST_SUGGESTED).map((file) => file.path).join(", ");
+  const more = files.length > MOST_SUGGESTED ? `, and ${files.length - MOST_SUGGESTED} more` : "";
+  return `There is no ${JSON.stringify(path.slice(0, 200))} in ${name}. Its files: ${names}${more}`;
+}
+
+/** Lines of SKILL.md that stand before its body. */
+async function linesBefore(skill: OpenSkill, body: string): Promise<number> {
+  const bytes = await skill.read(SKILL_MD);
+  const text = bytes && decode(bytes);
+  return text === undefined ? 0 : Math.max(0, countLines(text) - countLines(body));
+}
+
+/** Bytes as text; `undefined` for what no model could read. */
+function decode(bytes: Uint8Array): string | undefined {
+  try {
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    return text.includes("\0") ? undefined : text;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Lines from `first` on, at most `count` and at most so many characters; `undefined` past the end. */
+function excerpt(text: string, first: number, count: number, most: number): Excerpt | undefined {
+  const total = countLines(text);
+  if (first > Math.max(total, 1)) return undefined;
+  let start = 0;
+  for (let line = 1; line < first; line++) start = text.indexOf("\n", start) + 1;
+  let end = start;
+  let lines = 0;
+  while (lines < count && first + lines <= total) {
+    const newline = text.indexOf("\n", end);
+    const next = newline < 0 ? text.length : newline + 1;
+    if (next - start > most) break;
+    end = next;
+    lines++;
+  }
+  if (lines === 0 && count > 0 && total > 0) {
+    const newline = text.indexOf("\n", start);
+    const length = (newline < 0 ? text.length : newline) - start;
+    const cut = `${
+      text.slice(start, start + most)
+    }\n[Line ${first} is cut after ${most} of ${length} characters.]`;
+    return { text: cut, first, lines: 1, total };
+  }
+  return { text: text.slice(start, end).replace(/\n$/, ""), first, lines, total };
+}
+
+/** A newline at the end begins no line. */
+function countLines(text: string): number {
+  if (text === "") return 0;
+  let lines = text.endsWith("\n") ? 0 : 1;
+  for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) lines++;
+  return lines;
+}
+
+function shown(content: string, part?: Omit<Excerpt, "text">): Members {
+  return {
+    type: "text_editor_code_execution_view_result",
+    file_type: "text",
+    content,
+    num_lines: part?.lines ?? null,
+    start_line: part?.first ?? null,
+    total_lines: part?.total ?? null,
+  };
+}
+
+/** The content of a result that tells what went wrong. */
+export function failure(
+  error_code: "invalid_tool_input" | "unavailable" | "file_not_found",
+  error_message: string,
+): Members {
+  return { type: `${VIEW_RESULT}_error`, error_code, error_message };
+}

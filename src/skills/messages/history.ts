@@ -1,0 +1,78 @@
+/**
+ * The conversation as the model endpoint gets it: skills that were loaded in earlier turns, which clients send back as
+ * blocks of a server tool, become calls and answers again.
+ *
+ * In one turn of the client's may be several rounds of the model's: blocks, then calls, then the answers to them. The
+ * answers end a round. Those at the very end of a turn open the message that comes next, so that a client's own results
+ * join them.
+ *
+ * @module
+ */
+import type { OpenSkill } from "../library.ts";
+import type { Block, Turn } from "./request.ts";
+import { isView, toAnswer, toCall, type ToolNames, VIEW_RESULT } from "./view.ts";
+
+/** The turns, with every loaded skill as the model saw it. Turns without one stay the very same values. */
+export function rebuildTurns(
+  turns: readonly Turn[],
+  names: ToolNames,
+  skills: readonly OpenSkill[],
+): Turn[] {
+  const rebuilt: Turn[] = [];
+  let answers: Block[] = [];
+  const flush = (): void => {
+    if (answers.length > 0) rebuilt.push({ role: "user", content: answers });
+    answers = [];
+  };
+  for (const turn of turns) {
+    if (turn.role === "user" && answers.length > 0) {
+      const own = typeof turn.content === "string" ? toBlocks(turn.content) : turn.content;
+      rebuilt.push({ ...turn, content: [...answers, ...own] });
+      answers = [];
+      continue;
+    }
+    flush();
+    if (typeof turn.content === "string" || !hasView(turn)) {
+      rebuilt.push(turn);
+      continue;
+    }
+    const ids = pairs(turn.content);
+    let said: Block[] = [];
+    for (const block of turn.content) {
+      if (isAnswer(block, ids)) {
+        if (said.length > 0) rebuilt.push({ role: "assistant", content: said });
+        said = [];
+        answers.push(toAnswer(block));
+        continue;
+      }
+      // A call without an answer, as a stream that broke off leaves it, cannot be sent.
+      if (isView(block) && !ids.has(block.id as string)) continue;
+      if (block.type === "text" && block.text === "") continue;
+      if (answers.length > 0) flush();
+      said.push(isView(block) ? toCall(block, names, skills) : block);
+    }
+    if (said.length > 0) rebuilt.push({ ...turn, content: said });
+  }
+  flush();
+  return rebuilt;
+}
+
+/** Whether a skill was loaded in the turn. */
+export function hasView({ role, content }: Turn): boolean {
+  return role === "assistant" && typeof content !== "string" && content.some(isView);
+}
+
+/** The ids of calls that have their answer. */
+function pairs(content: readonly Block[]): ReadonlySet<string> {
+  const asked = new Set(content.filter(isView).map(({ id }) => id as string));
+  const answered = content.filter(({ type }) => type === VIEW_RESULT).map(({ tool_use_id }) => tool_use_id);
+  return new Set(answered.filter((id): id is string => typeof id === "string" && asked.has(id)));
+}
+
+function isAnswer({ type, tool_use_id }: Block, ids: ReadonlySet<string>): boolean {
+  return type === VIEW_RESULT && typeof tool_use_id === "string" && ids.has(tool_use_id);
+}
+
+function toBlocks(text: string): Block[] {
+  return text === "" ? [] : [{ type: "text", text }];
+}

@@ -1,0 +1,179 @@
+/**
+ * `POST /v1/messages` with `container`: any model can use skills here. The request goes to a model endpoint, or to the
+ * scripted model where there is none; what the model asks of skills is answered on the way. A request without skills
+ * goes through as it came.
+ *
+ * @module
+ */
+import type { Observe } from "../../events.ts";
+import type { Principal } from "../../http/bearer.ts";
+import { readText } from "../../http/body.ts";
+import { type Fields, respond } from "../../http/response.ts";
+import type { RequestContext } from "../../http/service.ts";
+import type { Store } from "../../store/store.ts";
+import { betasOf, OLDER_MARKER } from "../dialect.ts";
+import type { OpenSkill, SkillLibrary } from "../library.ts";
+import {
+  type ContainerParameter,
+  findContainer,
+  isOwnContainer,
+  keepContainer,
+  newContainerId,
+  openSkills,
+  readContainer,
+  type SkillParameter,
+  writeContainer,
+} from "./container.ts";
+import { Disclosure, type Shown } from "./disclosure.ts";
+import { betasWithoutOurs, checkMarkers, type MarkerRule } from "./markers.ts";
+import { type ModelAnswer, readAll, toMessage } from "./model_events.ts";
+import { prepareRequest } from "./model_request.ts";
+import { checkBody, type MessagesBody, parseBody } from "./request.ts";
+import { STREAM_FIELDS, streamChunks, streamEvents, type StreamOptions } from "./response_stream.ts";
+import { converse } from "./rounds.ts";
+import { askScriptedModel } from "./scripted_model.ts";
+import { checkCodeExecution } from "./skill_tools.ts";
+import { askUpstream, type Question, type Upstream } from "./upstream.ts";
+
+export interface MessagesOptions {
+  readonly store: Store;
+  readonly library: SkillLibrary;
+  /** Skills that one request may name. */
+  readonly skillsPerRequest: number;
+  /** The scripted model answers where there is none. */
+  readonly upstream?: Upstream | undefined;
+  readonly markers: MarkerRule;
+  /** Bytes of a request. */
+  readonly bodyLimit: number;
+  /** How often the model is asked within one request. @default 10 */
+  readonly mostRounds?: number | undefined;
+  readonly observe: Observe;
+  readonly now: () => number;
+}
+
+/** Answers requests. @throws {SkillError | BodyError} for what is to be refused */
+export type Messages = (
+  principal: Principal,
+  request: Request,
+  context: RequestContext,
+) => Promise<Response>;
+
+const JSON_FIELDS: Fields = [["content-type", "application/json"]];
+/** `anthropic-version` of a request that names none. */
+const DEFAULT_VERSION = "2023-06-01";
+
+/** The container of a request, and the skills that it is to have. */
+interface Chosen {
+  readonly id: string;
+  readonly skills: readonly SkillParameter[];
+}
+
+/** What is the same however a request is answered. */
+interface Asking {
+  readonly question: Omit<Question, "body" | "betas">;
+  readonly headers: Headers;
+  readonly stream: StreamOptions;
+}
+
+/** @throws {TypeError} for an upstream that is none */
+export function createMessages(options: MessagesOptions): Messages {
+  const { store, library, skillsPerRequest, upstream, markers, bodyLimit, mostRounds = 10, observe, now } =
+    options;
+  const askModel = upstream ? askUpstream(upstream, observe) : askScriptedModel();
+  const onFault = (error: unknown): void => observe({ type: "fault", where: "messages", error });
+
+  /** Requests without skills: as they came, and as they are answered. */
+  async function passOn(text: string, { question, headers, stream }: Asking): Promise<Response> {
+    const { type, chunks } = await askModel({ ...question, body: text, betas: betasOf(headers) });
+    return type === "text/event-stream"
+      ? respond(200, streamChunks(chunks, stream), STREAM_FIELDS)
+      : respond(200, await readAll(chunks), JSON_FIELDS);
+  }
+
+  async function withSkills(
+    principal: Principal,
+    body: MessagesBody,
+    { id, skills: listed }: Chosen,
+    { question, headers, stream }: Asking,
+  ): Promise<Response> {
+    if (listed.length > 0) {
+      checkMarkers(headers, markers);
+      checkCodeExecution(body.tools);
+    }
+    const skills = await openSkills(library, principal, listed);
+    const { workspace } = principal;
+    const tell = ({ skill, ...shown }: Shown | { skill: OpenSkill; level: 1; tokens: number }): void =>
+      observe({
+        type: "skill_disclosed",
+        workspace,
+        id: skill.id,
+        name: skill.name,
+        version: skill.version,
+        via: "messages",
+        ...shown,
+      });
+    const request = prepareRequest(body, skills);
+    const betas = skills.length > 0 ? betasWithoutOurs(headers) : betasOf(headers);
+    const ask = (body: string): Promise<ModelAnswer> => askModel({ ...question, body, betas });
+    const first = await ask(request.write([], 0, 0));
+    // The id must hold before anybody hears it, and nobody does where the model refuses.
+    const expires = await keepContainer(store, workspace, id, skills, now());
+    for (const skill of skills) tell({ skill, level: 1, tokens: skill.tokens.metadata });
+    const events = converse({
+      request,
+      disclosure: new Disclosure(skills, body.messages, tell),
+      container: writeContainer(id, expires, skills, betasOf(headers).includes(OLDER_MARKER)),
+      ask,
+      onFault,
+      mostRounds,
+    }, first);
+    return question.stream
+      ? respond(200, streamEvents(events, stream), STREAM_FIELDS)
+      : respond(200, JSON.stringify(await toMessage(events)), JSON_FIELDS);
+  }
+
+  /** The container and its skills; `undefined` when they are none of Trivet's business. */
+  async function choose(
+    { workspace }: Principal,
+    container: ContainerParameter | undefined,
+  ): Promise<Chosen | undefined> {
+    if (!container) return undefined;
+    const { id, skills } = container;
+    if (id === undefined) return skills?.length ? { id: newContainerId(), skills } : undefined;
+    // A model endpoint may have containers of its own.
+    if (upstream && !isOwnContainer(id) && !skills?.length) return undefined;
+    const known = await findContainer(store, workspace, id);
+    return { id, skills: skills ?? known.skills };
+  }
+
+  return async (principal, request) => {
+    const text = await readText(request, bodyLimit);
+    const body = parseBody(text);
+    const gone = new AbortController();
+    const leave = (): void => gone.abort();
+    if (request.signal.aborted) leave();
+    request.signal.addEventListener("abort", leave);
+    const asking: Asking = {
+      question: {
+        stream: body.stream === true,
+        version: request.headers.get("anthropic-version") ?? DEFAULT_VERSION,
+        signal: gone.signal,
+      },
+      headers: request.headers,
+      stream: { leave, onFault },
+    };
+    try {
+      const chosen = await choose(principal, readContainer(body.container, skillsPerRequest));
+      // A model endpoint judges its requests itself; the scripted model takes only good ones.
+      if (chosen) return await withSkills(principal, checkBody(body), chosen, asking);
+      if (!upstream) checkBody(body);
+      return await passOn(text, asking);
+    } catch (error) {
+      leave();
+      throw error;
+    } finally {
+      // From here on the stream itself tells when its reader goes.
+      request.signal.removeEventListener("abort", leave);
+    }
+  };
+}

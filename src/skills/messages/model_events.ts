@@ -1,0 +1,164 @@
+/**
+ * An answer of a model as events of the Messages API's stream
+ * (https://docs.anthropic.com/en/api/messages-streaming), whether it came as a stream or as one message; and events put
+ * together to a message again. So there is one way through for both.
+ *
+ * @module
+ */
+import { joinBytes } from "../../http/body.ts";
+import { SkillError } from "../error.ts";
+import { readEvents } from "./event_reader.ts";
+import { type Block, isObject, type Members } from "./request.ts";
+import { replaceUsage } from "./usage.ts";
+
+/** What a model endpoint answered with, when it did. */
+export interface ModelAnswer {
+  readonly type: "text/event-stream" | "application/json";
+  /** To be read once. Rejects with a {@linkcode SkillError} when the endpoint breaks off or falls silent. */
+  readonly chunks: AsyncGenerator<Uint8Array>;
+}
+
+export interface StreamEvent {
+  readonly type: string;
+  readonly [member: string]: unknown;
+}
+
+/** The events, `ping` and unknown ones too. @throws {SkillError} for an `error` event, and for what is no answer */
+export async function* eventsOf({ type, chunks }: ModelAnswer): AsyncGenerator<StreamEvent> {
+  if (type === "application/json") {
+    yield* toEvents(parse(await readAll(chunks)));
+    return;
+  }
+  for await (const { data } of readEvents(chunks)) {
+    // Endpoints that speak more than one API end their streams like this.
+    if (data === "[DONE]") continue;
+    const event = parse(data);
+    if (event.type === "error") throw toError(event.error);
+    yield event as StreamEvent;
+  }
+}
+
+/** The whole of an answer as text. */
+export async function readAll(chunks: AsyncIterable<Uint8Array>): Promise<string> {
+  const parts: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of chunks) {
+    parts.push(chunk);
+    length += chunk.length;
+  }
+  return new TextDecoder().decode(joinBytes(parts, length));
+}
+
+function parse(text: string): Members & { readonly type: string } {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (isObject(value) && typeof value.type === "string") {
+      return value as Members & { readonly type: string };
+    }
+  } catch {
+    // Told below.
+  }
+  throw noAnswer();
+}
+
+export function noAnswer(): SkillError {
+  return new SkillError("api_error", "The model endpoint answered what is no message", { status: 502 });
+}
+
+/** Types of errors that clients are to see as they are: they wait, and try again. */
+const PASSING = { overloaded_error: 529, rate_limit_error: 429, timeout_error: 504 } as const;
+
+/** The error of an `error` event. */
+function toError(error: unknown): SkillError {
+  const { type, message } = isObject(error) ? error : {};
+  const kind = typeof type === "string" && Object.hasOwn(PASSING, type)
+    ? type as keyof typeof PASSING
+    : "api_error";
+  const text = typeof message === "string" ? message.slice(0, 1000) : "no message";
+  return new SkillError(kind, `The model endpoint failed while it answered: ${text}`, {
+    status: kind === "api_error" ? 502 : PASSING[kind],
+  });
+}
+
+/** A message as the events that would have made it; blocks come whole. */
+function* toEvents(message: Members): Generator<StreamEvent> {
+  const { content, stop_reason = null, stop_sequence = null, stop_details = null, usage } = message;
+  if (message.type !== "message" || !Array.isArray(content)) throw noAnswer();
+  yield {
+    type: "message_start",
+    message: { ...message, content: [], stop_reason: null, stop_sequence: null },
+  };
+  for (const [index, block] of content.entries()) {
+    yield { type: "content_block_start", index, content_block: block };
+    yield { type: "content_block_stop", index };
+  }
+  const delta = { stop_reason, stop_sequence, ...(stop_details !== null && { stop_details }) };
+  yield { type: "message_delta", delta, usage: usage ?? {} };
+  yield { type: "message_stop" };
+}
+
+/** One block that comes in pieces. */
+export class BlockAssembly {
+  #block: Record<string, unknown>;
+  #json = "";
+
+  constructor(block: Block) {
+    this.#block = { ...block };
+  }
+
+  add(delta: unknown): void {
+    if (!isObject(delta)) return;
+    const block = this.#block;
+    const append = (name: string): void => {
+      block[name] = String(block[name] ?? "") + String(delta[name] ?? "");
+    };
+    if (delta.type === "text_delta") append("text");
+    else if (delta.type === "thinking_delta") append("thinking");
+    else if (delta.type === "signature_delta") block.signature = delta.signature;
+    else if (delta.type === "input_json_delta") this.#json += String(delta.partial_json ?? "");
+    else if (delta.type === "citations_delta") {
+      block.citations = [...Array.isArray(block.citations) ? block.citations : [], delta.citation];
+    }
+  }
+
+  /** The block, with what came. Input that is no JSON, as an answer that was cut off leaves it, is `undefined`. */
+  end(): Block {
+    if (this.#json !== "") {
+      try {
+        this.#block.input = JSON.parse(this.#json);
+      } catch {
+        this.#block.input = undefined;
+      }
+    }
+    return this.#block as unknown as Block;
+  }
+}
+
+/** The message that events make. @throws {SkillError} when they do not */
+export async function toMessage(events: AsyncIterable<StreamEvent>): Promise<Members> {
+  let message: Members | undefined;
+  const blocks: BlockAssembly[] = [];
+  for await (const event of events) {
+    const index = event.index as number;
+    if (event.type === "message_start") message = event.message as Members;
+    else if (event.type === "content_block_start") {
+      blocks[index] = new BlockAssembly(event.content_block as Block);
+    } else if (event.type === "content_block_delta") blocks[index]?.add(event.delta);
+    else if (event.type === "message_delta" && message) {
+      const usage = replaceUsage(message.usage, event.usage);
+      message = { ...message, ...event.delta as Members, usage };
+    }
+  }
+  if (!message) throw noAnswer();
+  return { ...message, content: blocks.map((block) => finish(block.end())) };
+}
+
+/** A call whose input was cut off is no call that anybody could make. */
+function finish(block: Block): Block {
+  return block.type === "tool_use" && block.input === undefined ? { ...block, input: {} } : block;
+}
+
+/** An event as bytes of a stream. */
+export function writeEvent(event: StreamEvent): string {
+  return `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
+}

@@ -1,0 +1,69 @@
+/**
+ * What the model endpoint is asked in each round: the client's request with the catalogue, the two tools, and what was
+ * loaded so far. The same conversation gives the same bytes, whether a round follows within one answer or the client
+ * comes back with it, so that prompt caches stay warm.
+ *
+ * @module
+ */
+import { SkillError } from "../error.ts";
+import type { OpenSkill } from "../library.ts";
+import { addCatalogue, countBreakpoints, writeCatalogue } from "./catalogue.ts";
+import { hasView, rebuildTurns } from "./history.ts";
+import { type Block, isObject, type MessagesBody } from "./request.ts";
+import { chooseTool, nameTools, replaceTools } from "./skill_tools.ts";
+import type { ToolNames } from "./view.ts";
+
+export interface ModelRequest {
+  readonly names: ToolNames;
+  /** The body of a round. `said` is what the answer has so far; `spent` is how many tokens that took. */
+  write(said: readonly Block[], round: number, spent: number): string;
+  /** Why there can be no further round: no token, or too few to think with, is left. */
+  exhausted(spent: number): "max_tokens" | "pause_turn" | undefined;
+}
+
+/** Everything that is the same in each round is made once. */
+export function prepareRequest(body: MessagesBody, skills: readonly OpenSkill[]): ModelRequest {
+  const { container: _, ...rest } = body;
+  const own = body.tools ?? [];
+  const names = nameTools(own);
+  // A conversation whose skills were taken away may still tell of them, and calls need their tools.
+  const tools = skills.length > 0 || body.messages.some(hasView) ? replaceTools(own, names, skills) : own;
+  const system = skills.length === 0 ? body.system : addCatalogue(
+    body.system,
+    writeCatalogue(skills, names.load, names.read),
+    countBreakpoints(body),
+  );
+  const budget = isObject(body.thinking) && typeof body.thinking.budget_tokens === "number"
+    ? body.thinking.budget_tokens
+    : 0;
+  return {
+    names,
+    write(said, round, spent) {
+      const turns = said.length === 0
+        ? body.messages
+        : [...body.messages, { role: "assistant", content: said }];
+      const choice = chooseTool(body.tool_choice, names, own, round);
+      return write({
+        ...rest,
+        max_tokens: body.max_tokens - spent,
+        ...(system !== undefined && { system }),
+        ...(tools.length > 0 && { tools }),
+        ...(choice !== undefined && { tool_choice: choice }),
+        messages: rebuildTurns(turns, names, skills),
+      });
+    },
+    exhausted(spent) {
+      const left = body.max_tokens - spent;
+      return left < 1 ? "max_tokens" : left <= budget ? "pause_turn" : undefined;
+    },
+  };
+}
+
+function write(value: unknown): string {
+  try {
+    return JSON.stringify(value);
+  } catch (cause) {
+    // The stack of the engine ends before the text does.
+    throw new SkillError("invalid_request_error", "The body is nested too deeply", { cause });
+  }
+}

@@ -1,0 +1,111 @@
+/**
+ * The body of `POST /v1/messages` (https://docs.anthropic.com/en/api/messages), as far as Trivet acts on it. What it
+ * does not know it keeps: the model endpoint judges the rest.
+ *
+ * @module
+ */
+import { SkillError } from "../error.ts";
+
+/** A block of content: its type, and whatever the type has. */
+export interface Block {
+  readonly type: string;
+  readonly [member: string]: unknown;
+}
+
+/** One message of the conversation. */
+export interface Turn {
+  readonly role: string;
+  readonly content: string | readonly Block[];
+}
+
+/** A tool of the request: one of the client's own (without `type`, or `custom`), or one that the API runs. */
+export interface Tool {
+  readonly name: string;
+  readonly type?: string;
+  readonly [member: string]: unknown;
+}
+
+export type Members = Readonly<Record<string, unknown>>;
+
+export interface MessagesBody {
+  readonly model: string;
+  readonly max_tokens: number;
+  readonly messages: readonly Turn[];
+  readonly system?: string | readonly Block[];
+  readonly tools?: readonly Tool[];
+  readonly stream?: boolean;
+  readonly [member: string]: unknown;
+}
+
+/** The body as an object. @throws {SkillError} when it is none */
+export function parseBody(text: string): Members {
+  let body: unknown;
+  try {
+    body = JSON.parse(text);
+  } catch {
+    throw new SkillError("invalid_request_error", "The body must be JSON");
+  }
+  if (!isObject(body)) throw new SkillError("invalid_request_error", "The body must be a JSON object");
+  return body;
+}
+
+/** The body with every member that Trivet acts on checked. @throws {SkillError} naming the member */
+export function checkBody(body: Members): MessagesBody {
+  const { model, max_tokens, messages, system, tools, stream } = body;
+  if (typeof model !== "string" || model === "") throw invalid("model", "must name a model");
+  if (!Number.isSafeInteger(max_tokens) || (max_tokens as number) < 0) {
+    throw invalid("max_tokens", "must be a whole number of tokens");
+  }
+  if (!Array.isArray(messages) || messages.length === 0) {
+    throw invalid("messages", "must be a list of at least one message");
+  }
+  messages.forEach(checkTurn);
+  if (system !== undefined && typeof system !== "string") checkBlocks("system", system);
+  if (tools !== undefined) checkTools(tools);
+  if (stream !== undefined && typeof stream !== "boolean") throw invalid("stream", "must be true or false");
+  return body as MessagesBody;
+}
+
+function checkTurn(turn: unknown, index: number): void {
+  const place = `messages.${index}`;
+  if (!isObject(turn)) throw invalid(place, "must be an object with role and content");
+  const { role, content } = turn;
+  if (role !== "user" && role !== "assistant" && role !== "system") {
+    throw invalid(`${place}.role`, 'must be "user" or "assistant"');
+  }
+  if (typeof content !== "string") checkBlocks(`${place}.content`, content);
+}
+
+function checkBlocks(place: string, blocks: unknown): void {
+  if (!Array.isArray(blocks)) throw invalid(place, "must be text or a list of blocks");
+  blocks.forEach((block, index) => {
+    const at = `${place}.${index}`;
+    if (!isObject(block) || typeof block.type !== "string") {
+      throw invalid(at, "must be an object with a type");
+    }
+    if (block.type === "text" && typeof block.text !== "string") throw invalid(`${at}.text`, "must be text");
+  });
+}
+
+function checkTools(tools: unknown): void {
+  if (!Array.isArray(tools)) throw invalid("tools", "must be a list");
+  tools.forEach((tool, index) => {
+    const at = `tools.${index}`;
+    if (!isObject(tool)) throw invalid(at, "must be an object");
+    // Some kinds of tools bring names of their own.
+    const { name, type } = tool;
+    if (typeof name !== "string" && typeof type !== "string") throw invalid(`${at}.name`, "must be text");
+    if (type !== undefined && type !== null && typeof type !== "string") {
+      throw invalid(`${at}.type`, "must be text");
+    }
+  });
+}
+
+/** `place` is the member as a path with dots, as the SDKs' users know it: `messages.0.content`. */
+export function invalid(place: string, rule: string): SkillError {
+  return new SkillError("invalid_request_error", `${place}: ${rule}`);
+}
+
+export function isObject(value: unknown): value is Members {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,195 @@
+/**
+ * The disclosure loop: asks the model, answers its calls for skills, and asks again, until it says what is for the
+ * client. To the client all rounds are one message, whose events come as they are made.
+ *
+ * @module
+ */
+import { SkillError } from "../error.ts";
+import type { Disclosure } from "./disclosure.ts";
+import { failure } from "./disclosure.ts";
+import { BlockAssembly, eventsOf, type ModelAnswer, noAnswer, type StreamEvent } from "./model_events.ts";
+import type { ModelRequest } from "./model_request.ts";
+import { type Block, isObject, type Members } from "./request.ts";
+import { addUsage, countOf, replaceUsage } from "./usage.ts";
+import { toClientId, type View, VIEW_RESULT, VIEW_TOOL, viewOfCall, writeViewInput } from "./view.ts";
+
+export interface Exchange {
+  readonly request: ModelRequest;
+  readonly disclosure: Disclosure;
+  /** As answers show it. */
+  readonly container: Members;
+  readonly ask: (body: string) => Promise<ModelAnswer>;
+  /** Hears of what kept a skill from being loaded; the model is told that it is unavailable. */
+  readonly onFault: (error: unknown) => void;
+  /** How often the model is asked, at most. */
+  readonly mostRounds: number;
+}
+
+/** A call for a skill that the model made. */
+interface Call {
+  readonly id: string;
+  readonly view: View | undefined;
+}
+
+/** Reasons for which an answer ends, whatever it asked for. */
+const FINAL = new Set(["max_tokens", "model_context_window_exceeded", "refusal", "pause_turn"]);
+
+/** The events of the one message. @param first the answer to the request of round 0 */
+export async function* converse(exchange: Exchange, first: ModelAnswer): AsyncGenerator<StreamEvent> {
+  const { request, disclosure, container, ask, onFault, mostRounds } = exchange;
+  const said: Block[] = [];
+  const ids = new Set<string>();
+  let usage: Members | undefined;
+  for (let round = 0, answer = first;; round++) {
+    const reading = new Round(exchange, said, ids);
+    for await (const event of eventsOf(answer)) {
+      if (event.type === "message_start") {
+        reading.begin(event.message);
+        const { message } = event as { message?: unknown };
+        if (round === 0) yield { ...event, message: { ...isObject(message) ? message : {}, container } };
+      } else yield* reading.hear(event);
+    }
+    if (!reading.isWhole) {
+      throw new SkillError("api_error", "The model endpoint broke off its answer", { status: 502 });
+    }
+    for (const { id, view } of reading.calls) {
+      const content = await disclosure.answer(view).catch((error) => {
+        onFault(error);
+        return failure("unavailable", "The skill cannot be read now");
+      });
+      yield* emit(said, { type: VIEW_RESULT, tool_use_id: id, content });
+    }
+    usage = usage ? addUsage(usage, reading.usage) : reading.usage;
+    const { delta } = reading;
+    const end = (stop: Members = {}): StreamEvent[] => [
+      {
+        type: "message_delta",
+        delta: { ...delta, ...stop, container },
+        usage: round === 0 ? reading.last : usage,
+      },
+      { type: "message_stop" },
+    ];
+    if (reading.calls.length === 0 || reading.hasClientCall || FINAL.has(String(delta.stop_reason))) {
+      return yield* end();
+    }
+    const spent = countOf(usage, "output_tokens");
+    const enough = round + 1 >= mostRounds ? "pause_turn" : request.exhausted(spent);
+    if (enough) return yield* end({ stop_reason: enough, stop_sequence: null });
+    answer = await ask(request.write(said, round + 1, spent));
+  }
+}
+
+/** One answer of the model, as it comes: what of it is for the client, and what is for Trivet. */
+class Round {
+  readonly calls: Call[] = [];
+  hasClientCall = false;
+  /** It has an end. */
+  isWhole = false;
+  delta: Members = { stop_reason: null, stop_sequence: null };
+  /** Of the whole answer, and as its last event told it. */
+  usage: Members = {};
+  last: Members = {};
+  readonly #names: ModelRequest["names"];
+  readonly #said: Block[];
+  readonly #ids: Set<string>;
+  /** Blocks under way, by the index that the model gave them; calls for skills have none of the client's. */
+  readonly #open = new Map<
+    unknown,
+    { readonly assembly: BlockAssembly; readonly index: number | undefined }
+  >();
+
+  /** @param ids of all calls of the message */
+  constructor({ request }: Exchange, said: Block[], ids: Set<string>) {
+    this.#names = request.names;
+    this.#said = said;
+    this.#ids = ids;
+  }
+
+  begin(message: unknown): void {
+    if (!isObject(message)) throw noAnswer();
+    this.usage = replaceUsage({}, message.usage);
+  }
+
+  *hear(event: StreamEvent): Generator<StreamEvent> {
+    if (event.type === "content_block_start") yield* this.#start(event);
+    else if (event.type === "content_block_delta") yield* this.#add(event);
+    else if (event.type === "content_block_stop") yield* this.#stop(event);
+    else if (event.type === "message_delta") {
+      this.delta = { ...this.delta, ...isObject(event.delta) ? event.delta : {} };
+      this.last = replaceUsage(this.last, event.usage);
+      this.usage = replaceUsage(this.usage, event.usage);
+    } else if (event.type === "message_stop") this.isWhole = true;
+    else yield event;
+  }
+
+  *#start(event: StreamEvent): Generator<StreamEvent> {
+    const block = event.content_block as Block;
+    if (!isObject(block) || typeof block.type !== "string") throw noAnswer();
+    const assembly = new BlockAssembly(block);
+    if (this.#kindOf(block)) {
+      this.#open.set(event.index, { assembly, index: undefined });
+      return;
+    }
+    if (block.type === "tool_use") this.hasClientCall = true;
+    // Its place is taken now; what it will be stands there when it ends.
+    const index = this.#said.push(block) - 1;
+    this.#open.set(event.index, { assembly, index });
+    yield { ...event, index };
+  }
+
+  *#add(event: StreamEvent): Generator<StreamEvent> {
+    const open = this.#open.get(event.index);
+    if (!open) throw noAnswer();
+    open.assembly.add(event.delta);
+    if (open.index !== undefined) yield { ...event, index: open.index };
+  }
+
+  *#stop(event: StreamEvent): Generator<StreamEvent> {
+    const open = this.#open.get(event.index);
+    if (!open) throw noAnswer();
+    this.#open.delete(event.index);
+    const block = open.assembly.end();
+    if (open.index !== undefined) {
+      this.#said[open.index] = block;
+      return yield { ...event, index: open.index };
+    }
+    const view = viewOfCall(this.#kindOf(block)!, block.input);
+    const id = this.#newId(block.id);
+    this.calls.push({ id, view });
+    const input = writeViewInput(view);
+    yield* emit(this.#said, {
+      type: "server_tool_use",
+      id,
+      name: VIEW_TOOL,
+      input,
+      caller: { type: "direct" },
+    });
+  }
+
+  /** Which of the two tools a block calls; `undefined` when it is something else. */
+  #kindOf({ type, name }: Block): "load" | "read" | undefined {
+    if (type !== "tool_use") return undefined;
+    return name === this.#names.load ? "load" : name === this.#names.read ? "read" : undefined;
+  }
+
+  /** Some endpoints count their calls anew in each answer, or do not name them. */
+  #newId(id: unknown): string {
+    const own = typeof id === "string" && id !== "" ? id : "call";
+    let given = toClientId(own);
+    for (let number = 2; this.#ids.has(given); number++) given = toClientId(`${own}_${number}`);
+    this.#ids.add(given);
+    return given;
+  }
+}
+
+/** A block of Trivet's own, and the events by which it comes. Input comes in pieces, as from the hosted API. */
+function* emit(said: Block[], block: Block): Generator<StreamEvent> {
+  const index = said.push(block) - 1;
+  const isCall = block.type === "server_tool_use";
+  yield { type: "content_block_start", index, content_block: isCall ? { ...block, input: {} } : block };
+  if (isCall) {
+    const delta = { type: "input_json_delta", partial_json: JSON.stringify(block.input) };
+    yield { type: "content_block_delta", index, delta };
+  }
+  yield { type: "content_block_stop", index };
+}

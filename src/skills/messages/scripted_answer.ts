@@ -1,0 +1,74 @@
+/**
+ * What the scripted model says: what it is, which skills it chose and by which words, and what it loaded.
+ *
+ * @module
+ */
+import { estimateTokens } from "../tokens.ts";
+import type { Turn } from "./request.ts";
+import type { Match } from "./word_match.ts";
+
+/** Characters of instructions and files that an answer repeats. */
+const MOST_REPEATED = 1500;
+
+/** What the conversation shows of a skill: its instructions, or (with `path`) a file. */
+export interface Loaded {
+  readonly name: string;
+  readonly path: string | undefined;
+  readonly text: string;
+  readonly files: readonly string[];
+}
+
+/** The last thing that the user said, and how often skills were asked for since. */
+export function taskOf(turns: readonly Turn[]): { text: string; rounds: number } {
+  const said = turns.map(({ role, content }) => {
+    if (role !== "user") return "";
+    if (typeof content === "string") return content;
+    return content.flatMap(({ type, text }) => type === "text" ? [String(text)] : []).join("\n");
+  });
+  const last = said.findLastIndex((text) => text.trim() !== "");
+  const rounds =
+    turns.slice(last + 1).filter(({ role, content }) =>
+      role === "assistant" && typeof content !== "string" && content.some(({ type }) => type === "tool_use")
+    ).length;
+  return { text: said[last] ?? "", rounds };
+}
+
+/** The answer, once there is nothing more to load. */
+export function answerOf(
+  task: string,
+  skills: readonly { readonly name: string }[],
+  chosen: readonly Match[],
+  loaded: readonly Loaded[],
+): string {
+  const parts = [
+    "This is the scripted model that is built into Trivet. It is no language model: it matches words of the task " +
+    "against the names and descriptions of skills, and shows what a model would have been given.",
+    `The task: ${JSON.stringify(cut(task, 200))}.`,
+  ];
+  if (skills.length === 0) parts.push("The request has no skills.");
+  else if (chosen.length === 0) {
+    const names = skills.map(({ name }) => name).join(", ");
+    parts.push(`None of its words is in the name or the description of a skill. There are: ${names}.`);
+  }
+  for (const { index, words } of chosen) {
+    const { name } = skills[index]!;
+    parts.push(
+      `The skill ${name} was chosen ${
+        words.length === 0 ? "by its name" : `by the words: ${words.join(", ")}`
+      }.`,
+    );
+    const shown = loaded.filter((each) => each.name === name);
+    if (shown.length === 0) parts.push("It could not be loaded.");
+    for (const { path, text } of shown) {
+      const what = path === undefined ? "its instructions" : path;
+      parts.push(`Loaded ${what}, about ${estimateTokens(text)} tokens:\n\n${cut(text, MOST_REPEATED)}`);
+    }
+  }
+  return parts.join("\n\n");
+}
+
+function cut(text: string, most: number): string {
+  return text.length <= most
+    ? text
+    : `${text.slice(0, most)} [cut after ${most} of ${text.length} characters]`;
+}

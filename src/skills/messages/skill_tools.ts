@@ -1,0 +1,109 @@
+/**
+ * The two tools by which a model without a sandbox loads skills. They stand where the request has its code execution
+ * tool, which only carries skills here; the client's own tools stay as they are.
+ *
+ * @module
+ */
+import type { OpenSkill } from "../library.ts";
+import { invalid, isObject, type Members, type Tool } from "./request.ts";
+import type { ToolNames } from "./view.ts";
+
+const CODE_EXECUTION = /^code_execution_\d{8}$/;
+
+/** @throws {SkillError} when no tool is there that skills need */
+export function checkCodeExecution(tools: readonly Tool[] | undefined): void {
+  if (tools?.some(isCodeExecution)) return;
+  throw invalid(
+    "tools",
+    'skills need a code execution tool: add {"type":"code_execution_20250825","name":"code_execution"}',
+  );
+}
+
+function isCodeExecution({ type }: Tool): boolean {
+  return typeof type === "string" && CODE_EXECUTION.test(type);
+}
+
+/** Names that no tool of the client has. */
+export function nameTools(tools: readonly Tool[]): ToolNames {
+  const taken = new Set(tools.map(({ name }) => name));
+  return { load: free("load_skill", taken), read: free("read_skill_file", taken) };
+}
+
+function free(name: string, taken: ReadonlySet<string>): string {
+  let candidate = name;
+  for (let number = 2; taken.has(candidate); number++) candidate = `${name}_${number}`;
+  return candidate;
+}
+
+/** The tools as the model gets them. */
+export function replaceTools(
+  tools: readonly Tool[],
+  names: ToolNames,
+  skills: readonly Pick<OpenSkill, "name">[],
+): Members[] {
+  const replaced: Members[] = [];
+  const ours = defineTools(names, skills);
+  const marks = tools.filter(isCodeExecution).map(({ cache_control }) => cache_control).filter(isObject);
+  // A breakpoint of the tool that is gone stays where it was.
+  if (marks.length > 0) ours[1] = { ...ours[1], cache_control: marks[0] };
+  let placed = false;
+  for (const tool of tools) {
+    if (!isCodeExecution(tool)) replaced.push(tool);
+    else if (!placed) {
+      replaced.push(...ours);
+      placed = true;
+    }
+  }
+  return placed ? replaced : [...replaced, ...ours];
+}
+
+function defineTools(names: ToolNames, skills: readonly Pick<OpenSkill, "name">[]): Members[] {
+  const name = {
+    type: "string",
+    description: "Name of the skill, as <available_skills> has it",
+    // An empty list would be no schema.
+    ...(skills.length > 0 && { enum: skills.map((skill) => skill.name) }),
+  };
+  const object = (properties: Members, required: readonly string[]): Members => ({
+    type: "object",
+    properties,
+    required,
+    additionalProperties: false,
+  });
+  return [{
+    name: names.load,
+    description: "Gives the instructions of a skill and the list of its files. " +
+      "Call it once for each skill that fits the task, before anything else.",
+    input_schema: object({ name }, ["name"]),
+  }, {
+    name: names.read,
+    description: "Gives a text file of a skill, whole or in part. " +
+      "Call it when the instructions of the skill say what the file is good for.",
+    input_schema: object({
+      name,
+      path: { type: "string", description: "Path in the skill, such as references/forms.md" },
+      offset: { type: "integer", minimum: 1, description: "The first line to read; 1 when left out" },
+      limit: { type: "integer", minimum: 1, description: "How many lines to read; all when left out" },
+    }, ["name", "path"]),
+  }];
+}
+
+/**
+ * `tool_choice` for a round. The code execution tool by name means loading a skill; what forces a tool holds for the
+ * first round only, or the model could never come to an answer.
+ */
+export function chooseTool(
+  choice: unknown,
+  names: ToolNames,
+  tools: readonly Tool[],
+  round: number,
+): unknown {
+  if (!isObject(choice) || choice.type !== "tool" && choice.type !== "any") return choice;
+  if (round > 0) {
+    const { disable_parallel_tool_use } = choice;
+    return { type: "auto", ...(disable_parallel_tool_use !== undefined && { disable_parallel_tool_use }) };
+  }
+  const isOurs = choice.type === "tool" &&
+    tools.some((tool) => isCodeExecution(tool) && tool.name === choice.name);
+  return isOurs ? { ...choice, name: names.load } : choice;
+}

@@ -1,0 +1,190 @@
+/**
+ * The model endpoint: any server that speaks the Messages API. Its answer comes through as it is made; it is given up
+ * when the caller goes away, and when it keeps silent for too long.
+ *
+ * @module
+ */
+import type { Observe } from "../../events.ts";
+import { SkillError } from "../error.ts";
+import { type ModelAnswer, noAnswer } from "./model_events.ts";
+import { refusalOf } from "./upstream_refusal.ts";
+
+/** Where the model is, as an operator names it. */
+export interface Upstream {
+  /** Its base, to which `/v1/messages` is added where it does not end so: `https://models.example.com`. */
+  readonly url: string;
+  /** Sent as `x-api-key`. Never shown to callers. */
+  readonly key?: string | undefined;
+  /** Further header fields, such as `authorization`; they go before Trivet's own of the same name. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** Milliseconds until the answer begins, where it comes as a stream. @default 60000 */
+  readonly connectLimit?: number | undefined;
+  /**
+   * Milliseconds until the answer begins, where it comes as one message: when the model is done. Node's own `fetch` waits
+   * no longer than the default.
+   * @default 300000
+   */
+  readonly answerLimit?: number | undefined;
+  /** Milliseconds of silence within an answer. @default 120000 */
+  readonly idleLimit?: number | undefined;
+  /** @default the runtime's `fetch` */
+  readonly fetch?: ((url: string, init: RequestInit) => Promise<Response>) | undefined;
+}
+
+/** What a model is asked. */
+export interface Question {
+  /** JSON, as the Messages API has it. */
+  readonly body: string;
+  readonly stream: boolean;
+  /** `anthropic-version` and `anthropic-beta`. */
+  readonly version: string;
+  readonly betas: readonly string[];
+  /** Aborts when nobody waits for the answer any more. */
+  readonly signal: AbortSignal;
+}
+
+/** @throws {SkillError} when there will be no answer */
+export type AskModel = (question: Question) => Promise<ModelAnswer>;
+
+/** Asks a model endpoint. @throws {TypeError} for a URL that is none */
+export function askUpstream(upstream: Upstream, observe: Observe): AskModel {
+  const { connectLimit = 60_000, answerLimit = 300_000, idleLimit = 120_000 } = upstream;
+  const url = messagesUrl(upstream.url);
+  const send = upstream.fetch ?? ((url, init) => fetch(url, init));
+  const onFault = (error: unknown): void => observe({ type: "fault", where: "messages", error });
+
+  return async ({ body, stream, version, betas, signal }) => {
+    const headers = new Headers({
+      "content-type": "application/json",
+      accept: stream ? "text/event-stream" : "application/json",
+      "anthropic-version": version,
+    });
+    if (betas.length > 0) headers.set("anthropic-beta", betas.join(","));
+    if (upstream.key !== undefined) headers.set("x-api-key", upstream.key);
+    for (const [name, value] of Object.entries(upstream.headers ?? {})) headers.set(name, value);
+
+    const patience = new Patience(signal);
+    try {
+      // Followed nowhere: whoever it leads to would get the key.
+      const sent = send(url, { method: "POST", headers, body, redirect: "manual", signal: patience.signal });
+      const response = await patience.wait(
+        sent,
+        stream ? connectLimit : answerLimit,
+        "did not begin to answer",
+      );
+      if (!response.ok) {
+        throw await patience.wait(refusalOf(response, upstream, onFault), idleLimit, "fell silent");
+      }
+      const type = answerType(response);
+      if (!type || !response.body) throw noAnswer();
+      return { type, chunks: read(response.body, patience, idleLimit) };
+    } catch (error) {
+      patience.end();
+      throw toRefusal(error, "The model endpoint cannot be reached", onFault);
+    }
+  };
+
+  async function* read(
+    body: ReadableStream<Uint8Array>,
+    patience: Patience,
+    limit: number,
+  ): AsyncGenerator<Uint8Array> {
+    const reader = body.getReader();
+    try {
+      for (;;) {
+        const { done, value } = await patience.wait(reader.read(), limit, "fell silent");
+        if (done) return;
+        yield value;
+      }
+    } catch (error) {
+      throw toRefusal(error, "The model endpoint broke off its answer", onFault);
+    } finally {
+      patience.end();
+      reader.cancel().catch(() => {});
+    }
+  }
+}
+
+/** @throws {TypeError} naming the rule */
+function messagesUrl(base: string): string {
+  const url = URL.parse(base);
+  if (
+    !url || !/^https?:$/.test(url.protocol) || url.username !== "" || url.password !== "" || url.hash !== ""
+  ) {
+    throw new TypeError(
+      `Cannot create Trivet: the URL of the model endpoint must be http or https, without user and fragment, but is "${base}"`,
+    );
+  }
+  const path = url.pathname.replace(/\/+$/, "");
+  url.pathname = path.endsWith("/v1/messages")
+    ? path
+    : path.endsWith("/v1")
+    ? `${path}/messages`
+    : `${path}/v1/messages`;
+  return url.href;
+}
+
+function answerType(response: Response): ModelAnswer["type"] | undefined {
+  const type = (response.headers.get("content-type") ?? "").split(";", 1)[0]!.trim().toLowerCase();
+  return type === "text/event-stream" || type === "application/json" ? type : undefined;
+}
+
+function toRefusal(error: unknown, message: string, onFault: (error: unknown) => void): SkillError {
+  if (error instanceof SkillError) return error;
+  onFault(error);
+  return new SkillError("api_error", message, { status: 502, cause: error });
+}
+
+/** Waits for an endpoint for as long as is allowed, and while somebody waits for Trivet. */
+class Patience {
+  readonly #caller: AbortSignal;
+  readonly #controller = new AbortController();
+  readonly #abort = (): void => this.#controller.abort();
+
+  constructor(caller: AbortSignal) {
+    this.#caller = caller;
+    if (caller.aborted) this.#abort();
+    else caller.addEventListener("abort", this.#abort);
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** @param what the endpoint did, if it takes longer than `limit` milliseconds */
+  async wait<Value>(work: Promise<Value>, limit: number, what: string): Promise<Value> {
+    const { signal } = this;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    let stop: (() => void) | undefined;
+    const stopped = new Promise<never>((_, reject) => {
+      stop = () => reject(callerGone());
+      if (signal.aborted) return stop();
+      signal.addEventListener("abort", stop);
+      timer = setTimeout(() => reject(tooLate(what, limit)), limit);
+    });
+    try {
+      return await Promise.race([work, stopped]);
+    } finally {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", stop!);
+      // What loses the race fails unheard.
+      work.catch(() => {});
+      stopped.catch(() => {});
+    }
+  }
+
+  /** Lets go of caller and endpoint. */
+  end(): void {
+    this.#caller.removeEventListener("abort", this.#abort);
+    this.#abort();
+  }
+}
+
+function tooLate(what: string, limit: number): SkillError {
+  return new SkillError("timeout_error", `The model endpoint ${what} for ${limit / 1000} seconds`);
+}
+
+/** Nobody hears it. */
+function callerGone(): SkillError {
+  return new SkillError("api_error", "The caller went away", { status: 499 });
+}

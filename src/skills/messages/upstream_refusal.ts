@@ -1,0 +1,114 @@
+/**
+ * What a model endpoint refuses, as Trivet's caller is to hear it. What is wrong with the request stays the caller's
+ * business; what is wrong with Trivet's key or configuration is told to the operator.
+ *
+ * @module
+ */
+import type { Fields } from "../../http/response.ts";
+import { SkillError, type SkillErrorType } from "../error.ts";
+import { isObject } from "./request.ts";
+import type { Upstream } from "./upstream.ts";
+
+/** Bytes of a refusal that are read, and characters of its message that are passed on. */
+const MOST_READ = 64 * 1024;
+const MOST_TOLD = 2000;
+/** Shorter words than this are found in any text, and are no secrets. */
+const LEAST_SECRET = 8;
+
+/** About the request itself: passed on as they are, when the endpoint says so in the API's own words. */
+const PASSED: Readonly<Record<number, SkillErrorType>> = {
+  400: "invalid_request_error",
+  404: "not_found_error",
+  413: "request_too_large",
+  422: "invalid_request_error",
+};
+/** About the moment: the caller waits and tries again. */
+const LATER: Readonly<Record<number, readonly [SkillErrorType, number]>> = {
+  408: ["timeout_error", 504],
+  429: ["rate_limit_error", 429],
+  504: ["timeout_error", 504],
+  529: ["overloaded_error", 529],
+};
+const WAITING = ["retry-after", "retry-after-ms", "x-should-retry"];
+
+/** The error for a response that is no answer. */
+export async function refusalOf(
+  response: Response,
+  { key, headers = {} }: Pick<Upstream, "key" | "headers">,
+  onFault: (error: unknown) => void,
+): Promise<SkillError> {
+  const { status } = response;
+  const told = conceal(messageOf(await readSome(response)), [key, ...Object.values(headers)]);
+  const waiting: Fields = WAITING.flatMap((name) => {
+    const value = response.headers.get(name);
+    return value === null ? [] : [[name, value] as const];
+  });
+  const later = LATER[status];
+  if (later) {
+    const [type, as] = later;
+    return new SkillError(type, told ?? "The model endpoint is busy: try again later", {
+      status: as,
+      fields: waiting,
+    });
+  }
+  const type = PASSED[status];
+  if (type && told !== undefined) {
+    return new SkillError(type, told, { status: status === 422 ? 400 : status });
+  }
+  onFault(new Error(`The model endpoint answered ${status}${told === undefined ? "" : `: ${told}`}`));
+  if (status >= 500) {
+    return new SkillError("api_error", `The model endpoint failed with ${status}: try again later`, {
+      status: 502,
+      fields: waiting,
+    });
+  }
+  const what = status === 401 || status === 403
+    ? "The model endpoint does not accept this server's key"
+    : `The model endpoint answered ${status}`;
+  return new SkillError("api_error", `${what}: whoever runs this server must look into it`, {
+    status: 502,
+    // Nothing will be different in a moment.
+    fields: [["x-should-retry", "false"]],
+  });
+}
+
+/** The beginning of the body; what does not end is not waited for. */
+async function readSome(response: Response): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = "";
+  const reader = response.body?.getReader();
+  try {
+    while (reader && text.length < MOST_READ) {
+      const { done, value } = await reader.read();
+      if (done) break;
+      text += decoder.decode(value, { stream: true });
+    }
+  } catch {
+    // What came before it broke off is enough.
+  }
+  reader?.cancel().catch(() => {});
+  return text;
+}
+
+/** The message of an error in the API's envelope, or in those of its relatives. */
+function messageOf(text: string): string | undefined {
+  let body: unknown;
+  try {
+    body = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  const error = isObject(body) ? body.error : undefined;
+  const message = isObject(error) ? error.message : error;
+  return typeof message === "string" && message !== "" ? message : undefined;
+}
+
+/** An endpoint may repeat what it was sent. */
+function conceal(text: string | undefined, secrets: readonly (string | undefined)[]): string | undefined {
+  let shown = text;
+  // A scheme may stand before the secret, as in `Bearer …`.
+  for (const secret of secrets.flatMap((each) => each?.split(" ") ?? [])) {
+    if (secret.length >= LEAST_SECRET) shown = shown?.replaceAll(secret, "[hidden]");
+  }
+  return shown?.slice(0, MOST_TOLD);
+}

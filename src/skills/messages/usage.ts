@@ -1,0 +1,30 @@
+/**
+ * What an answer cost. In a stream later numbers of one answer replace earlier ones; those of several answers add up.
+ *
+ * @module
+ */
+import { isObject, type Members } from "./request.ts";
+
+/** Usage of one answer, as its events tell it one after the other. What is null was told before, or never is. */
+export function replaceUsage(before: unknown, after: unknown): Members {
+  const told = Object.entries(isObject(after) ? after : {}).filter(([, value]) => value !== null);
+  return { ...isObject(before) ? before : {}, ...Object.fromEntries(told) };
+}
+
+/** Usage of several answers: numbers add up, also inside; of other values the last counts. */
+export function addUsage(a: Members, b: Members): Members {
+  const sum: Record<string, unknown> = { ...a };
+  for (const [name, value] of Object.entries(b)) {
+    const other = sum[name];
+    if (typeof value === "number" && typeof other === "number") sum[name] = other + value;
+    else if (isObject(value) && isObject(other)) sum[name] = addUsage(other, value);
+    else if (value !== null || other === undefined) sum[name] = value;
+  }
+  return sum;
+}
+
+/** A member that is a number; 0 otherwise. */
+export function countOf(usage: Members, name: string): number {
+  const value = usage[name];
+  return typeof value === "number" ? value : 0;
+}

@@ -1,0 +1,61 @@
+/**
+ * Which skills a text is about, by its words alone: deterministic, and good enough to show how skills are found.
+ *
+ * @module
+ */
+
+/** A word of the name says more than one of the description. */
+const NAME_WEIGHT = 3;
+/** The name as a whole is an explicit wish. */
+const WHOLE_NAME_WEIGHT = 10;
+
+const STOP_WORDS = new Set(
+  ("a about after all also am an and any are as at be before between but by can could do does for from get give had " +
+    "has have help her him his how i if in into is it its just like make me more my need no not of on one only or " +
+    "other our out please show skill so some such task than that the their them then there these they this to up us " +
+    "use using want was we were what when where which who will with work would you your").split(" "),
+);
+
+export interface Match {
+  /** Position in the list of skills. */
+  readonly index: number;
+  readonly score: number;
+  /** The words in common, as the text has them, in its order. */
+  readonly words: readonly string[];
+}
+
+/** The skills that share words with the text: best first, and in the order of the list where they are equal. */
+export function matchSkills(
+  text: string,
+  skills: readonly { readonly name: string; readonly description: string }[],
+): Match[] {
+  const asked = new Map(wordsOf(text).map((word) => [stem(word), word]));
+  const lower = ` ${wordsOf(text, "-").join(" ")} `;
+  return skills.map(({ name, description }, index) => {
+    const inName = new Set(wordsOf(name).map(stem));
+    const inDescription = new Set(wordsOf(description).map(stem));
+    const words: string[] = [];
+    let score = lower.includes(` ${name.toLowerCase()} `) ? WHOLE_NAME_WEIGHT : 0;
+    for (const [root, word] of asked) {
+      const weight = inName.has(root) ? NAME_WEIGHT : inDescription.has(root) ? 1 : 0;
+      if (weight > 0) words.push(word);
+      score += weight;
+    }
+    return { index, score, words };
+  }).filter(({ score }) => score > 0).sort((a, b) => b.score - a.score || a.index - b.index);
+}
+
+/** Words without those that are in every text. */
+function wordsOf(text: string, also = ""): string[] {
+  const pattern = also === "" ? /[\p{L}\p{N}]+/gu : /[\p{L}\p{N}]+(?:-[\p{L}\p{N}]+)*/gu;
+  return (text.toLowerCase().match(pattern) ?? []).filter((word) => !STOP_WORDS.has(word));
+}
+
+/** Plural, -ing and -ed off, so that "forms", "filling" and "filled" meet "form" and "fill". */
+export function stem(word: string): string {
+  if (!/^[a-z]{4,}$/.test(word)) return word;
+  const root = word.replace(/ies$/, "y").replace(/(?:sses|shes|ches|xes|zes)$/, (end) => end.slice(0, -2))
+    .replace(/(?<![su])s$/, "").replace(/(?:ing|ed)$/, (end, at: number) => at >= 3 ? "" : end);
+  // "writing" and "write", "planned" and "plan".
+  return root.replace(/e$/, "").replace(/([bdgmnprt])\1$/, "$1");
+}
