@@ -10,6 +10,7 @@ import type { Store } from "../store/store.ts";
 import type { Ledger } from "./blob_ledger.ts";
 import type { Dialect } from "./dialect.ts";
 import type { Directory } from "./directory.ts";
+import type { Intake } from "./upload.ts";
 
 export interface Call {
   readonly request: Request;
@@ -30,6 +31,7 @@ export interface Workshop {
   readonly store: Store;
   readonly ledger: Ledger;
   readonly directory: Directory;
+  readonly intake: Intake;
   /** Bytes. */
   readonly uploadLimit: number;
   readonly cursorKey: () => Promise<Uint8Array>;

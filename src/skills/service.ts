@@ -21,6 +21,7 @@ import { type Diagnostic, openDirectory } from "./directory.ts";
 import type { SkillFolder } from "./folder.ts";
 import { mayRead, mayWrite } from "./permission.ts";
 import { skillEndpoints } from "./skill_endpoints.ts";
+import { createIntake, type IntakeOptions } from "./upload.ts";
 import { versionEndpoints } from "./version_endpoints.ts";
 
 /** The complete options of the Skills service; `skills_options.ts` says what each is for. */
@@ -36,6 +37,8 @@ export interface SkillsServiceOptions {
   readonly blobs?: BlobStore | undefined;
   /** Bytes. */
   readonly uploadLimit: number;
+  /** How much uploads may hold together, and how slow they may be. */
+  readonly intake?: Omit<IntakeOptions, "limit"> | undefined;
   readonly skillsPerRequest: number;
   readonly openai: boolean;
   readonly unknownBetas: "ignore" | "refuse";
@@ -66,7 +69,12 @@ export function skillsService(options: SkillsServiceOptions): SkillsService {
   const { store, base, openai, observe, now } = options;
   const directory = openDirectory(options.folders, now);
   const ledger = createLedger(store, now, options.blobs);
-  const workshop: Workshop = { ...options, ledger, directory };
+  const workshop: Workshop = {
+    ...options,
+    ledger,
+    directory,
+    intake: createIntake({ limit: options.uploadLimit, ...options.intake }),
+  };
   const authorize = createAuthorize(options);
   const skills = skillEndpoints(workshop);
   const versions = versionEndpoints(workshop);

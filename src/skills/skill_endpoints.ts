@@ -16,7 +16,6 @@ import { listSkills } from "./query.ts";
 import { type Skill, skillKey } from "./records.ts";
 import { removeSkill } from "./remove.ts";
 import { showLocal } from "./shape.ts";
-import { readUpload } from "./upload.ts";
 import { findVersion } from "./versions.ts";
 
 export interface SkillEndpoints {
@@ -33,18 +32,18 @@ const LONGEST_JSON = 16 * 1024;
 const TRIES = 20;
 
 export function skillEndpoints(workshop: Workshop): SkillEndpoints {
-  const { store, ledger, directory, uploadLimit, cursorKey, observe, now } = workshop;
+  const { store, ledger, directory, intake, uploadLimit, cursorKey, observe, now } = workshop;
 
   return {
-    async create({ request, principal: { workspace }, dialect }) {
-      const { files, displayName: sent } = await readUpload(request, uploadLimit);
-      const displayName = sent === undefined ? undefined : checkLabel(sent, dialect);
-      const content = readPackage(files, uploadLimit);
-      const options = { displayName, ownTitle: dialect.ownTitles, now: now() };
-      const { skill } = await publish(ledger, workspace, content, options);
-      observe({ type: "skill_created", id: skill.id, workspace });
-      return dialect.shape.skill(skill, "custom");
-    },
+    create: ({ request, principal: { workspace }, dialect }) =>
+      intake(request, async ({ files, displayName: sent }) => {
+        const displayName = sent === undefined ? undefined : checkLabel(sent, dialect);
+        const content = readPackage(files, uploadLimit);
+        const options = { displayName, ownTitle: dialect.ownTitles, now: now() };
+        const { skill } = await publish(ledger, workspace, content, options);
+        observe({ type: "skill_created", id: skill.id, workspace });
+        return dialect.shape.skill(skill, "custom");
+      }),
 
     list: ({ request, principal: { workspace }, dialect }) =>
       listSkills(store, directory, { dialect, workspace, query: queryOf(request.url), cursorKey }),

@@ -1,87 +1,186 @@
 /**
- * An upload's parts as files and a label: loose files, or one archive, told by its first bytes.
+ * Taking in an upload: the parts of its body become files and fields, an archive its files, all under one limit of bytes,
+ * within a time, and in room that was set aside for it. Loose files or one archive: its first bytes tell.
  *
  * @module
  */
-import { BodyError, readBytes } from "../http/body.ts";
-import { parseMultipart, readBoundary } from "../http/multipart.ts";
+import { BodyError } from "../http/body.ts";
+import { longestMultipart, type Part, readMultipart } from "../http/multipart.ts";
+import { SlowBodyError } from "../http/paced_body.ts";
+import type { PartName } from "../http/part_header.ts";
+import { refuseArchive, refuseSize } from "./archive_refusal.ts";
 import { SkillError } from "./error.ts";
-import { findHidden } from "./hidden_text.ts";
 import type { SentFile } from "./package.ts";
+import { createUploadGate, type GatePlace } from "./upload_gate.ts";
 import { isZip, readZip } from "./zip_reader.ts";
 
 export interface Upload {
   readonly files: readonly SentFile[];
+  /** The plain fields; of one that came twice the first. */
+  readonly fields: ReadonlyMap<string, string>;
+  /** `display_name`, or `display_title` as older clients call it; what it may be is for the dialect to say. */
   readonly displayName: string | undefined;
 }
 
-/** What boundaries and headers may add to the files themselves. */
-const FRAMING = 256 * 1024;
+export interface IntakeOptions {
+  /** Bytes of a skill, packed and unpacked. */
+  readonly limit: number;
+  /** Bytes of all uploads that one process holds. @default 64 MiB, and never less than two uploads need */
+  readonly memory?: number | undefined;
+  /** Milliseconds for which an upload waits for room. @default 30000 */
+  readonly wait?: number | undefined;
+  /** Milliseconds for which a sender may be silent. @default 20000 */
+  readonly idle?: number | undefined;
+  /** Milliseconds in which the whole body must come. @default 120000 */
+  readonly whole?: number | undefined;
+}
 
 /**
- * Reads an upload under a limit of bytes; the sender is cut off past it.
- * @throws {SkillError} and {BodyError} for what cannot be read
+ * Takes in the upload of a request, and holds its room while `run` works on it.
+ * @throws {SkillError} for what cannot be taken, and whatever `run` throws
  */
-export async function readUpload(request: Request, limit: number): Promise<Upload> {
-  const boundary = readBoundary(request);
-  const parts = parseMultipart(await readBody(request, limit), boundary);
-  const labels = parts.filter(({ name, filename }) =>
-    filename === undefined && /^display_(name|title)$/.test(name)
+export type Intake = <Answer>(request: Request, run: (upload: Upload) => Promise<Answer>) => Promise<Answer>;
+
+/** What storing an upload may take, in milliseconds, before its room counts as free. */
+const STORING = 60_000;
+/** Bytes of a plain field. */
+const LONGEST_FIELD = 16 * 1024;
+const FILE_FIELD = /^files?(\[\d*\])?$/;
+const LABELS = ["display_name", "display_title"];
+/** Fields that must not say two things. */
+const SINGLE = new Set([...LABELS, "default"]);
+
+/** To be made once for a process: the uploads of one intake share its room. */
+export function createIntake(options: IntakeOptions): Intake {
+  const { limit, memory = 64 * 1024 * 1024, wait = 30_000, idle = 20_000, whole = 120_000 } = options;
+  const longest = longestMultipart(limit);
+  const gate = createUploadGate({
+    memory: Math.max(memory, longest + limit),
+    kept: limit,
+    wait,
+    life: whole + wait + STORING,
+  });
+  return async (request, run) => {
+    const declared = declaredLength(request);
+    if (declared !== undefined && declared > longest) {
+      // A sender may have gone already.
+      request.body?.cancel().catch(() => {});
+      throw refuseSize(limit, "packed and unpacked");
+    }
+    const place = await gate.enter(declared ?? longest);
+    try {
+      return await run(await readUpload(request, limit, { idle, whole }, declared, place));
+    } finally {
+      place.leave();
+    }
+  };
+}
+
+async function readUpload(
+  request: Request,
+  limit: number,
+  pace: { idle: number; whole: number },
+  expected: number | undefined,
+  place: GatePlace,
+): Promise<Upload> {
+  let parts: Part[];
+  try {
+    parts = await readMultipart(request, { limit, keep, pace, expected });
+  } catch (error) {
+    throw error instanceof BodyError ? refuseBody(error, limit) : error;
+  }
+  const fields = readFields(parts.filter(({ filename }) => filename === undefined));
+  const displayName = LABELS.map((label) => fields.get(label)).find((label) => label !== undefined);
+  const files = parts.flatMap(({ filename, bytes }) =>
+    filename === undefined ? [] : [{ path: filename, bytes }]
   );
-  const files = parts.filter(({ name, filename }) =>
-    filename !== undefined && /^files?(\[\d*\])?$/.test(name)
-  );
-  if (labels.length > 1) throw new SkillError("invalid_request_error", "display_name must come once");
-  const unnamed = parts.find(({ name, filename }) =>
-    filename === undefined && /^files?(\[\d*\])?$/.test(name)
-  );
-  if (unnamed) throw new SkillError("invalid_request_error", "Every part of files[] must have a filename");
+  return { files: await unpack(files, limit, place), fields, displayName };
+}
+
+/** All plain fields, and files under the names that clients send them by. */
+function keep({ name, filename }: PartName): boolean {
+  return filename === undefined || FILE_FIELD.test(name);
+}
+
+function readFields(parts: readonly Part[]): ReadonlyMap<string, string> {
+  const fields = new Map<string, string>();
+  for (const { name, bytes } of parts) {
+    if (FILE_FIELD.test(name)) {
+      throw refuse(
+        "upload-filename",
+        "Every part of files[] must have a filename",
+        "name it as it lies in the folder",
+      );
+    }
+    if (bytes.length > LONGEST_FIELD) {
+      throw refuse("upload-field-length", `A field that is no file must have at most ${LONGEST_FIELD} bytes`);
+    }
+    if (!fields.has(name)) fields.set(name, decode(name, bytes));
+    else if (SINGLE.has(name)) throw refuse("upload-field-twice", `${name} must come once`);
+  }
+  if (LABELS.every((label) => fields.has(label))) {
+    throw refuse("upload-field-twice", "display_name must come once", "display_title is the same field");
+  }
+  return fields;
+}
+
+function decode(name: string, bytes: Uint8Array): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes).trim();
+  } catch (cause) {
+    const shown = SINGLE.has(name) ? name : "A field that is no file";
+    throw refuse("upload-field-encoding", `${shown} must be UTF-8`, undefined, cause);
+  }
+}
+
+/** The files themselves, or those of the one archive. */
+async function unpack(
+  files: readonly { path: string; bytes: Uint8Array<ArrayBuffer> }[],
+  limit: number,
+  place: GatePlace,
+): Promise<readonly SentFile[]> {
+  const [file] = files;
+  // An archive inside a package of files (a template, say) is one of its files.
+  const isPackage = files.some(({ path }) => /(^|[\\/])SKILL\.md$/.test(path)) && files.length > 1;
+  if (isPackage || !file) return files;
   const archives = files.filter(({ bytes }) => isZip(bytes));
-  const displayName = labels[0] && checkLabel(labels[0].bytes);
-  const sent = files.map(({ filename, bytes }) => ({ path: filename!, bytes }));
-  if (archives.length === 0 || !isArchiveUpload(sent)) return { files: sent, displayName };
-  if (files.length > 1) {
-    throw new SkillError(
-      "invalid_request_error",
+  if (archives.length > 0 && files.length > 1) {
+    throw refuse(
+      archives.length > 1 ? "upload-two-archives" : "upload-archive-and-files",
       "Send one archive or the files themselves, not both and not two archives",
     );
   }
-  return { files: await readZip(archives[0]!.bytes, limit), displayName };
+  if (archives.length === 0) {
+    if (files.length === 1 && /\.(zip|skill)$/i.test(file.path)) {
+      throw refuseArchive("archive-start", "it must begin with a file (PK 3 4), and with nothing before it", {
+        hint: "pack the folder anew with an ordinary tool, as a zip archive",
+      });
+    }
+    return files;
+  }
+  const unpacked = await readZip(file.bytes, limit, place.extend);
+  // Its memory is given back at once, and not when it is collected: nobody looks at it any more.
+  if (!unpacked.some(({ bytes }) => bytes.buffer === file.bytes.buffer)) file.bytes.buffer.transfer(0);
+  return unpacked;
 }
 
-/** The body; one that is too long is told the limit that its sender knows. */
-async function readBody(request: Request, limit: number): Promise<Uint8Array> {
-  try {
-    return await readBytes(request, limit + FRAMING);
-  } catch (error) {
-    if (!(error instanceof BodyError) || error.status !== 413) throw error;
-    throw new SkillError(
-      "request_too_large",
-      `A skill may have at most ${limit} bytes, packed and unpacked`,
-      { cause: error },
-    );
-  }
+/** The length that the sender declared (RFC 9110 §8.6); what is no number is passed over, and the body counted. */
+function declaredLength(request: Request): number | undefined {
+  const field = request.headers.get("content-length");
+  return field !== null && /^\d+$/.test(field) ? Number(field) : undefined;
 }
 
-/** An archive inside a package of files (a template, say) is one of its files. */
-function isArchiveUpload(files: readonly SentFile[]): boolean {
-  return !files.some(({ path }) => /(^|[\\/])SKILL\.md$/.test(path)) || files.length === 1;
+function refuseBody(error: BodyError, limit: number): SkillError {
+  if (error.status === 413) return refuseSize(limit, "packed and unpacked", error);
+  if (error.status === 415) return refuse("upload-media-type", error.message, undefined, error);
+  const rule = error instanceof SlowBodyError ? "upload-too-slow" : "upload-malformed";
+  return refuse(rule, error.message, undefined, error);
 }
 
-function checkLabel(bytes: Uint8Array): string {
-  let label: string;
-  try {
-    label = new TextDecoder("utf-8", { fatal: true }).decode(bytes).trim();
-  } catch (cause) {
-    throw new SkillError("invalid_request_error", "display_name must be UTF-8", { cause });
-  }
-  if (
-    label === "" || [...label].length > 255 || /[\p{Cc}\u2028\u2029]/u.test(label) || findHidden(label)
-  ) {
-    throw new SkillError(
-      "invalid_request_error",
-      "display_name must be one line of 1 to 255 characters, none of them hidden",
-    );
-  }
-  return label;
+function refuse(rule: string, message: string, hint?: string, cause?: unknown): SkillError {
+  const text = hint === undefined ? message : `${message} (${hint})`;
+  return new SkillError("invalid_request_error", text, {
+    problems: [{ file: "", line: undefined, rule, message, hint }],
+    cause,
+  });
 }

@@ -183,7 +183,7 @@ for (
       () => zip([{ ...good, localName: "demo/OTHER.md" }]),
       "two headers that differ",
     ],
-    ["something before it", () => zip([good], { prefix: "#!/bin/sh\n" }), "SKILL.md is missing"],
+    ["something before it", () => zip([good], { prefix: "#!/bin/sh\n" }), "must begin with a file"],
     ["something after it", () => zip([good], { suffix: "trailer" }), "Cannot read the archive"],
     ["a gap between entries", () => zip([good, { name: "demo/x", content: "x", gap: 3 }]), "between"],
     ["a wrong count", () => zip([good], { count: 2 }), "damaged"],

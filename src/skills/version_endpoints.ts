@@ -14,7 +14,6 @@ import type { SkillVersion } from "./records.ts";
 import { removeVersion } from "./remove.ts";
 import { showLocal } from "./shape.ts";
 import { findLocal, openSkill, refuseLocal } from "./skill_endpoints.ts";
-import { readUpload } from "./upload.ts";
 import { findVersion } from "./versions.ts";
 
 export interface VersionEndpoints {
@@ -25,7 +24,7 @@ export interface VersionEndpoints {
 }
 
 export function versionEndpoints(workshop: Workshop): VersionEndpoints {
-  const { store, ledger, uploadLimit, cursorKey, observe, now } = workshop;
+  const { store, ledger, intake, uploadLimit, cursorKey, observe, now } = workshop;
 
   return {
     async create(call) {
@@ -33,11 +32,12 @@ export function versionEndpoints(workshop: Workshop): VersionEndpoints {
       await refuseLocal(workshop, id);
       // Nobody should upload a package to learn that its skill is not there.
       await openSkill(workshop, call);
-      const { files } = await readUpload(request, uploadLimit);
-      const content = readPackage(files, uploadLimit);
-      const { version } = await publishVersion(ledger, workspace, id, content, { now: now() });
-      observe({ type: "skill_version_created", id, version: version.id, workspace });
-      return dialect.shape.version(id, version);
+      return await intake(request, async ({ files }) => {
+        const content = readPackage(files, uploadLimit);
+        const { version } = await publishVersion(ledger, workspace, id, content, { now: now() });
+        observe({ type: "skill_version_created", id, version: version.id, workspace });
+        return dialect.shape.version(id, version);
+      });
     },
 
     async list(call) {

@@ -1,0 +1,85 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { BodyError } from "./body.ts";
+import { readPaced, SlowBodyError } from "./paced_body.ts";
+
+const test = suite("http/paced_body");
+
+/** Reads a body; the pieces that came, what was thrown, and whether the sender was cut off. */
+async function read(
+  source: UnderlyingDefaultSource<Uint8Array>,
+  pace = { idle: 5000, whole: 5000 },
+  take: (piece: Uint8Array) => void = () => {},
+): Promise<{ sizes: number[]; error: unknown; cut: boolean }> {
+  let cut = false;
+  const body = new ReadableStream<Uint8Array>({ ...source, cancel: () => void (cut = true) });
+  const sizes: number[] = [];
+  const error = await readPaced(body, pace, (piece) => {
+    sizes.push(piece.length);
+    take(piece);
+  }).then(() => undefined, (error) => error);
+  // The sender hears of it in a turn of its own.
+  await new Promise((resolve) => setTimeout(resolve, 1));
+  return { sizes, error, cut };
+}
+
+test("all pieces come in order", async () => {
+  let sent = 0;
+  const { sizes, error, cut } = await read({
+    pull(controller) {
+      if (sent === 3) controller.close();
+      else controller.enqueue(new Uint8Array(++sent));
+    },
+  });
+  assert.equal(sizes, [1, 2, 3]);
+  assert.is(error, undefined);
+  assert.not.ok(cut);
+});
+
+test("a sender that falls silent is given up and cut off", async () => {
+  const { error, cut } = await read({ start: (controller) => controller.enqueue(new Uint8Array(1)) }, {
+    idle: 20,
+    whole: 5000,
+  });
+  assert.instance(error, SlowBodyError);
+  assert.is((error as SlowBodyError).status, 400);
+  assert.match((error as SlowBodyError).message, "brought nothing within 1 s");
+  assert.ok(cut);
+});
+
+test("a sender that drips is given up and cut off as well", async () => {
+  let timer: ReturnType<typeof setInterval> | undefined;
+  const { sizes, error, cut } = await read({
+    start(controller) {
+      timer = setInterval(() => controller.enqueue(new Uint8Array(1)), 10);
+    },
+  }, { idle: 5000, whole: 100 });
+  clearInterval(timer);
+  assert.ok(sizes.length > 0);
+  assert.instance(error, SlowBodyError);
+  assert.match((error as SlowBodyError).message, "did not end within 1 s");
+  assert.ok(cut);
+});
+
+test("a sender that breaks off is 400", async () => {
+  const { error } = await read({ pull: (controller) => controller.error(new Error("connection lost")) });
+  assert.instance(error, BodyError);
+  assert.not.instance(error, SlowBodyError);
+  assert.is((error as BodyError).message, "The body ended early");
+});
+
+test("what the reader throws ends it, and cuts the sender off", async () => {
+  const refusal = new BodyError(413, "too much");
+  const { sizes, error, cut } = await read(
+    { pull: (controller) => controller.enqueue(new Uint8Array(9)) },
+    undefined,
+    () => {
+      throw refusal;
+    },
+  );
+  assert.is(error, refusal);
+  assert.equal(sizes, [9]);
+  assert.ok(cut);
+});
+
+test.run();

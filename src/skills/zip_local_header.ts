@@ -1,0 +1,62 @@
+/**
+ * The header that stands before the data of a zip entry (PKWARE APPNOTE 6.3.10, 4.3.7), and the descriptor that may stand
+ * after it (4.3.9). Readers of streams go by these, others by the directory: both must say the same.
+ *
+ * @module
+ */
+import { refuseArchive } from "./archive_refusal.ts";
+import type { ZipHeader } from "./zip_directory.ts";
+
+const LOCAL = 0x04034b50;
+const DESCRIPTOR = 0x08074b50;
+/** Flags that change how an entry is read: encryption, data descriptor, patch, UTF-8. */
+const MEANT = 0x2869;
+
+/**
+ * Where the data begins, where the entry ends, and where its extra fields stand before the data.
+ * @param directory where the entries end
+ * @throws {SkillError}
+ */
+export function findLocal(
+  archive: Uint8Array,
+  view: DataView,
+  header: ZipHeader,
+  directory: number,
+): { start: number; end: number; extra: number } {
+  const { path: file, local, name, flags, method, crc, packedSize, size } = header;
+  if (local + 30 > directory || view.getUint32(local, true) !== LOCAL) {
+    throw refuseArchive("archive-directory", "is not where the directory says", { file });
+  }
+  const extra = local + 30 + view.getUint16(local + 26, true);
+  const start = extra + view.getUint16(local + 28, true);
+  const end = start + packedSize;
+  if (end > directory) throw refuseArchive("archive-overlap", "reaches beyond its place", { file });
+  const described = (flags & 8) !== 0;
+  const localName = archive.subarray(local + 30, extra);
+  const agree = localName.length === name.length && localName.every((byte, i) => byte === name[i]) &&
+    (view.getUint16(local + 6, true) & MEANT) === (flags & MEANT) &&
+    view.getUint16(local + 8, true) === method &&
+    [crc, packedSize, size].every((value, i) => {
+      const said = view.getUint32(local + 14 + 4 * i, true);
+      // Who writes a descriptor leaves them out here, or knew them already.
+      return said === value || described && said === 0;
+    });
+  if (!agree) {
+    throw refuseArchive("archive-headers", "has two headers that differ", {
+      file,
+      hint: "pack the folder anew with an ordinary tool",
+    });
+  }
+  if (!described) return { start, end, extra };
+  return { start, end: end + descriptorLength(view, end, directory, header), extra };
+}
+
+/** It stands there with or without its signature, and repeats the header. */
+function descriptorLength(view: DataView, at: number, directory: number, header: ZipHeader): number {
+  const fields = [header.crc, header.packedSize, header.size];
+  const isAt = (start: number) =>
+    start + 12 <= directory && fields.every((field, i) => view.getUint32(start + 4 * i, true) === field);
+  if (at + 16 <= directory && view.getUint32(at, true) === DESCRIPTOR && isAt(at + 4)) return 16;
+  if (isAt(at)) return 12;
+  throw refuseArchive("archive-descriptor", "a data descriptor is damaged");
+}
