@@ -26,7 +26,7 @@ const read = async (path: string) => {
   return bytes && new TextDecoder().decode(bytes);
 };
 
-test("list() tells files, folders and links apart, in name order; a folder that is not there is empty", async () => {
+test("list() tells files, folders and links apart, in name order; a folder that is not there is none", async () => {
   const entries = await skillFolder(root).list("a");
   assert.equal(entries.map(({ name, type }) => [name, type]), [
     ["SKILL.md", "file"],
@@ -34,7 +34,7 @@ test("list() tells files, folders and links apart, in name order; a folder that 
     ["docs", "folder"],
     ["link", "link"],
   ]);
-  assert.equal(await skillFolder(join(root, "nothing")).list(""), []);
+  assert.equal(await skillFolder(join(root, "nothing")).list(""), undefined);
 });
 
 test("the stamp changes when the file does, also by being replaced with one of the same size", async () => {

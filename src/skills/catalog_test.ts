@@ -103,13 +103,15 @@ test("a local file of over 8 MiB is not in the list, and cannot be read when it 
     ["a/grows", "x"],
   ]);
   const folder = folderOf(files);
+  let hasGrown = false;
   const grown = {
     ...folder,
     read: (path: string, limit: number) =>
-      path === "a/grows" ? Promise.reject(new RangeError("too large")) : folder.read(path, limit),
+      hasGrown && path === "a/grows" ? Promise.reject(new RangeError("too large")) : folder.read(path, limit),
   };
   const { service } = await newService({ folders: [grown] });
   assert.equal((await service.catalog.load(undefined, "a"))?.files, ["SKILL.md", "grows"]);
+  hasGrown = true;
   assert.is(await service.catalog.read(undefined, "a", "large"), undefined);
   assert.is(await service.catalog.read(undefined, "a", "grows"), undefined);
 });

@@ -1,41 +1,25 @@
 /**
  * Skills in local folders: found without a call, served from where they lie, never copied into the store, and read
- * again when they change. Lenient: what breaks a rule is served with a warning where it can be served at all.
+ * again when they change. Of two skills with one name the first folder's counts, and a local skill goes before an
+ * uploaded one.
  *
  * @module
  */
-import { encodeBase64url } from "../crypto/base64url.ts";
-import { sha256 } from "../crypto/sha256.ts";
-import type { FolderEntry, SkillFolder } from "./folder.ts";
+import { type FolderEntry, FolderError, type SkillFolder } from "./folder.ts";
 import { keepFresh } from "./fresh.ts";
-import { quoteBareColons, readSkillMarkdown, type SkillMarkdown } from "./front_matter.ts";
-import { describe } from "./problem.ts";
-import { digestOf } from "./publish.ts";
-import { descriptionOf, findProblems, type FrontMatter, readFrontMatter } from "./rules.ts";
-import { estimateTokens } from "./tokens.ts";
+import { createReader, type LocalRead, type LocalSkill } from "./local_skill.ts";
+import { findBadLink, findMisplaced } from "./near_miss.ts";
+import { describe, type Problem } from "./problem.ts";
 
-export interface LocalSkill {
-  /** `skill_local_` and a digest of where it lies: the same as long as it stays there. */
-  readonly id: string;
-  readonly name: string;
-  readonly description: string;
-  /** `skver_local_` and a digest of its SKILL.md. */
-  readonly version: string;
-  readonly modified: number;
-  readonly folder: SkillFolder;
-  /** The skill's folder below the local one. */
-  readonly directory: string;
-  readonly instructions: string;
-  /** What SKILL.md was when it was read. */
-  readonly markdown: { readonly size: number; readonly digest: string };
-  /** Absent when it is not as the open specification has it, or had to be mended. */
-  readonly frontMatter: FrontMatter | undefined;
-}
+export type { LocalSkill } from "./local_skill.ts";
 
 /** Something in a local folder that is not served as its author may expect. */
 export interface Diagnostic {
   readonly where: string;
+  /** The problems as one text. */
   readonly message: string;
+  readonly problems: readonly Problem[];
+  /** Whether it is not served at all. */
   readonly skipped: boolean;
 }
 
@@ -47,141 +31,149 @@ export interface Directory {
 
 /** Folders are looked at again after this many milliseconds, at the next call. */
 const FRESH = 1000;
-const LARGEST_SKILL_MD = 1024 * 1024;
+/** Folders below one folder of skills. */
 const MOST_SKILLS = 2000;
-/** What instructions should cost at most, since they are loaded whole. */
-const MOST_TOKENS = 5000;
+/** How many skills are looked at at once: a look waits for the disk most of the time. */
+const AT_ONCE = 16;
 
 interface Scan {
   readonly skills: readonly LocalSkill[];
   readonly diagnostics: readonly Diagnostic[];
 }
 
-interface Read {
-  readonly stamp: string;
-  readonly skill: LocalSkill | undefined;
-  readonly diagnostics: readonly Diagnostic[];
+/** Something right below a folder of skills. */
+interface Candidate {
+  readonly folder: SkillFolder;
+  readonly entry: FolderEntry;
+  readonly where: string;
+  /** Why it is not looked into. */
+  readonly problem: Problem | undefined;
 }
 
 /** The skills of these folders, the first folder before the next. */
 export function openDirectory(folders: readonly SkillFolder[], now: () => number): Directory {
-  const known = new Map<string, Read>();
-  const scan = keepFresh(FRESH, now, () => scanAll(folders, known));
+  const read = createReader();
+  let known: ReadonlyMap<string, LocalRead> = new Map();
+
+  async function scanAll(): Promise<Scan> {
+    const { candidates, diagnostics } = await findCandidates(folders);
+    const reads = await mapAtOnce(
+      AT_ONCE,
+      candidates,
+      ({ folder, entry, where, problem }) =>
+        problem ? Promise.resolve(undefined) : read(folder, entry, known.get(where)),
+    );
+    known = new Map(reads.flatMap((read, i) => read ? [[candidates[i]!.where, read]] : []));
+    const byName = new Map<string, LocalSkill>();
+    candidates.forEach(({ where, problem }, i) => {
+      const { skill, problems = [] } = reads[i] ?? {};
+      const taken = skill && byName.get(keyOf(skill.name));
+      const all = taken ? [...problems, nameTaken(skill, taken)] : problem ? [problem] : problems;
+      if (skill && !taken) byName.set(keyOf(skill.name), skill);
+      if (all.length > 0) diagnostics.push(diagnose(where, all, !skill || taken !== undefined));
+    });
+    return { skills: [...byName.values()].sort((a, b) => a.name < b.name ? -1 : 1), diagnostics };
+  }
+
+  const scan = keepFresh(FRESH, now, scanAll);
   return {
     skills: async () => (await scan()).skills,
     diagnostics: async () => (await scan()).diagnostics,
   };
 }
 
-async function scanAll(folders: readonly SkillFolder[], known: Map<string, Read>): Promise<Scan> {
-  const byName = new Map<string, LocalSkill>();
+/** What lies right below the folders, in the order in which names count, each place once. */
+async function findCandidates(
+  folders: readonly SkillFolder[],
+): Promise<{ candidates: Candidate[]; diagnostics: Diagnostic[] }> {
+  const candidates: Candidate[] = [];
   const diagnostics: Diagnostic[] = [];
-  const seen = new Set<string>();
+  const places = new Set<string>();
   for (const folder of folders) {
-    for (const entry of (await folder.list("")).slice(0, MOST_SKILLS)) {
+    const entries = await listTop(folder, diagnostics);
+    // A link to a skill beside it is that skill, whatever their names are.
+    const links = entries.filter(({ type }) => type === "link");
+    let count = 0;
+    for (const entry of [...entries.filter(({ type }) => type !== "link"), ...links]) {
       const where = `${folder.path}/${entry.name}`;
-      if (entry.type === "link") {
-        diagnostics.push({ where, message: "It is a link, and links are not followed", skipped: true });
+      if (entry.type === "folder" && (entry.name.startsWith(".") || entry.name === "node_modules")) continue;
+      const problem = entry.type === "link"
+        ? findBadLink(entry, folder.followLinks ?? false)
+        : findMisplaced(entry);
+      if (!problem && (entry.type === "file" || entry.type === "other")) continue;
+      if (!problem) {
+        const place = entry.realPath ?? where;
+        if (places.has(place)) continue;
+        places.add(place);
+        if (++count > MOST_SKILLS) {
+          const message = `It has more than ${MOST_SKILLS} folders, and those from ${
+            JSON.stringify(entry.name)
+          } on are not looked at`;
+          diagnostics.push(diagnose(folder.path, [about("too-many-skills", message)], true));
+          break;
+        }
       }
-      if (entry.type === "file" && /\.md$/i.test(entry.name)) {
-        diagnostics.push({ where, message: "A skill is a folder with a SKILL.md in it", skipped: true });
-      }
-      if (entry.type !== "folder" || entry.name.startsWith(".") || entry.name === "node_modules") continue;
-      seen.add(where);
-      const read = await readOne(folder, entry, where, known.get(where));
-      known.set(where, read);
-      diagnostics.push(...read.diagnostics);
-      if (!read.skill) continue;
-      const other = byName.get(read.skill.name);
-      if (other) {
-        const message = `The name "${other.name}" is taken by ${other.folder.path}/${other.directory}`;
-        diagnostics.push({ where, message, skipped: true });
-      } else byName.set(read.skill.name, read.skill);
+      candidates.push({ folder, entry, where, problem });
     }
   }
-  for (const where of known.keys()) if (!seen.has(where)) known.delete(where);
-  const skills = [...byName.values()].sort((a, b) => a.name < b.name ? -1 : 1);
-  return { skills, diagnostics };
+  // Whoever has links from one folder of skills to another loses nothing by those that are not followed.
+  const isServed = ({ problem, entry: { realPath } }: Candidate): boolean =>
+    problem?.rule === "link" && realPath !== undefined && places.has(realPath);
+  return { candidates: candidates.filter((each) => !isServed(each)), diagnostics };
 }
 
-async function readOne(
-  folder: SkillFolder,
-  entry: FolderEntry,
-  where: string,
-  before: Read | undefined,
-): Promise<Read> {
-  const files = await folder.list(entry.name);
-  const file = files.find(({ name }) => name === "SKILL.md");
-  const skip = (message: string, stamp = ""): Read => ({
-    stamp,
-    skill: undefined,
-    diagnostics: [{ where, message, skipped: true }],
-  });
-  if (!file) {
-    const near = files.find(({ name }) => /^skill\.md$/i.test(name));
-    return skip(near ? `"${near.name}" must be named SKILL.md` : "It has no SKILL.md");
+async function listTop(folder: SkillFolder, diagnostics: Diagnostic[]): Promise<readonly FolderEntry[]> {
+  const tell = (rule: string, message: string): void =>
+    void diagnostics.push(diagnose(folder.path, [about(rule, message)], true));
+  try {
+    const entries = await folder.list("");
+    if (!entries && folder.optional !== true) {
+      tell("folder-missing", "There is no such folder; it is looked for again");
+    }
+    return entries ?? [];
+  } catch (error) {
+    if (!(error instanceof FolderError)) throw error;
+    tell("unreadable", error.message);
+    return [];
   }
-  if (file.type !== "file") return skip("SKILL.md must be a plain file");
-  if (before?.stamp === file.stamp) return before;
-  const bytes = await folder.read(`${entry.name}/SKILL.md`, LARGEST_SKILL_MD).catch(() => undefined);
-  if (!bytes) return skip(`SKILL.md cannot be read, or is over ${LARGEST_SKILL_MD} bytes`);
-  const markdown = { size: bytes.length, digest: await digestOf(bytes) };
-  return { stamp: file.stamp, ...toSkill(folder, entry.name, where, file.modified, bytes, markdown) };
 }
 
-function toSkill(
-  folder: SkillFolder,
-  directory: string,
-  where: string,
-  modified: number,
-  bytes: Uint8Array,
-  markdown: LocalSkill["markdown"],
-): Omit<Read, "stamp"> {
-  const warnings: string[] = [];
-  let read = readSkillMarkdown(bytes);
-  const frontMatter = "rule" in read ? undefined : readFrontMatter(read);
-  if ("rule" in read && read.rule === "yaml") {
-    const mended: SkillMarkdown | typeof read = readSkillMarkdown(quoteBareColons(bytes));
-    if (!("rule" in mended)) warnings.push(`${describe([read])}; it was read as if quoted`);
-    read = mended;
-  }
-  if ("rule" in read) {
-    return { skill: undefined, diagnostics: [{ where, message: describe([read]), skipped: true }] };
-  }
-  const problems = findProblems(read, directory);
-  const fatal = problems.filter((each) => each.fatal).map((each) => each.problem);
-  if (fatal.length > 0) {
-    return { skill: undefined, diagnostics: [{ where, message: describe(fatal), skipped: true }] };
-  }
-  if (problems.length > 0) warnings.push(describe(problems.map((each) => each.problem)));
-  if (!frontMatter && warnings.length === 0) {
-    // What YAML takes for a number or nothing is written as one in JSON.
-    warnings.push(
-      "name, description, compatibility and what is in metadata must be text for every reader: put quotes around it",
-    );
-  }
-  const tokens = estimateTokens(read.body);
-  if (tokens > MOST_TOKENS) {
-    warnings.push(
-      `SKILL.md has about ${tokens} tokens of instructions: keep it under ${MOST_TOKENS}, and move the rest into files beside it`,
-    );
-  }
-  const name = read.fields.get("name");
-  const skill: LocalSkill = {
-    id: "skill_local_" + shortDigest(where),
-    name: typeof name === "string" && name.trim() !== "" ? name.trim() : directory,
-    description: descriptionOf(read),
-    version: "skver_local_" + shortDigest(bytes),
-    modified,
-    folder,
-    directory,
-    instructions: read.body,
-    markdown,
-    frontMatter,
+/** Names that differ in case or in how accents are written are one name to people. */
+function keyOf(name: string): string {
+  return name.normalize("NFC").toLowerCase();
+}
+
+function nameTaken(skill: LocalSkill, { name, folder, directory }: LocalSkill): Problem {
+  const message = `The name "${name}" is taken by ${folder.path}/${directory}`;
+  return {
+    ...about("name-taken", message + (name === skill.name ? "" : `, and "${skill.name}" differs too little`)),
+    hint: "rename one of the two, or remove it",
   };
-  return { skill, diagnostics: warnings.map((message) => ({ where, message, skipped: false })) };
 }
 
-function shortDigest(data: string | Uint8Array): string {
-  return encodeBase64url(sha256(data).subarray(0, 16));
+function about(rule: string, message: string): Problem {
+  return { file: "", line: undefined, rule, message };
+}
+
+function diagnose(where: string, problems: readonly Problem[], skipped: boolean): Diagnostic {
+  return { where, message: describe(problems), problems, skipped };
+}
+
+/** Maps in order, so many at once; the first failure is told when nothing works any more. */
+async function mapAtOnce<Item, Value>(
+  most: number,
+  items: readonly Item[],
+  map: (item: Item) => Promise<Value>,
+): Promise<Value[]> {
+  const values: Value[] = [];
+  let next = 0;
+  const workers = Array.from({ length: Math.min(most, items.length) }, async () => {
+    while (next < items.length) {
+      const i = next++;
+      values[i] = await map(items[i]!);
+    }
+  });
+  const failed = (await Promise.allSettled(workers)).find(({ status }) => status === "rejected");
+  if (failed) throw (failed as PromiseRejectedResult).reason;
+  return values;
 }

@@ -3,7 +3,7 @@ import * as assert from "uvu/assert";
 import { DEMO, folderOf, newService } from "./test_service.ts";
 
 const test = suite("skills/directory");
-const md = (name: string, description = "Does it.") =>
+const md = (name: string, description = "Does it when asked.") =>
   `---\nname: ${name}\ndescription: ${description}\n---\nInstructions of ${name}`;
 
 test("skills in a folder are in the list without a call, with a source of their own, and not in the store", async () => {
@@ -69,13 +69,21 @@ test("a change is seen within a second; what did not change is not read again", 
   const { service, advance } = await newService({ folders: [counting] });
   const names = async () =>
     (await service.catalog.list(undefined)).map((skill) => `${skill.name}: ${skill.description}`);
-  assert.equal(await names(), ["a: Does it.", "b: Does it.", "same: Does it."]);
+  assert.equal(await names(), [
+    "a: Does it when asked.",
+    "b: Does it when asked.",
+    "same: Does it when asked.",
+  ]);
   assert.equal(read, ["a/SKILL.md", "b/SKILL.md", "same/SKILL.md"]);
-  files.set("a/SKILL.md", md("a", "Does more."));
+  files.set("a/SKILL.md", md("a", "Does more when asked."));
   files.delete("b/SKILL.md");
   files.set("c/SKILL.md", md("c"));
   advance(1001);
-  assert.equal(await names(), ["a: Does more.", "c: Does it.", "same: Does it."]);
+  assert.equal(await names(), [
+    "a: Does more when asked.",
+    "c: Does it when asked.",
+    "same: Does it when asked.",
+  ]);
   assert.equal(read.slice(3), ["a/SKILL.md", "c/SKILL.md"]);
 });
 
@@ -95,7 +103,7 @@ test("lenient: what can be served is, with a warning; what cannot is skipped, wi
     ["good/SKILL.md", md("good")],
     ["Folder/SKILL.md", md("other-name")],
     ["colon/SKILL.md", "---\nname: colon\ndescription: Use when: always\n---\n"],
-    ["long/SKILL.md", md("long", "x".repeat(1100))],
+    ["long/SKILL.md", md("long", "Use it. " + "x".repeat(1100))],
     ["nothing/readme.md", "x"],
     ["lower/skill.md", md("lower")],
     ["silent/SKILL.md", "---\nname: silent\n---\n"],
@@ -177,10 +185,10 @@ test("instructions of more than 5000 tokens are served, with a warning that says
 });
 
 test("of two folders with one skill the first counts, and the other is told", async () => {
-  const first = folderOf(new Map([["a/SKILL.md", md("a", "First.")]]), "/project");
-  const second = folderOf(new Map([["a/SKILL.md", md("a", "Second.")]]), "/home");
+  const first = folderOf(new Map([["a/SKILL.md", md("a", "Use first.")]]), "/project");
+  const second = folderOf(new Map([["a/SKILL.md", md("a", "Use second.")]]), "/home");
   const { service } = await newService({ folders: [first, second] });
-  assert.equal((await service.catalog.list(undefined)).map((skill) => skill.description), ["First."]);
+  assert.equal((await service.catalog.list(undefined)).map((skill) => skill.description), ["Use first."]);
   assert.equal((await service.diagnostics()).map((each) => each.where), ["/home/a"]);
 });
 

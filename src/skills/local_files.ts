@@ -4,9 +4,9 @@
  *
  * @module
  */
-import type { LocalSkill } from "./directory.ts";
-import { keepFresh } from "./fresh.ts";
+import { type FolderEntry, FolderError, type SkillFolder } from "./folder.ts";
 import { mediaTypeByName, mediaTypeOf } from "./media_type_of.ts";
+import type { Problem } from "./problem.ts";
 import { digestOf } from "./publish.ts";
 
 /** A file as a manifest has it. */
@@ -20,11 +20,26 @@ export interface ManifestFile {
   readonly digest: string | undefined;
 }
 
-interface ListedFile {
+/** A file as one look at its folder found it. */
+export interface FoundFile {
   readonly path: string;
   readonly size: number;
   readonly stamp: string;
+  readonly modified: number;
 }
+
+/** What one look at a skill's folder found. */
+export interface FoundFiles {
+  /** In path order. */
+  readonly files: readonly FoundFile[];
+  /** What was left out, and why. */
+  readonly problems: readonly Problem[];
+  /** When anything below last changed. */
+  readonly modified: number;
+}
+
+/** The digests of files, each with the stamp that its file had. */
+export type Digested = ReadonlyMap<string, { readonly stamp: string; readonly file: ManifestFile }>;
 
 /** Of a skill that has more, no digests are made: nobody is bound to take it (SEP-2640, limits). */
 const MOST_DIGESTS = 512;
@@ -34,8 +49,6 @@ const MOST_FILES = 2000;
 const DEEPEST = 8;
 /** Bytes. */
 const LARGEST_FILE = 8 * 1024 * 1024;
-/** Milliseconds. */
-const FRESH = 1000;
 const LEFT_OUT = new Set([".git", "node_modules", ".DS_Store"]);
 
 /** Whether a skill with these files is one that every client takes. */
@@ -43,89 +56,143 @@ export function isTakenByAll(files: readonly { readonly size: number }[]): boole
   return files.length <= MOST_DIGESTS && files.reduce((sum, { size }) => sum + size, 0) <= MOST_DIGESTED;
 }
 
-/** The plain files below a local skill, in path order; links and what is too large are left out. */
-export async function listLocalFiles({ folder, directory: root }: LocalSkill): Promise<ListedFile[]> {
-  const files: ListedFile[] = [];
+/**
+ * The plain files below a skill's folder. Links and what is too large, too deep or too much is left out, and told.
+ * @param top what lies in the folder itself
+ */
+export async function findFiles(
+  folder: SkillFolder,
+  directory: string,
+  top: readonly FolderEntry[],
+): Promise<FoundFiles> {
+  const files: FoundFile[] = [];
+  const problems: Problem[] = [];
+  const spellings = new Map<string, string>();
+  let entries = 0;
+  let modified = 0;
+  const leaveOut = (file: string, rule: string, message: string, hint?: string): void =>
+    void problems.push({ file, line: undefined, rule, message, ...(hint !== undefined && { hint }) });
+
   async function walk(relative: string, depth: number): Promise<void> {
-    for (const entry of await folder.list(relative === "" ? root : `${root}/${relative}`)) {
+    const list = () => folder.list(`${directory}/${relative}`);
+    for (const entry of relative === "" ? top : await listOrTell(relative, list, leaveOut) ?? []) {
       const { name, type, size, stamp } = entry;
       const path = relative === "" ? name : `${relative}/${name}`;
       // Half of a surrogate pair has no place in a URI.
-      if (files.length >= MOST_FILES || LEFT_OUT.has(name) || !name.isWellFormed()) continue;
-      if (type === "file" && size <= LARGEST_FILE) files.push({ path, size, stamp });
-      if (type === "folder" && depth < DEEPEST) await walk(path, depth + 1);
+      if (LEFT_OUT.has(name) || !name.isWellFormed()) continue;
+      if (++entries > MOST_FILES) {
+        if (entries === MOST_FILES + 1) leaveOut("", "too-many-files", `has more than ${MOST_FILES} files`);
+        return;
+      }
+      const spelling = path.normalize("NFC").toLowerCase();
+      const other = spellings.get(spelling);
+      spellings.set(spelling, path);
+      if (other !== undefined) {
+        const message = `differs from ${JSON.stringify(other)} in case or accents only`;
+        leaveOut(path, "path-collision", message, "where a file system tells them not apart one is lost");
+      }
+      modified = Math.max(modified, entry.modified);
+      if (type === "link") {
+        leaveOut(path, "link", "is a link, and is left out", "put the file itself here");
+      } else if (type === "other") {
+        leaveOut(path, "special-file", "is no plain file, and is left out");
+      } else if (type === "folder") {
+        if (depth < DEEPEST) await walk(path, depth + 1);
+        else leaveOut(path, "path-depth", `lies deeper than ${DEEPEST} folders, and is left out`);
+      } else if (size > LARGEST_FILE) {
+        leaveOut(path, "file-size", `has more than ${LARGEST_FILE} bytes, and is left out`);
+      } else files.push({ path, size, stamp, modified: entry.modified });
     }
   }
+
   await walk("", 1);
-  return files.sort((a, b) => a.path < b.path ? -1 : 1);
+  return { files: files.sort((a, b) => a.path < b.path ? -1 : 1), problems, modified };
 }
 
-/** A file that is in the list; `undefined` when it is gone, or has grown too large since. */
+async function listOrTell(
+  path: string,
+  list: () => ReturnType<SkillFolder["list"]>,
+  tell: (file: string, rule: string, message: string) => void,
+): ReturnType<SkillFolder["list"]> {
+  try {
+    return await list();
+  } catch (error) {
+    if (!(error instanceof FolderError)) throw error;
+    tell(path, "unreadable", error.message);
+  }
+}
+
+/** Gives what makes digests, one file after the other; what could not be read is left out, and told. */
+export function createDigester(): (
+  folder: SkillFolder,
+  directory: string,
+  files: readonly FoundFile[],
+  known: Digested,
+) => Promise<{ readonly digested: Digested; readonly problems: readonly Problem[] }> {
+  // One file is in memory at a time, however many skills are looked at at once.
+  let turn: Promise<unknown> = Promise.resolve();
+  return async (folder, directory, files, known) => {
+    const digested = new Map<string, { readonly stamp: string; readonly file: ManifestFile }>();
+    const problems: Problem[] = [];
+    const isLarge = !isTakenByAll(files);
+    for (const { path, size, stamp } of files) {
+      const before = known.get(path);
+      if (before?.stamp === stamp && (before.file.digest === undefined) === isLarge) {
+        digested.set(path, before);
+      } else if (isLarge) {
+        digested.set(path, { stamp, file: { path, size, type: mediaTypeByName(path), digest: undefined } });
+      } else {
+        const reading = turn.then(() => digestFile(folder, directory, path));
+        turn = reading.catch(() => {});
+        const file = await reading;
+        if (!("rule" in file)) digested.set(path, { stamp, file });
+        else problems.push(file);
+      }
+    }
+    return { digested, problems };
+  };
+}
+
+async function digestFile(
+  folder: SkillFolder,
+  directory: string,
+  path: string,
+): Promise<ManifestFile | Problem> {
+  const problem = { file: path, line: undefined, rule: "unreadable" };
+  try {
+    const bytes = await folder.read(`${directory}/${path}`, LARGEST_FILE);
+    if (!bytes) return { ...problem, message: "It went while it was read" };
+    return { path, size: bytes.length, type: mediaTypeOf(path, bytes), digest: await digestOf(bytes) };
+  } catch (error) {
+    if (!(error instanceof RangeError || error instanceof FolderError)) throw error;
+    return { ...problem, message: error.message };
+  }
+}
+
+interface WithFiles {
+  readonly files: readonly ManifestFile[];
+}
+
+/** The plain files of a local skill, in path order; what was left out is told by the diagnostics. */
+export function listLocalFiles({ files }: WithFiles): Promise<readonly ManifestFile[]> {
+  return Promise.resolve(files);
+}
+
+/** A file that is in the list; `undefined` when it is gone, cannot be read any more, or has grown too large since. */
 export async function readLocalFile(
-  { folder, directory }: LocalSkill,
+  { folder, directory }: { readonly folder: SkillFolder; readonly directory: string },
   path: string,
 ): Promise<{ readonly bytes: Uint8Array; readonly mediaType: string } | undefined> {
   const bytes = await folder.read(`${directory}/${path}`, LARGEST_FILE).catch((error) => {
-    if (error instanceof RangeError) return undefined;
+    if (error instanceof RangeError || error instanceof FolderError) return undefined;
     throw error;
   });
   return bytes && { bytes, mediaType: mediaTypeOf(path, bytes) };
 }
 
-/** Gives the files of local skills with digests; folders are looked at again after a second. */
+/** The same, as entries ask for it. */
 export function createLocalManifests(
-  now: () => number,
-): (skill: LocalSkill) => Promise<readonly ManifestFile[]> {
-  // A skill whose SKILL.md changes is another object.
-  const known = new WeakMap<LocalSkill, () => Promise<readonly ManifestFile[]>>();
-  // One file is in memory at a time, however many skills are asked for at once.
-  let turn: Promise<unknown> = Promise.resolve();
-
-  function open(skill: LocalSkill): () => Promise<readonly ManifestFile[]> {
-    let before = new Map<string, { readonly stamp: string; readonly file: ManifestFile }>();
-
-    async function digest({ path, stamp }: ListedFile): Promise<ManifestFile | undefined> {
-      // The bytes that its front matter was read from.
-      if (path === "SKILL.md") return { path, type: "text/markdown", ...skill.markdown };
-      const seen = before.get(path);
-      if (seen?.stamp === stamp) return seen.file;
-      const reading = turn.then(async () => {
-        const content = await readLocalFile(skill, path);
-        return content &&
-          {
-            path,
-            size: content.bytes.length,
-            type: content.mediaType,
-            digest: await digestOf(content.bytes),
-          };
-      });
-      turn = reading.catch(() => {});
-      return await reading;
-    }
-
-    return keepFresh(FRESH, now, async () => {
-      const listed = await listLocalFiles(skill);
-      if (!isTakenByAll(listed)) {
-        return listed.map(({ path, size }) => ({
-          path,
-          size,
-          type: mediaTypeByName(path),
-          digest: undefined,
-        }));
-      }
-      const digested: typeof before = new Map();
-      for (const each of listed) {
-        const file = await digest(each);
-        if (file) digested.set(each.path, { stamp: each.stamp, file });
-      }
-      before = digested;
-      return Array.from(digested.values(), ({ file }) => file);
-    });
-  }
-
-  return (skill) => {
-    let manifest = known.get(skill);
-    if (!manifest) known.set(skill, manifest = open(skill));
-    return manifest();
-  };
+  _now: () => number,
+): (skill: WithFiles) => Promise<readonly ManifestFile[]> {
+  return listLocalFiles;
 }

@@ -1,0 +1,65 @@
+/**
+ * What becomes of local skills while a server runs: what is not served is told on its console, once, and clients of the
+ * tool server hear when the list of skills is another.
+ *
+ * @module
+ */
+import { clearTimeout, setTimeout } from "node:timers";
+import type { Trivet } from "../../trivet.ts";
+import { printError } from "./output.ts";
+
+/** Milliseconds between looks, and how many times as long as a look takes at least: a look at many skills costs more. */
+const LOOK_EVERY = 2000;
+const REST = 20;
+/** Names in one line. */
+const MOST_NAMES = 8;
+
+/**
+ * Looks at the skills now, and then again and again. Failures are told by requests, which have them too.
+ * @returns after the first look, what ends it
+ */
+export async function watchSkills(trivet: Trivet): Promise<() => void> {
+  const { skills, mcp } = trivet;
+  if (!skills) return () => {};
+  let told: ReadonlySet<string> = new Set();
+  let listed: string | undefined;
+  let ended = false;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+
+  async function look(): Promise<void> {
+    const lines = await describeDiagnostics(skills!);
+    for (const line of lines) if (!told.has(line)) printError(line);
+    told = new Set(lines);
+    // Without a caller: local skills alone.
+    const list = JSON.stringify(await skills!.catalog.list(undefined));
+    if (listed !== undefined && list !== listed) await mcp?.listChanged("resources");
+    listed = list;
+  }
+
+  async function lookAgain(): Promise<void> {
+    const started = performance.now();
+    await look().catch(() => {});
+    if (ended) return;
+    timer = setTimeout(lookAgain, Math.max(LOOK_EVERY, REST * (performance.now() - started)));
+    timer.unref();
+  }
+
+  await lookAgain();
+  return () => {
+    ended = true;
+    clearTimeout(timer);
+  };
+}
+
+/** A line for each that is not served, and one for all that are served otherwise than their authors may expect. */
+async function describeDiagnostics(skills: NonNullable<Trivet["skills"]>): Promise<string[]> {
+  const diagnostics = await skills.diagnostics();
+  const lines = diagnostics
+    .filter(({ skipped }) => skipped)
+    .map(({ where, message }) => `trivet: skipped ${where}: ${message}`);
+  const noted = diagnostics.filter(({ skipped }) => !skipped).map(({ where }) => where);
+  if (noted.length === 0) return lines;
+  const names = noted.slice(0, MOST_NAMES).join(", ");
+  const more = noted.length > MOST_NAMES ? ` and ${noted.length - MOST_NAMES} more` : "";
+  return [...lines, `trivet: note on ${names}${more}: "trivet skill doctor" tells what may be better`];
+}
