@@ -20,7 +20,7 @@ const MOST_INSTRUCTION_LINES = 500;
 const MOVE = "move details into files beside it, which are read when they are needed";
 /** Words that say when a skill is to be used. */
 const WHEN =
-  /\b(when(ever)?|if|use[ds]?|using|trigger\w*|before|after|during|while|asks?|asked|mentions?|invoke[ds]?|for)\b/i;
+  /\b(when(ever)?|if|use[ds]?|using|trigger\w*|before|after|during|while|asks?|asked|mentions?|invoke[ds]?)\b/i;
 
 type Find = (subject: Subject, tokens: SkillTokens) => readonly Problem[];
 
@@ -110,7 +110,7 @@ const findCosts: Find = ({ markdown }, { metadata }) => {
   const found: Problem[] = [];
   if (metadata > MOST_METADATA_TOKENS) {
     const message =
-      `name and description cost about ${metadata} tokens in every request: 30 to ${MOST_METADATA_TOKENS} are usual`;
+      `name and description cost about ${metadata} tokens in every request: aim at 30 to ${MOST_METADATA_TOKENS}`;
     found.push(
       problem("metadata-tokens", markdown.lines.get("description"), message, "shorten the description"),
     );

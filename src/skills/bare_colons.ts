@@ -15,7 +15,7 @@ const SPEAKS_FOR_ITSELF = /^(?:["'|>&*!%@`[\]{},#]|[-?](?:[ \t]|$))/;
 const COLON = /:(?:[ \t]|$)/;
 const FIELD = /^([A-Za-z][\w-]*):(?:[ \t]+(.*))?$/;
 
-/** A SKILL.md read as its author meant it, and the problem that a reader of plain YAML would have with it. */
+/** A SKILL.md read as its author meant it, and the problem that a plain reader of YAML has with it. */
 export function readDespiteColons(
   bytes: Uint8Array,
 ): { readonly read: SkillMarkdown | Problem; readonly mended: Problem | undefined } {
@@ -27,7 +27,7 @@ export function readDespiteColons(
   const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
   const changed = quoteText(text);
   const again = changed && readSkillMarkdown(new TextEncoder().encode(changed.text));
-  if (!again || "rule" in again) return { read, mended: undefined };
+  if (!again || "rule" in again && again.rule === "yaml") return { read, mended: undefined };
   const what = "rule" in read
     ? read.message
     : "malformed YAML frontmatter in SKILL.md: a text reads as fields";
@@ -36,9 +36,12 @@ export function readDespiteColons(
     line: changed.line,
     rule: "yaml-bare-colon",
     message: `${what}, because a text with a colon needs quotes`,
-    hint: `put quotes around it: ${changed.shown}`,
+    hint: changed.shown === undefined
+      ? "put one pair of quotes around all lines of it"
+      : `put quotes around it: ${changed.shown}`,
   };
-  return { read: { ...again, source: text }, mended };
+  if ("rule" in again) return { read: again, mended };
+  return { read: { ...again, source: text.replace(/^\ufeff/, "") }, mended };
 }
 
 /**
@@ -50,12 +53,15 @@ export function quoteBareColons(bytes: Uint8Array): Uint8Array {
   return new TextEncoder().encode(quoteText(text)?.text ?? text);
 }
 
-/** The text with quotes, the first line that has them, and how that reads; `undefined` when none is needed. */
-function quoteText(text: string): { text: string; line: number; shown: string } | undefined {
+/**
+ * The text with quotes, the first line that has them, and how that reads where it is the only one; `undefined` when none
+ * is needed.
+ */
+function quoteText(text: string): { text: string; line: number; shown: string | undefined } | undefined {
   const end = /(?:\r\n|\r|\n)---(?![^\r\n])/.exec(text)?.index ?? 0;
   // Lines stand at even places, what ends them at odd ones.
   const parts = text.slice(0, end).split(/(\r\n|\r|\n)/);
-  let changed: number | undefined;
+  let changed: { readonly first: number; readonly last: number } | undefined;
   for (let i = 2; i < parts.length;) {
     const [, name = "", value = ""] = FIELD.exec(parts[i]!) ?? [];
     let next = i + 2;
@@ -73,16 +79,16 @@ function quoteText(text: string): { text: string; line: number; shown: string } 
     if (
       name !== "" && (first === i || TEXTS.test(name)) && first <= last && quoteLines(parts, first, last, at)
     ) {
-      changed ??= first;
+      changed ??= { first, last };
     }
     i = next;
   }
   if (changed === undefined) return undefined;
-  const shown = parts[changed]!.trim();
+  const shown = changed.first === changed.last ? parts[changed.first]!.trim() : undefined;
   return {
     text: parts.join("") + text.slice(end),
-    line: changed / 2 + 1,
-    shown: shown.length > 120 ? shown.slice(0, 119) + "…" : shown,
+    line: changed.first / 2 + 1,
+    shown: shown !== undefined && shown.length > 120 ? shown.slice(0, 119) + "…" : shown,
   };
 }
 

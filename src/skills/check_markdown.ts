@@ -52,7 +52,10 @@ export function checkMarkdown(
   rules: MarkdownRules = {},
 ): MarkdownCheck {
   const { read: markdown, mended } = readDespiteColons(bytes);
-  if ("rule" in markdown) return { skill: undefined, problems: [markdown], warnings: [], advice: [] };
+  if ("rule" in markdown) {
+    const problems = mended ? [mended, markdown] : [markdown];
+    return { skill: undefined, problems, warnings: [], advice: [] };
+  }
   const subject: Subject = { ...rules, markdown, directory };
   const name = textOf(markdown, "name").trim();
   const description = descriptionOf(markdown);

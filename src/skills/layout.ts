@@ -89,7 +89,8 @@ function findRoot(
   }
   if (tops.length > 1 && top.includes("/")) {
     const names = tops.slice(0, 10).map(showPath).join(", ");
-    return { problem: problem("several-skills", "", `A package is one skill, but there are: ${names}`) };
+    const message = `A package is one skill, but there are: ${names}`;
+    return { problem: problem("several-skills", "", message, "send them one by one") };
   }
   return { directory: top.slice(0, -"/SKILL.md".length), markdown: top };
 }

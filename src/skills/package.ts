@@ -76,8 +76,8 @@ export function checkPackage(
   const isGood = checked?.skill && problems.length === 0;
   return {
     package: isGood ? { ...checked.skill, directory, files, warnings } : undefined,
-    problems: cap(problems),
-    warnings: cap(warnings),
+    problems,
+    warnings,
     name: checked?.skill?.name,
     description: checked?.skill?.description,
     tokens: checked?.skill?.tokens,
@@ -100,7 +100,8 @@ export function readPackage(
   const isTooLarge = problems.some(({ rule }) => rule === "package-size");
   const more = problems.length - MOST_IN_MESSAGE;
   const message = describe(problems.slice(0, MOST_IN_MESSAGE)) + (more > 0 ? `; and ${more} more` : "");
-  throw new SkillError(isTooLarge ? "request_too_large" : "invalid_request_error", message, { problems });
+  const type = isTooLarge ? "request_too_large" : "invalid_request_error";
+  throw new SkillError(type, message, { problems: capProblems(problems) });
 }
 
 function largerThan(limit: number): Problem {
@@ -113,7 +114,8 @@ function largerThan(limit: number): Problem {
   };
 }
 
-function cap(problems: readonly Problem[]): readonly Problem[] {
+/** A list that an answer has room for; its end says how many are left out. */
+export function capProblems(problems: readonly Problem[]): readonly Problem[] {
   const more = problems.length - MOST_PROBLEMS;
   if (more <= 0) return problems;
   const last = { file: "", line: undefined, rule: "more-problems", message: `There are ${more} more` };

@@ -5,7 +5,7 @@
  * @module
  */
 import type { SkillError } from "./error.ts";
-import { checkPackage, type PackageRules, type SentFile } from "./package.ts";
+import { capProblems, checkPackage, type PackageRules, type SentFile } from "./package.ts";
 import type { Problem } from "./problem.ts";
 import type { SkillTokens } from "./tokens.ts";
 
@@ -52,8 +52,8 @@ export function reportOn(
     files: files.length,
     size_bytes: files.reduce((sum, { bytes }) => sum + bytes.length, 0),
     tokens: tokens ?? null,
-    errors: problems.map(toReported),
-    warnings: warnings.map(toReported),
+    errors: capProblems(problems).map(toReported),
+    warnings: capProblems(warnings).map(toReported),
   };
 }
 
