@@ -31,6 +31,20 @@ export type TrivetEvent =
     readonly version: string;
     readonly workspace: string;
   }
+  /** A level of a skill went to a model: 1 its description, 2 its instructions, 3 one of its files. */
+  | {
+    readonly type: "skill_disclosed";
+    /** The caller's; absent when nobody signed in. */
+    readonly workspace: string | undefined;
+    readonly id: string;
+    readonly name: string;
+    readonly version: string;
+    readonly level: 1 | 2 | 3;
+    /** Estimated. */
+    readonly tokens: number;
+    readonly path?: string;
+    readonly via: "messages" | "mcp";
+  }
   | { readonly type: "skill_refused"; readonly workspace: string; readonly reason: string }
   | {
     readonly type: "tool_called";

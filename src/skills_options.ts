@@ -6,6 +6,7 @@
 import { checkWhole } from "./option_check.ts";
 import type { BlobStore } from "./skills/blob_store.ts";
 import type { SkillFolder } from "./skills/folder.ts";
+import type { MarkdownRules } from "./skills/rules.ts";
 import type { SkillsServiceOptions } from "./skills/service.ts";
 
 export interface SkillsOptions {
@@ -17,6 +18,10 @@ export interface SkillsOptions {
   readonly preset?: "ga";
   /** Bytes of an upload, packed and unpacked. @default 8388608 */
   readonly uploadLimit?: number;
+  /** What uploads are refused for beyond the rules that `skills/RULES.md` lists. @default unknown keys are kept, reserved names refused */
+  readonly packageRules?: MarkdownRules;
+  /** How many uploads are taken in at once, and how slow they may be. @default 64 MiB at a time, 20 s without a byte, 120 s in all */
+  readonly intake?: SkillsServiceOptions["intake"];
   /** Skills that one messages request may use. @default 8 */
   readonly skillsPerRequest?: number;
   /**
@@ -37,6 +42,8 @@ type Completed =
   | "folders"
   | "blobs"
   | "uploadLimit"
+  | "packageRules"
+  | "intake"
   | "skillsPerRequest"
   | "openai"
   | "unknownBetas";
@@ -54,6 +61,8 @@ export function completeSkills(options: SkillsOptions): Pick<SkillsServiceOption
       1024,
     ),
     skillsPerRequest: checkWhole("skills.skillsPerRequest", options.skillsPerRequest ?? (isGa ? 20 : 8), 1),
+    packageRules: options.packageRules ?? {},
+    intake: options.intake,
     openai: options.openai ?? false,
     unknownBetas: options.unknownBetas ?? "ignore",
   };

@@ -10,6 +10,7 @@ import type { Store } from "../store/store.ts";
 import type { Ledger } from "./blob_ledger.ts";
 import type { Dialect } from "./dialect.ts";
 import type { Directory } from "./directory.ts";
+import type { MarkdownRules } from "./rules.ts";
 import type { Intake } from "./upload.ts";
 
 export interface Call {
@@ -34,6 +35,8 @@ export interface Workshop {
   readonly intake: Intake;
   /** Bytes. */
   readonly uploadLimit: number;
+  /** Beside those of the dialect. */
+  readonly packageRules: MarkdownRules;
   readonly cursorKey: () => Promise<Uint8Array>;
   readonly observe: Observe;
   readonly now: () => number;

@@ -8,7 +8,8 @@ import type { Principal } from "../http/bearer.ts";
 import type { Store } from "../store/store.ts";
 import type { Ledger } from "./blob_ledger.ts";
 import type { Directory } from "./directory.ts";
-import { createEntries, type SkillEntries } from "./entries.ts";
+import { type Disclose, discloseEntries, tokensOfFile } from "./disclosure.ts";
+import type { SkillEntries } from "./entries.ts";
 import { SkillError } from "./error.ts";
 import { findSkill, openLocal, type OpenSkill, openUploaded } from "./library.ts";
 import { mediaTypeOf } from "./media_type_of.ts";
@@ -44,12 +45,13 @@ export interface CatalogSkill {
 /** Uploaded skills that one catalogue shows at most, newest first; the rest is found by id or name. */
 const MOST_UPLOADED = 500;
 
-/** The catalogue of a store and local folders. */
+/** The catalogue of a store and local folders; `disclose` hears of every level that a caller gets. */
 export function createCatalog(
   store: Store,
   ledger: Ledger,
   directory: Directory,
-  now: () => number,
+  entries: SkillEntries,
+  disclose: Disclose,
 ): Catalog {
   async function listUploaded(principal: Principal | undefined): Promise<Skill[]> {
     if (!principal || !mayRead(principal)) return [];
@@ -69,23 +71,24 @@ export function createCatalog(
   }
 
   return {
-    ...createEntries(store, ledger, directory, now),
+    ...discloseEntries(entries, disclose),
 
     async list(principal) {
-      const local = (await directory.skills()).map(({ id, name, description }) => ({
-        id,
-        name,
-        description,
-        source: "local" as const,
-      }));
-      const taken = new Set(local.map(({ name }) => name));
-      const uploaded: CatalogEntry[] = [];
-      for (const { id, name, description } of await listUploaded(principal)) {
+      const workspace = principal?.workspace;
+      const listed: CatalogEntry[] = [];
+      const taken = new Set<string>();
+      for (const { id, name, description, version, tokens } of await directory.skills()) {
+        taken.add(name);
+        listed.push({ id, name, description, source: "local" });
+        disclose({ workspace, id, name, version, level: 1, tokens: tokens.metadata });
+      }
+      for (const { id, name, description, latest, tokens } of await listUploaded(principal)) {
         if (taken.has(name)) continue;
         taken.add(name);
-        uploaded.push({ id, name, description, source: "custom" });
+        listed.push({ id, name, description, source: "custom" });
+        disclose({ workspace, id, name, version: latest!.id, level: 1, tokens: tokens.metadata });
       }
-      return [...local, ...uploaded];
+      return listed;
     },
 
     async load(principal, skill) {
@@ -97,6 +100,15 @@ export function createCatalog(
         throw error;
       });
       if (instructions === undefined) return undefined;
+      const { version, tokens } = opened;
+      disclose({
+        workspace: principal?.workspace,
+        id,
+        name,
+        version,
+        level: 2,
+        tokens: tokens.instructions,
+      });
       return { id, name, description, instructions, files: (await opened.files()).map(({ path }) => path) };
     },
 
@@ -104,8 +116,11 @@ export function createCatalog(
       const opened = await open(principal, skill);
       const bytes = await opened?.read(path);
       if (!opened || !bytes) return undefined;
-      const { source, id, name } = opened;
-      return { bytes, mediaType: mediaTypeOf(path, bytes), place: source === "local" ? [name] : [id, name] };
+      const { source, id, name, version } = opened;
+      const mediaType = mediaTypeOf(path, bytes);
+      const tokens = tokensOfFile(mediaType, bytes.length);
+      disclose({ workspace: principal?.workspace, id, name, version, level: 3, tokens, path });
+      return { bytes, mediaType, place: source === "local" ? [name] : [id, name] };
     },
   };
 }

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import type { LayoutRules } from "./layout.ts";
 import { shapeGa } from "./shape_ga.ts";
 import { shapeOctober2025 } from "./shape_october_2025.ts";
 import { shapeOpenai } from "./shape_openai.ts";
@@ -12,8 +13,8 @@ import type { Shape } from "./shape.ts";
 export interface Dialect {
   readonly name: "ga" | "skills-2025-10-02" | "openai";
   readonly shape: Shape;
-  /** A package must be one folder with its SKILL.md in it. */
-  readonly wrapped: boolean;
+  /** What an upload must be beyond the rules of all. */
+  readonly rules: LayoutRules;
   /** Labels of a workspace differ, and are this long at most. */
   readonly ownTitles: boolean;
   readonly longestTitle: number;
@@ -34,7 +35,7 @@ export const OLDER_MARKER = "skills-2025-10-02";
 const GA: Dialect = {
   name: "ga",
   shape: shapeGa,
-  wrapped: false,
+  rules: {},
   ownTitles: false,
   longestTitle: 255,
   newestFirst: true,
@@ -48,7 +49,7 @@ const OCTOBER_2025: Dialect = {
   ...GA,
   name: OLDER_MARKER,
   shape: shapeOctober2025,
-  wrapped: true,
+  rules: { wrapped: "required" },
   ownTitles: true,
   longestTitle: 64,
   newestFirst: false,
@@ -60,6 +61,7 @@ const OPENAI: Dialect = {
   ...GA,
   name: "openai",
   shape: shapeOpenai,
+  rules: { anyCase: true },
   keeps: "default",
   pagesById: true,
   longestPage: 100,

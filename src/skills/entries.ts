@@ -23,6 +23,10 @@ import type { FrontMatter } from "./rules.ts";
 import { findVersion } from "./versions.ts";
 
 export interface SkillEntry {
+  readonly id: string;
+  /** Of the version that is here. */
+  readonly version: string;
+  readonly tokens: { readonly metadata: number; readonly instructions: number };
   /** Segments; the last is the name. */
   readonly path: readonly string[];
   readonly frontMatter: FrontMatter;
@@ -61,6 +65,9 @@ export function createEntries(
 
   function toLocal(skill: LocalSkill, frontMatter: FrontMatter): SkillEntry {
     return {
+      id: skill.id,
+      version: skill.version,
+      tokens: skill.tokens,
       path: [skill.name],
       frontMatter,
       isPublic: true,
@@ -77,6 +84,9 @@ export function createEntries(
     const { id, name } = skill;
     const version = () => findVersion(store, workspace, skill, "latest");
     return {
+      id,
+      version: skill.latest!.id,
+      tokens: skill.tokens,
       path: [id, name],
       frontMatter,
       isPublic: false,

@@ -130,9 +130,9 @@ export async function publishVersion(
 
 /** What a skill shows of its newest version. */
 export function describe(
-  { name, description, front_matter }: SkillVersion,
-): Pick<Skill, "name" | "description" | "front_matter"> {
-  return { name, description, ...(front_matter && { front_matter }) };
+  { name, description, front_matter, tokens }: SkillVersion,
+): Pick<Skill, "name" | "description" | "front_matter" | "tokens"> {
+  return { name, description, tokens, ...(front_matter && { front_matter }) };
 }
 
 export function withoutFrontMatter({ front_matter: _, ...rest }: Skill): Omit<Skill, "front_matter"> {

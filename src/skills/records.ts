@@ -22,6 +22,7 @@ export interface Skill {
   readonly description: string;
   /** Absent when it is not as the open specification has it. */
   readonly front_matter?: FrontMatter;
+  readonly tokens: SkillVersion["tokens"];
   /** The label that was given; `null` when the name stands for it. */
   readonly display_name: string | null;
   /** `null` when every version was deleted, as only the older dialect can. */
@@ -87,6 +88,24 @@ export interface BlobPending {
   readonly since: number;
 }
 
+/** How often a skill's levels went to a model. Written by `usage.ts`; outlives the skill, as bills do. */
+export interface SkillUsage {
+  readonly name: string;
+  readonly since: number;
+  readonly last: number;
+  readonly levels: {
+    readonly metadata: LevelUsage;
+    readonly instructions: LevelUsage;
+    readonly resources: LevelUsage;
+  };
+}
+
+export interface LevelUsage {
+  readonly count: number;
+  /** Estimated, of all times together. */
+  readonly tokens: number;
+}
+
 /** Written by `api_key.ts`; ended by its removal. */
 export interface ApiKey {
   readonly id: string;
@@ -131,4 +150,5 @@ export const blobKey = (digest: string): Key => ["blob", digest];
 export const blobPendingKey = (object: string): Key => ["blob_pending", object];
 /** Names an object that nothing refers to, until it is gone. */
 export const blobGarbageKey = (object: string): Key => ["blob_garbage", object];
+export const skillUsageKey = (workspace: string, id: string): Key => ["skill_usage", workspace, id];
 export const apiKeyKey = (digest: string): Key => ["api_key", digest];

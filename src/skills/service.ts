@@ -18,10 +18,16 @@ import type { Endpoint, Workshop } from "./call.ts";
 import { type Catalog, createCatalog } from "./catalog.ts";
 import { dialectOf } from "./dialect.ts";
 import { type Diagnostic, openDirectory } from "./directory.ts";
+import { contentEndpoints } from "./content_endpoints.ts";
+import { createEntries } from "./entries.ts";
 import type { SkillFolder } from "./folder.ts";
 import { mayRead, mayWrite } from "./permission.ts";
+import type { MarkdownRules } from "./rules.ts";
 import { skillEndpoints } from "./skill_endpoints.ts";
 import { createIntake, type IntakeOptions } from "./upload.ts";
+import { createUsage } from "./usage.ts";
+import { usageEndpoints } from "./usage_endpoints.ts";
+import { validateEndpoint } from "./validate_endpoint.ts";
 import { versionEndpoints } from "./version_endpoints.ts";
 
 /** The complete options of the Skills service; `skills_options.ts` says what each is for. */
@@ -37,6 +43,7 @@ export interface SkillsServiceOptions {
   readonly blobs?: BlobStore | undefined;
   /** Bytes. */
   readonly uploadLimit: number;
+  readonly packageRules: MarkdownRules;
   /** How much uploads may hold together, and how slow they may be. */
   readonly intake?: Omit<IntakeOptions, "limit"> | undefined;
   readonly skillsPerRequest: number;
@@ -66,7 +73,12 @@ const WRITE: Need = { may: mayWrite, scope: "skills:write" };
 
 /** The Skills service. */
 export function skillsService(options: SkillsServiceOptions): SkillsService {
-  const { store, base, openai, observe, now } = options;
+  const { store, base, openai, now } = options;
+  const usage = createUsage(store, now, options.observe);
+  const observe: Observe = (event) => {
+    if (event.type === "skill_disclosed") usage.count(event);
+    options.observe(event);
+  };
   const directory = openDirectory(options.folders, now);
   const ledger = createLedger(store, now, options.blobs);
   const workshop: Workshop = {
@@ -75,9 +87,12 @@ export function skillsService(options: SkillsServiceOptions): SkillsService {
     directory,
     intake: createIntake({ limit: options.uploadLimit, ...options.intake }),
   };
+  const entries = createEntries(store, ledger, directory, now);
   const authorize = createAuthorize(options);
   const skills = skillEndpoints(workshop);
   const versions = versionEndpoints(workshop);
+  const contents = contentEndpoints(workshop);
+  const usages = usageEndpoints(workshop, usage);
 
   /** Runs an endpoint, and answers whatever comes of it. */
   const run = (endpoint: Endpoint, need: Need): RouteHandler => async (request, context, parameters) => {
@@ -102,14 +117,27 @@ export function skillsService(options: SkillsServiceOptions): SkillsService {
   const routes: Route[] = [
     { method: "GET", path: "/v1/skills", handle: run(skills.list, READ) },
     { method: "POST", path: "/v1/skills", handle: run(skills.create, WRITE) },
+    { method: "POST", path: "/v1/skills/validate", handle: run(validateEndpoint(workshop), WRITE) },
+    { method: "GET", path: "/v1/skills/usage", handle: run(usages.list, READ) },
+    { method: "GET", path: "/v1/skills/:id/usage", handle: run(usages.retrieve, READ) },
     { method: "GET", path: "/v1/skills/:id", handle: run(skills.retrieve, READ) },
     { method: "DELETE", path: "/v1/skills/:id", handle: run(skills.remove, WRITE) },
     { method: "GET", path: "/v1/skills/:id/versions", handle: run(versions.list, READ) },
     { method: "POST", path: "/v1/skills/:id/versions", handle: run(versions.create, WRITE) },
     { method: "GET", path: "/v1/skills/:id/versions/:version", handle: run(versions.retrieve, READ) },
     { method: "DELETE", path: "/v1/skills/:id/versions/:version", handle: run(versions.remove, WRITE) },
+    {
+      method: "GET",
+      path: "/v1/skills/:id/versions/:version/content",
+      handle: run(contents.ofVersion, READ),
+    },
   ];
-  if (openai) routes.push({ method: "POST", path: "/v1/skills/:id", handle: run(skills.setDefault, WRITE) });
+  if (openai) {
+    routes.push(
+      { method: "POST", path: "/v1/skills/:id", handle: run(skills.setDefault, WRITE) },
+      { method: "GET", path: "/v1/skills/:id/content", handle: run(contents.ofDefault, READ) },
+    );
+  }
 
   const dispatch = createRouter({
     base,
@@ -127,7 +155,9 @@ export function skillsService(options: SkillsServiceOptions): SkillsService {
 
   return {
     mounts: ["v1"],
-    catalog: createCatalog(store, ledger, directory, now),
+    catalog: createCatalog(store, ledger, directory, entries, (disclosure) => {
+      observe({ type: "skill_disclosed", via: "mcp", ...disclosure });
+    }),
     diagnostics: () => directory.diagnostics(),
     collectGarbage: () => ledger.collect(),
     fetch: async (request, context = {}) => {

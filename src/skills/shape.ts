@@ -12,7 +12,7 @@ import type { Skill, SkillVersion } from "./records.ts";
 export type Source = "custom" | "local";
 
 /** What of a skill is shown; it has a version. */
-export type ShownSkill = Omit<Skill, "last" | "front_matter">;
+export type ShownSkill = Omit<Skill, "last" | "front_matter" | "tokens">;
 /** What of a version is shown. */
 export type ShownVersion = Pick<
   SkillVersion,

@@ -32,13 +32,13 @@ const LONGEST_JSON = 16 * 1024;
 const TRIES = 20;
 
 export function skillEndpoints(workshop: Workshop): SkillEndpoints {
-  const { store, ledger, directory, intake, uploadLimit, cursorKey, observe, now } = workshop;
+  const { store, ledger, directory, intake, uploadLimit, packageRules, cursorKey, observe, now } = workshop;
 
   return {
     create: ({ request, principal: { workspace }, dialect }) =>
       intake(request, async ({ files, displayName: sent }) => {
         const displayName = sent === undefined ? undefined : checkLabel(sent, dialect);
-        const content = readPackage(files, uploadLimit);
+        const content = readPackage(files, uploadLimit, { ...packageRules, ...dialect.rules });
         const options = { displayName, ownTitle: dialect.ownTitles, now: now() };
         const { skill } = await publish(ledger, workspace, content, options);
         observe({ type: "skill_created", id: skill.id, workspace });

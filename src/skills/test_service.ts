@@ -68,6 +68,7 @@ export async function newService(options: Partial<SkillsServiceOptions> = {}): P
     auth: "required",
     folders: [],
     uploadLimit: 8 * 1024 * 1024,
+    packageRules: {},
     skillsPerRequest: 8,
     openai: false,
     unknownBetas: "ignore",

@@ -24,7 +24,7 @@ export interface VersionEndpoints {
 }
 
 export function versionEndpoints(workshop: Workshop): VersionEndpoints {
-  const { store, ledger, intake, uploadLimit, cursorKey, observe, now } = workshop;
+  const { store, ledger, intake, uploadLimit, packageRules, cursorKey, observe, now } = workshop;
 
   return {
     async create(call) {
@@ -32,9 +32,10 @@ export function versionEndpoints(workshop: Workshop): VersionEndpoints {
       await refuseLocal(workshop, id);
       // Nobody should upload a package to learn that its skill is not there.
       await openSkill(workshop, call);
-      return await intake(request, async ({ files }) => {
-        const content = readPackage(files, uploadLimit);
-        const { version } = await publishVersion(ledger, workspace, id, content, { now: now() });
+      return await intake(request, async ({ files, fields }) => {
+        const content = readPackage(files, uploadLimit, { ...packageRules, ...dialect.rules });
+        const options = { isDefault: dialect.name === "openai" && readFlag(fields, "default"), now: now() };
+        const { version } = await publishVersion(ledger, workspace, id, content, options);
         observe({ type: "skill_version_created", id, version: version.id, workspace });
         return dialect.shape.version(id, version);
       });
@@ -96,6 +97,14 @@ export function versionEndpoints(workshop: Workshop): VersionEndpoints {
       return dialect.shape.deletedVersion(id, outcome.done);
     },
   };
+}
+
+function readFlag(fields: ReadonlyMap<string, string>, name: string): boolean {
+  const value = fields.get(name) ?? "false";
+  if (value !== "true" && value !== "false") {
+    throw new SkillError("invalid_request_error", `${name} must be true or false`);
+  }
+  return value === "true";
 }
 
 /** The version of a call, of an uploaded skill. @throws {SkillError} when there is none */

@@ -1,0 +1,27 @@
+/**
+ * `POST /v1/skills/validate`: what an upload would be told, in full, and nothing is stored. Beyond what hosted services
+ * have.
+ *
+ * @module
+ */
+import type { Endpoint, Workshop } from "./call.ts";
+import { SkillError } from "./error.ts";
+import { reportOn, reportRefusal, type ValidationReport } from "./validation_report.ts";
+
+/** Answers 200 also for a package that would be refused: its report says so. */
+export function validateEndpoint({ intake, uploadLimit, packageRules }: Workshop): Endpoint {
+  return async ({ request, dialect }) => {
+    let report: ValidationReport;
+    try {
+      report = await intake(
+        request,
+        ({ files }) => Promise.resolve(reportOn(files, uploadLimit, { ...packageRules, ...dialect.rules })),
+      );
+    } catch (error) {
+      // An archive that cannot be read is what was asked about; a body that is none, or no room for it, is not.
+      if (!(error instanceof SkillError) || error.problems.length === 0) throw error;
+      report = reportRefusal(error);
+    }
+    return JSON.stringify(report);
+  };
+}
