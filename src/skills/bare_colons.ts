@@ -100,7 +100,7 @@ function quoteLines(parts: string[], first: number, last: number, at: number): b
   if (SPEAKS_FOR_ITSELF.test(texts[0]!)) return false;
   // A comment ends a text without quotes: what follows on further lines is no part of it.
   if (texts.slice(0, -1).some((text) => /(?:^|[ \t])#/.test(text))) return false;
-  const comment = /[ \t]+#.*$|[ \t]+$/.exec(texts.at(-1)!)?.[0] ?? "";
+  const comment = /(?<![ \t])[ \t]+(?:#.*)?$/.exec(texts.at(-1)!)?.[0] ?? "";
   texts.push(texts.pop()!.slice(0, comment === "" ? undefined : -comment.length));
   if (!texts.some((text) => COLON.test(text))) return false;
   texts.forEach((text, n) => {

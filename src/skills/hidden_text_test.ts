@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { findHidden } from "./hidden_text.ts";
+import { findAllHidden, findHidden } from "./hidden_text.ts";
 
 const test = suite("skills/hidden_text");
 
@@ -45,6 +45,14 @@ for (
 
 test("the line is told, for line ends of every system", () => {
   for (const end of ["\n", "\r\n", "\r"]) assert.is(findHidden(["a", "b", "c\u200b"].join(end))?.line, 3);
+});
+
+test("the first of each line is told, as many lines as are asked for", () => {
+  const text = "a\u200b\u202e\r\nb\n\u2066c\u200b\rd\u200b";
+  const all = [{ point: "U+200B", line: 1 }, { point: "U+2066", line: 3 }, { point: "U+200B", line: 4 }];
+  assert.equal(findAllHidden(text, 10), all);
+  assert.equal(findAllHidden(text, 2), all.slice(0, 2));
+  assert.equal(findAllHidden("a\nb", 10), []);
 });
 
 test("8 MB of emoji are looked through in less than a second", () => {

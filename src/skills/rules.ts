@@ -273,5 +273,6 @@ export function readFrontMatter(markdown: SkillMarkdown): FrontMatter | undefine
 
 /** The description as one line, however many it was written on; empty when there is none. */
 export function descriptionOf(markdown: SkillMarkdown): string {
-  return textOf(markdown, "description").replace(/\s*[\r\n\u0085\u2028\u2029]\s*/g, " ").trim();
+  const lines = textOf(markdown, "description").split(/[\r\n\u0085\u2028\u2029]/);
+  return lines.map((line) => line.trim()).filter((line) => line !== "").join(" ");
 }
