@@ -24,7 +24,7 @@ import {
   type SkillParameter,
   writeContainer,
 } from "./container.ts";
-import { Disclosure, type Shown } from "./disclosure.ts";
+import { type Shown, ViewAnswers } from "./view_answers.ts";
 import { betasWithoutOurs, checkMarkers, type MarkerRule } from "./markers.ts";
 import { type ModelAnswer, readAll, toMessage } from "./model_events.ts";
 import { prepareRequest } from "./model_request.ts";
@@ -121,7 +121,7 @@ export function createMessages(options: MessagesOptions): Messages {
     for (const skill of skills) tell({ skill, level: 1, tokens: skill.tokens.metadata });
     const events = converse({
       request,
-      disclosure: new Disclosure(skills, body.messages, tell),
+      answers: new ViewAnswers(skills, body.messages, tell),
       container: writeContainer(id, expires, skills, betasOf(headers).includes(OLDER_MARKER)),
       ask,
       onFault,

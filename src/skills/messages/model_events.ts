@@ -9,7 +9,7 @@ import { joinBytes } from "../../http/body.ts";
 import { SkillError } from "../error.ts";
 import { readEvents } from "./event_reader.ts";
 import { type Block, isObject, type Members } from "./request.ts";
-import { replaceUsage } from "./usage.ts";
+import { replaceUsage } from "./token_usage.ts";
 
 /** What a model endpoint answered with, when it did. */
 export interface ModelAnswer {
@@ -109,15 +109,16 @@ export class BlockAssembly {
   add(delta: unknown): void {
     if (!isObject(delta)) return;
     const block = this.#block;
-    const append = (name: string): void => {
-      block[name] = String(block[name] ?? "") + String(delta[name] ?? "");
-    };
-    if (delta.type === "text_delta") append("text");
-    else if (delta.type === "thinking_delta") append("thinking");
-    else if (delta.type === "signature_delta") block.signature = delta.signature;
-    else if (delta.type === "input_json_delta") this.#json += String(delta.partial_json ?? "");
+    if (delta.type === "input_json_delta") this.#json += String(delta.partial_json ?? "");
     else if (delta.type === "citations_delta") {
       block.citations = [...Array.isArray(block.citations) ? block.citations : [], delta.citation];
+    } else {
+      // Text, thinking, signatures, and what is to come: texts go on, the rest is replaced.
+      for (const [name, value] of Object.entries(delta)) {
+        if (name === "type") continue;
+        const before = block[name] ?? "";
+        block[name] = typeof value === "string" && typeof before === "string" ? before + value : value;
+      }
     }
   }
 

@@ -5,17 +5,17 @@
  * @module
  */
 import { SkillError } from "../error.ts";
-import type { Disclosure } from "./disclosure.ts";
-import { failure } from "./disclosure.ts";
+
+import { failure, type ViewAnswers } from "./view_answers.ts";
 import { BlockAssembly, eventsOf, type ModelAnswer, noAnswer, type StreamEvent } from "./model_events.ts";
 import type { ModelRequest } from "./model_request.ts";
 import { type Block, isObject, type Members } from "./request.ts";
-import { addUsage, countOf, replaceUsage } from "./usage.ts";
+import { addUsage, countOf, replaceUsage } from "./token_usage.ts";
 import { toClientId, type View, VIEW_RESULT, VIEW_TOOL, viewOfCall, writeViewInput } from "./view.ts";
 
 export interface Exchange {
   readonly request: ModelRequest;
-  readonly disclosure: Disclosure;
+  readonly answers: ViewAnswers;
   /** As answers show it. */
   readonly container: Members;
   readonly ask: (body: string) => Promise<ModelAnswer>;
@@ -36,7 +36,7 @@ const FINAL = new Set(["max_tokens", "model_context_window_exceeded", "refusal",
 
 /** The events of the one message. @param first the answer to the request of round 0 */
 export async function* converse(exchange: Exchange, first: ModelAnswer): AsyncGenerator<StreamEvent> {
-  const { request, disclosure, container, ask, onFault, mostRounds } = exchange;
+  const { request, answers, container, ask, onFault, mostRounds } = exchange;
   const said: Block[] = [];
   const ids = new Set<string>();
   let usage: Members | undefined;
@@ -53,7 +53,7 @@ export async function* converse(exchange: Exchange, first: ModelAnswer): AsyncGe
       throw new SkillError("api_error", "The model endpoint broke off its answer", { status: 502 });
     }
     for (const { id, view } of reading.calls) {
-      const content = await disclosure.answer(view).catch((error) => {
+      const content = await answers.answer(view).catch((error) => {
         onFault(error);
         return failure("unavailable", "The skill cannot be read now");
       });

@@ -5,6 +5,7 @@
  * @module
  */
 import type { Observe } from "../../events.ts";
+import { mediaType } from "../../http/media_type.ts";
 import { SkillError } from "../error.ts";
 import { type ModelAnswer, noAnswer } from "./model_events.ts";
 import { refusalOf } from "./upstream_refusal.ts";
@@ -125,7 +126,7 @@ function messagesUrl(base: string): string {
 }
 
 function answerType(response: Response): ModelAnswer["type"] | undefined {
-  const type = (response.headers.get("content-type") ?? "").split(";", 1)[0]!.trim().toLowerCase();
+  const type = mediaType(response.headers.get("content-type"));
   return type === "text/event-stream" || type === "application/json" ? type : undefined;
 }
 

@@ -35,7 +35,7 @@ interface Excerpt {
 }
 
 /** Answers views of the skills; instructions that the conversation has already are not given again. */
-export class Disclosure {
+export class ViewAnswers {
   readonly #skills: readonly OpenSkill[];
   readonly #loaded: Set<string>;
   readonly #tell: (shown: Shown) => void;
@@ -73,7 +73,7 @@ export class Disclosure {
       return shown(`The instructions of ${skill.name} are above already: follow them.`);
     }
     const [body, files] = await Promise.all([skill.instructions(), skill.files()]);
-    const before = body.length > MOST_OF_INSTRUCTIONS ? await linesBefore(skill, body) : 0;
+    const before = await linesBefore(skill, body);
     const cut = excerpt(body, 1, Infinity, MOST_OF_INSTRUCTIONS)!;
     const note = cut.lines < cut.total
       ? `\n[The instructions go on: read ${SKILL_MD} with offset ${before + cut.lines + 1}.]`

@@ -1,0 +1,272 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import {
+  ask,
+  call,
+  json,
+  newMessages,
+  readStream,
+  type Script,
+  split,
+  sse,
+  stream,
+  streamText,
+  text,
+  TODAY,
+} from "./test_messages.ts";
+
+const test = suite("skills/messages and a model endpoint that fails");
+
+const PLAIN = { model: "any", max_tokens: 5, messages: [{ role: "user", content: "Hi" }] };
+
+async function refused(
+  script: Script,
+  body: unknown = PLAIN,
+  options: Parameters<typeof newMessages>[1] = {},
+) {
+  const messages = newMessages(script, options);
+  const response = await messages.post(body);
+  const { error } = await response.json();
+  const fields = Object.fromEntries([...response.headers].filter(([name]) => name !== "content-type"));
+  const faults = messages.events.flatMap((event) => event.type === "fault" ? [String(event.error)] : []);
+  return { status: response.status, ...error, fields, faults };
+}
+
+const envelope = (type: string, message: string, init: ResponseInit) =>
+  Response.json({ type: "error", error: { type, message } }, init);
+
+test("what is wrong with the request is passed on", async () => {
+  for (const body of [PLAIN, ask(["forms"])]) {
+    assert.equal(
+      await refused([envelope("invalid_request_error", "max_tokens: too large", { status: 400 })], body),
+      {
+        status: 400,
+        type: "invalid_request_error",
+        message: "max_tokens: too large",
+        fields: {},
+        faults: [],
+      },
+    );
+  }
+  const { status, type } = await refused([envelope("not_found_error", "model: any", { status: 404 })]);
+  assert.equal([status, type], [404, "not_found_error"]);
+  const large = await refused([envelope("request_too_large", "Too large", { status: 413 })]);
+  assert.equal([large.status, large.type], [413, "request_too_large"]);
+  const other = await refused([Response.json({ error: "no such field" }, { status: 422 })]);
+  assert.equal([other.status, other.type, other.message], [400, "invalid_request_error", "no such field"]);
+});
+
+test("what must wait is told with when to come back", async () => {
+  for (const [status, type] of [[429, "rate_limit_error"], [529, "overloaded_error"]] as const) {
+    const headers = { "retry-after": "7", "anthropic-organization-id": "org" };
+    assert.equal(await refused([envelope(type, "Slow down", { status, headers })]), {
+      status,
+      type,
+      message: "Slow down",
+      fields: { "retry-after": "7" },
+      faults: [],
+    });
+  }
+  const late = await refused([new Response("", { status: 504 })]);
+  assert.equal([late.status, late.type], [504, "timeout_error"]);
+});
+
+test("what is wrong with the server's key is not the caller's, and the key is never shown", async () => {
+  for (const status of [401, 403]) {
+    const message = "invalid key sk-upstream-secret";
+    assert.equal(await refused([envelope("authentication_error", message, { status })]), {
+      status: 502,
+      type: "api_error",
+      message:
+        "The model endpoint does not accept this server's key: whoever runs this server must look into it",
+      fields: { "x-should-retry": "false" },
+      faults: [`Error: The model endpoint answered ${status}: invalid key [hidden]`],
+    });
+  }
+  const echoed = await refused([
+    envelope("invalid_request_error", "bad: sk-upstream-secret", { status: 400 }),
+  ]);
+  assert.is(echoed.message, "bad: [hidden]");
+});
+
+test("failures, redirects and pages are failures of the endpoint", async () => {
+  for (
+    const [response, told] of [
+      [
+        new Response("<h1>Bad gateway</h1>", { status: 503, headers: { "retry-after": "3" } }),
+        "failed with 503",
+      ],
+      [new Response("", { status: 302, headers: { location: "https://elsewhere.test" } }), "answered 302"],
+      [new Response("Not found", { status: 404 }), "answered 404"],
+      [
+        new Response("<h1>Hello</h1>", { headers: { "content-type": "text/html" } }),
+        "answered what is no message",
+      ],
+    ] as const
+  ) {
+    const { status, type, message } = await refused([response]);
+    assert.equal([status, type], [502, "api_error"]);
+    assert.ok(message.includes(told), message);
+  }
+  const body = await refused([Response.json({ type: "message" })], ask(["forms"]));
+  assert.equal([body.status, body.message], [502, "The model endpoint answered what is no message"]);
+  const unreachable = await refused([() => Promise.reject(new TypeError("connect ECONNREFUSED"))]);
+  assert.equal(unreachable, {
+    status: 502,
+    type: "api_error",
+    message: "The model endpoint cannot be reached",
+    fields: {},
+    faults: ["TypeError: connect ECONNREFUSED"],
+  });
+});
+
+/** A response whose body says something and then nothing more. */
+function hanging(type: string, said: string, signals: boolean[]): Response {
+  const body = new ReadableStream<Uint8Array>({
+    start: (controller) => controller.enqueue(new TextEncoder().encode(said)),
+    cancel: () => void signals.push(true),
+  });
+  return new Response(body, { headers: { "content-type": type } });
+}
+
+test("an endpoint that hangs is given up: before it answers, and within its answer", async () => {
+  const never: Script[0] = () => new Promise(() => {});
+  const begin = await refused([never], PLAIN, { upstream: { url: "https://models.test", answerLimit: 20 } });
+  assert.equal([begin.status, begin.type], [504, "timeout_error"]);
+  assert.match(begin.message, /did not begin to answer for 0\.02 seconds/);
+  const streamed = await refused([never], { ...PLAIN, stream: true }, {
+    upstream: { url: "https://models.test", connectLimit: 20 },
+  });
+  assert.is(streamed.status, 504);
+
+  const cancelled: boolean[] = [];
+  const upstream = { url: "https://models.test", idleLimit: 20 };
+  const silent = await refused([hanging("application/json", "{", cancelled)], PLAIN, { upstream });
+  assert.equal([silent.status, silent.message], [504, "The model endpoint fell silent for 0.02 seconds"]);
+  for (const body of [PLAIN, ask(["forms"])]) {
+    const start = streamText([text("abc")]).split("\n\n").slice(0, 3).join("\n\n") + "\n\n";
+    const { post, asked } = newMessages([hanging("text/event-stream", start, cancelled)], { upstream });
+    const events = await readStream(await post({ ...body, stream: true }));
+    assert.equal(events.at(-1), {
+      type: "error",
+      error: { type: "timeout_error", message: "The model endpoint fell silent for 0.02 seconds" },
+    });
+    assert.ok(asked[0]!.signal.aborted);
+  }
+  assert.is(cancelled.length, 3);
+});
+
+test("an answer that breaks off is told so, and half an event is not passed on", async () => {
+  const whole = streamText([text("abc")]);
+  const half = whole.slice(0, whole.indexOf("content_block_stop"));
+  const { post } = newMessages([sse(split(half, 10))]);
+  const events = await readStream(await post(ask(["forms"], { stream: true })));
+  assert.equal(events.at(-1), {
+    type: "error",
+    error: { type: "api_error", message: "The model endpoint broke off its answer" },
+  });
+  assert.is(events.at(-2).type, "content_block_delta");
+  assert.equal((await refused([sse(split(half, 10))], ask(["forms"]))).status, 502);
+
+  const breaking = (said: string) => {
+    let told = false;
+    const body = new ReadableStream<Uint8Array>({
+      pull(controller) {
+        if (told) return controller.error(new Error("reset"));
+        told = true;
+        controller.enqueue(new TextEncoder().encode(said));
+      },
+    });
+    return new Response(body, { headers: { "content-type": "text/event-stream" } });
+  };
+  const first = whole.slice(0, whole.indexOf("\n\n") + 2);
+  const passed = await newMessages([breaking(first)]).post({ ...PLAIN, stream: true });
+  assert.equal((await readStream(passed)).map(({ type }) => type), ["message_start", "error"]);
+  const torn = await newMessages([breaking(half)]).post({ ...PLAIN, stream: true });
+  assert.ok(await torn.text().then(() => false, () => true));
+});
+
+test("an error event ends the stream with its type, in any round", async () => {
+  const error =
+    'event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}\n\n';
+  const told = {
+    type: "overloaded_error",
+    message: "The model endpoint failed while it answered: Overloaded",
+  };
+  const { post } = newMessages([
+    stream([call("toolu_1", "load_skill", { name: "forms" })]),
+    sse(split(error, 9)),
+  ]);
+  const events = await readStream(await post(ask(["forms"], { stream: true })));
+  assert.equal(events.at(-1), { type: "error", error: told });
+  const whole = await refused([sse(split(error, 9))], ask(["forms"]));
+  assert.equal([whole.status, whole.type, whole.message], [529, told.type, told.message]);
+});
+
+test("a later round that is refused ends a stream with an error, and an answer with its status", async () => {
+  const calls = [call("toolu_1", "load_skill", { name: "forms" })];
+  const busy = () =>
+    envelope("rate_limit_error", "Slow down", { status: 429, headers: { "retry-after": "2" } });
+  const { post } = newMessages([stream(calls), busy()]);
+  const events = await readStream(await post(ask(["forms"], { stream: true })));
+  assert.equal(events.at(-1), { type: "error", error: { type: "rate_limit_error", message: "Slow down" } });
+  const { status, fields } = await refused([json(calls), busy()], ask(["forms"]));
+  assert.equal([status, fields], [429, { "retry-after": "2" }]);
+});
+
+test("when the client goes, the model endpoint hears of it", async () => {
+  for (const body of [PLAIN, ask(["forms"])]) {
+    const cancelled: boolean[] = [];
+    const start = streamText([text("abc")]).split("\n\n").slice(0, 3).join("\n\n") + "\n\n";
+    const { post, asked } = newMessages([hanging("text/event-stream", start, cancelled)]);
+    const response = await post({ ...body, stream: true });
+    const reader = response.body!.getReader();
+    await reader.read();
+    await reader.cancel();
+    assert.ok(asked[0]!.signal.aborted);
+    assert.equal(cancelled, [true]);
+  }
+  const gone = new AbortController();
+  const { post, asked, events } = newMessages([() => new Promise(() => {})]);
+  const answer = post(PLAIN, { signal: gone.signal });
+  while (asked.length === 0) await new Promise((resolve) => setTimeout(resolve, 1));
+  gone.abort();
+  assert.is((await answer).status, 499);
+  assert.ok(asked[0]!.signal.aborted);
+  assert.equal(events, []);
+});
+
+test("with skills the endpoint gets the client's version, and its markers but for those that Trivet answers", async () => {
+  const upstream = {
+    url: "https://models.test/anthropic/v1/?x=1",
+    headers: { authorization: "Bearer other-secret", "x-api-key": "another" },
+  };
+  const { say, asked } = newMessages([json([text("Hi")])], { upstream });
+  const markers = "code-execution-2025-08-25, skills-2025-10-02 ,files-api-2025-04-14,context-1m";
+  await say(ask(["forms"]), {
+    "anthropic-version": "2023-06-01",
+    "anthropic-beta": markers,
+    "x-api-key": "mine",
+  });
+  assert.is(asked[0]!.url, "https://models.test/anthropic/v1/messages?x=1");
+  assert.equal(Object.fromEntries(asked[0]!.headers), {
+    accept: "application/json",
+    "anthropic-beta": "files-api-2025-04-14,context-1m",
+    "anthropic-version": "2023-06-01",
+    authorization: "Bearer other-secret",
+    "content-type": "application/json",
+    "x-api-key": "another",
+  });
+});
+
+test("a URL that is none is found at the start", () => {
+  for (const url of ["", "models.test", "ftp://models.test", "https://u:p@models.test"]) {
+    assert.throws(
+      () => newMessages([], { upstream: { url } }),
+      /URL of the model endpoint must be http or https/,
+    );
+  }
+  assert.is(TODAY["anthropic-version"], "2026-10-21");
+});
+
+test.run();
