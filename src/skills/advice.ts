@@ -63,6 +63,10 @@ const findUnquoted: Find = ({ markdown }) =>
 
 const findMetadata: Find = ({ markdown: { fields, json, lines } }) => {
   const metadata = fields.get("metadata");
+  if (json.metadata === null) {
+    const message = "field 'metadata' in SKILL.md is empty, and clients that check it leave the skill out";
+    return [problem("metadata-text", lines.get("metadata"), message, "leave the field out")];
+  }
   if (!(metadata instanceof Map)) return [];
   const kinds = json.metadata as { readonly [name: string]: Json };
   const odd = Object.entries(kinds).filter(([, value]) => typeof value !== "string");

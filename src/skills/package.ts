@@ -97,7 +97,7 @@ export function readPackage(
 ): SkillPackage {
   const { package: content, problems } = checkPackage(sent, limit, rules);
   if (content) return content;
-  const isTooLarge = problems.some(({ rule }) => rule === "package-size");
+  const isTooLarge = problems.some(({ rule }) => rule === "upload-too-large");
   const more = problems.length - MOST_IN_MESSAGE;
   const message = describe(problems.slice(0, MOST_IN_MESSAGE)) + (more > 0 ? `; and ${more} more` : "");
   const type = isTooLarge ? "request_too_large" : "invalid_request_error";
@@ -108,7 +108,7 @@ function largerThan(limit: number): Problem {
   return {
     file: "",
     line: undefined,
-    rule: "package-size",
+    rule: "upload-too-large",
     message: `A skill may have at most ${limit} bytes, unpacked`,
     hint: "leave out what the skill can do without, or load it from elsewhere",
   };

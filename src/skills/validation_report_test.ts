@@ -90,7 +90,7 @@ test("what cannot be read is null", () => {
 
 test("too many bytes are told beside what else is wrong", () => {
   const sent = [...skill("demo"), ...files({ "demo/x": "y".repeat(LIMIT) })];
-  assert.equal(codes(sent), [["package-size", "description-required"], []]);
+  assert.equal(codes(sent), [["upload-too-large", "description-required"], []]);
 });
 
 test("a refusal of what could not be unpacked is a report too", () => {

@@ -1,0 +1,70 @@
+import { globSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { OUTCOMES } from "./test_package_outcomes.ts";
+
+const test = suite("skills/RULES.md");
+const HERE = fileURLToPath(new URL(".", import.meta.url));
+
+/** The rows of its tables, by code. */
+const ROWS = new Map(
+  [
+    ...readFileSync(HERE + "RULES.md", "utf8").matchAll(
+      /^\| `([a-z0-9-]+)` +\| (\S+) +\| (\S+) +\| (.+?) +\|$/gm,
+    ),
+  ]
+    .map(([, code, upload, local, mend]) => [code!, { upload, local, mend }]),
+);
+
+/** Words with hyphens that name fields, encodings and options rather than rules. */
+const NO_CODES =
+  /^(content|x|anthropic|skills|code|files|www|cache|request|retry|utf|deflate|allowed-tools$|pdf-forms|second-name)(-|$)/;
+
+/** Every code that a source says: words with hyphens in quotes, and single words where a code stands. */
+function codesIn(source: string): string[] {
+  const words = [...source.matchAll(/(?<!\[|\.get\(|\.has\(|\.set\()"([a-z]+(?:-[a-z0-9]+)+)"/g)]
+    .map(([, word]) => word!).filter((word) => !NO_CODES.test(word));
+  const named = [
+    ...source.matchAll(/(?:\brule: |YamlProblem\(|refuse\(|broken\(|tell\(|about\()\s*"([a-z-]+)"/g),
+  ]
+    .map(([, code]) => code!);
+  const archives = [...source.matchAll(/refuse\(header, "([a-z-]+)"/g)].map(([, kind]) => `archive-${kind}`);
+  return [...words, ...named, ...archives];
+}
+
+/** Sources that say what is wrong with a package, and no more. */
+const SOURCES = globSync("*.ts", { cwd: HERE }).filter((file) => !/_test\.ts$|^test_/.test(file))
+  .filter((file) => /\bProblem\b|\bproblems:|refuseArchive/.test(readFileSync(HERE + file, "utf8")))
+  .filter((file) => !/^(shape|dialect|answer|service|query|call|authorize|skill_endpoints)/.test(file));
+
+test("every code that the sources say is in the tables, and every code of the tables is said", () => {
+  const said = new Set(SOURCES.flatMap((file) => codesIn(readFileSync(HERE + file, "utf8"))));
+  assert.equal([...said].filter((code) => !ROWS.has(code)).sort(), [], "not in RULES.md");
+  assert.equal([...ROWS.keys()].filter((code) => !said.has(code)).sort(), [], "in no source");
+});
+
+test("the tables say what becomes of the variants", () => {
+  const is = { refused: "refused", taken: /^(told|advice)$/, skipped: "skipped", served: /^(told|advice)$/ };
+  for (const [what, upload, local] of OUTCOMES) {
+    for (const [outcome, side] of [[upload, "upload"], [local, "local"]] as const) {
+      const [head, ...codes] = outcome.split(" ");
+      for (const code of codes) {
+        // What is read despite a colon, and then cannot be, is skipped for the other reason.
+        if (head === "skipped" && code === "yaml-bare-colon") continue;
+        assert.match(ROWS.get(code)?.[side] ?? "", is[head as keyof typeof is], `${what}: ${code}`);
+      }
+    }
+  }
+});
+
+test("every rule of a package is broken by a variant", () => {
+  const broken = new Set(OUTCOMES.flatMap(([, upload]) => upload.split(" ").slice(1)));
+  const elsewhere = ["folder-required", "skill-md-case", "name-changed", "more-problems"];
+  const packages = [...ROWS].filter(([code, { upload }]) =>
+    upload !== "–" && !/^(upload|archive)-/.test(code) && !elsewhere.includes(code)
+  );
+  assert.equal(packages.map(([code]) => code).filter((code) => !broken.has(code)), []);
+});
+
+test.run();
