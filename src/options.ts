@@ -114,7 +114,8 @@ export const SCOPES: Readonly<Record<string, ScopeDefinition>> = {
   read: { description: "Read your data" },
   write: { description: "Change your data", implies: ["read"] },
   "skills:read": { description: "See and load skills" },
-  "skills:write": { description: "Add and remove skills", implies: ["skills:read"] },
+  "skills:write": { description: "Add and remove skills", implies: ["skills:read", "messages:write"] },
+  "messages:write": { description: "Ask the model behind this server" },
   "clients:register": { description: "Register applications" },
   admin: {
     description: "Administer this server",

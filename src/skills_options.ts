@@ -6,6 +6,8 @@
 import { checkWhole } from "./option_check.ts";
 import type { BlobStore } from "./skills/blob_store.ts";
 import type { SkillFolder } from "./skills/folder.ts";
+import type { MarkerRule } from "./skills/messages/markers.ts";
+import type { Upstream } from "./skills/messages/upstream.ts";
 import type { MarkdownRules } from "./skills/rules.ts";
 import type { SkillsServiceOptions } from "./skills/service.ts";
 
@@ -24,6 +26,8 @@ export interface SkillsOptions {
   readonly intake?: SkillsServiceOptions["intake"];
   /** Skills that one messages request may use. @default 8 */
   readonly skillsPerRequest?: number;
+  /** `POST /v1/messages`. `false` leaves it out. @default the scripted model answers */
+  readonly messages?: MessagesSettings | false;
   /**
    * Whether requests with a bearer token, without `x-api-key` and `anthropic-version`, are OpenAI's dialect rather than
    * today's Skills API. @default false
@@ -33,6 +37,21 @@ export interface SkillsOptions {
   readonly unknownBetas?: "ignore" | "refuse";
   /** `off` lets everybody read and write: for a machine of one's own. @default "required" */
   readonly auth?: "required" | "off";
+}
+
+export interface MessagesSettings {
+  /** The model endpoint that requests go to. @default none: a scripted model answers, offline */
+  readonly upstream?: Upstream;
+  /**
+   * Whether requests with skills must name the three markers in `anthropic-beta`: `auto` asks it of revision 2023-06-01
+   * and of requests without a revision.
+   * @default "auto"
+   */
+  readonly markers?: MarkerRule;
+  /** Bytes of a request. @default 33554432 */
+  readonly bodyLimit?: number;
+  /** How often the model is asked within one request, which then pauses. @default 10 */
+  readonly mostRounds?: number;
 }
 
 const MEBIBYTE = 1024 * 1024;
@@ -45,6 +64,7 @@ type Completed =
   | "packageRules"
   | "intake"
   | "skillsPerRequest"
+  | "messages"
   | "openai"
   | "unknownBetas";
 
@@ -63,7 +83,17 @@ export function completeSkills(options: SkillsOptions): Pick<SkillsServiceOption
     skillsPerRequest: checkWhole("skills.skillsPerRequest", options.skillsPerRequest ?? (isGa ? 20 : 8), 1),
     packageRules: options.packageRules ?? {},
     intake: options.intake,
+    messages: options.messages === false ? undefined : completeMessages(options.messages ?? {}),
     openai: options.openai ?? false,
     unknownBetas: options.unknownBetas ?? "ignore",
+  };
+}
+
+function completeMessages(settings: MessagesSettings): SkillsServiceOptions["messages"] {
+  return {
+    upstream: settings.upstream,
+    markers: settings.markers ?? "auto",
+    bodyLimit: checkWhole("skills.messages.bodyLimit", settings.bodyLimit ?? 32 * MEBIBYTE, 1024),
+    mostRounds: checkWhole("skills.messages.mostRounds", settings.mostRounds ?? 10, 1),
   };
 }

@@ -1,5 +1,6 @@
 /**
- * Which scopes allow what: `admin` implies `skills:write`, which implies `skills:read`.
+ * Which scopes allow what: `admin` implies `skills:write`, which implies `skills:read` and `messages:write`. Who may read
+ * skills may not spend what a model costs.
  *
  * @module
  */
@@ -11,4 +12,8 @@ export function mayWrite({ scopes }: Principal): boolean {
 
 export function mayRead(principal: Principal): boolean {
   return principal.scopes.has("skills:read") || mayWrite(principal);
+}
+
+export function mayMessage(principal: Principal): boolean {
+  return principal.scopes.has("messages:write") || mayWrite(principal);
 }

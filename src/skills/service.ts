@@ -21,7 +21,9 @@ import { type Diagnostic, openDirectory } from "./directory.ts";
 import { contentEndpoints } from "./content_endpoints.ts";
 import { createEntries } from "./entries.ts";
 import type { SkillFolder } from "./folder.ts";
-import { mayRead, mayWrite } from "./permission.ts";
+import { createLibrary } from "./library.ts";
+import { createMessages, type MessagesOptions } from "./messages/messages.ts";
+import { mayMessage, mayRead, mayWrite } from "./permission.ts";
 import type { MarkdownRules } from "./rules.ts";
 import { skillEndpoints } from "./skill_endpoints.ts";
 import { createIntake, type IntakeOptions } from "./upload.ts";
@@ -47,6 +49,8 @@ export interface SkillsServiceOptions {
   /** How much uploads may hold together, and how slow they may be. */
   readonly intake?: Omit<IntakeOptions, "limit"> | undefined;
   readonly skillsPerRequest: number;
+  /** `undefined` leaves `/v1/messages` out. */
+  readonly messages: Pick<MessagesOptions, "upstream" | "markers" | "bodyLimit" | "mostRounds"> | undefined;
   readonly openai: boolean;
   readonly unknownBetas: "ignore" | "refuse";
   /** 32 bytes that are the same on every instance. */
@@ -69,6 +73,7 @@ export interface SkillsService extends Service {
 
 const METHODS = "GET, POST, DELETE";
 const READ: Need = { may: mayRead, scope: "skills:read" };
+const MESSAGE: Need = { may: mayMessage, scope: "messages:write" };
 const WRITE: Need = { may: mayWrite, scope: "skills:write" };
 
 /** The Skills service. */
@@ -95,24 +100,26 @@ export function skillsService(options: SkillsServiceOptions): SkillsService {
   const usages = usageEndpoints(workshop, usage);
 
   /** Runs an endpoint, and answers whatever comes of it. */
-  const run = (endpoint: Endpoint, need: Need): RouteHandler => async (request, context, parameters) => {
-    const requestId = newRequestId();
-    const dialect = dialectOf(request, openai);
-    const { id = "", version = "" } = parameters;
-    let response: Response;
-    try {
-      const principal = await authorize(request, context, dialect, need);
-      const answer = await endpoint({ request, context, principal, dialect, id, version });
-      if (typeof answer === "string") response = answerJson(dialect, 200, answer, requestId);
-      else response = withFields(answer, requestIdFields(dialect, requestId));
-      if (request.headers.has("anthropic-workspace-id")) {
-        response.headers.set("anthropic-workspace-id", principal.workspace);
+  const run =
+    (endpoint: Endpoint, need: Need, mayBeOpenai = openai): RouteHandler =>
+    async (request, context, parameters) => {
+      const requestId = newRequestId();
+      const dialect = dialectOf(request, mayBeOpenai);
+      const { id = "", version = "" } = parameters;
+      let response: Response;
+      try {
+        const principal = await authorize(request, context, dialect, need);
+        const answer = await endpoint({ request, context, principal, dialect, id, version });
+        if (typeof answer === "string") response = answerJson(dialect, 200, answer, requestId);
+        else response = withFields(answer, requestIdFields(dialect, requestId));
+        if (request.headers.has("anthropic-workspace-id")) {
+          response.headers.set("anthropic-workspace-id", principal.workspace);
+        }
+      } catch (error) {
+        response = refuse(dialect, error, requestId, observe);
       }
-    } catch (error) {
-      response = refuse(dialect, error, requestId, observe);
-    }
-    return response;
-  };
+      return response;
+    };
 
   const routes: Route[] = [
     { method: "GET", path: "/v1/skills", handle: run(skills.list, READ) },
@@ -132,6 +139,12 @@ export function skillsService(options: SkillsServiceOptions): SkillsService {
       handle: run(contents.ofVersion, READ),
     },
   ];
+  if (options.messages) {
+    const library = createLibrary(store, ledger, directory);
+    const answer = createMessages({ ...options, ...options.messages, observe, library });
+    const messages: Endpoint = ({ principal, request, context }) => answer(principal, request, context);
+    routes.push({ method: "POST", path: "/v1/messages", handle: run(messages, MESSAGE, false) });
+  }
   if (openai) {
     routes.push(
       { method: "POST", path: "/v1/skills/:id", handle: run(skills.setDefault, WRITE) },

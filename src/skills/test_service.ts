@@ -70,6 +70,7 @@ export async function newService(options: Partial<SkillsServiceOptions> = {}): P
     uploadLimit: 8 * 1024 * 1024,
     packageRules: {},
     skillsPerRequest: 8,
+    messages: { markers: "auto", bodyLimit: 1024 * 1024 },
     openai: false,
     unknownBetas: "ignore",
     cursorKey: () => Promise.resolve(cursorKey),
