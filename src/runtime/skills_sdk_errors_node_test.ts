@@ -1,3 +1,5 @@
+import { createReadStream } from "node:fs";
+import { fileURLToPath } from "node:url";
 import Anthropic, { toFile } from "@anthropic-ai/sdk";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
@@ -52,24 +54,32 @@ async function attempts(call: () => PromiseLike<unknown>): Promise<{ error: Refu
 
 test("400: a package that breaks rules names file, line, rule and what to do, and is not sent again", async () => {
   const { error, count } = await attempts(() =>
-    create(client, { "x/SKILL.md": `---\nname: Bad Name\ndescription: ${"d".repeat(1025)}\n---\n` })
+    create(client, { "Bad_Name/SKILL.md": `---\nname: Bad_Name\ndescription: ${"d".repeat(1025)}\n---\n` })
   );
   assert.instance(error, Anthropic.BadRequestError);
   checkEnvelope(error, 400, "invalid_request_error", /name.*description/s);
   assert.is(count, 1);
-  const details = error.details as unknown as {
-    error_code: string;
-    problems: { code: string; file: string; line: number | null; message: string; hint: string | null }[];
-  };
-  assert.is(error.errorCode, details.error_code);
-  assert.is(details.error_code, details.problems[0]!.code);
-  assert.ok(details.problems.length >= 2, "all that is wrong, not only the first");
-  for (const problem of details.problems) {
-    assert.equal(Object.keys(problem), ["code", "file", "line", "message", "hint"]);
-    assert.match(problem.code, /^[a-z]+(-[a-z]+)*$/);
-    assert.match(error.apiMessage!, problem.message);
-  }
-  assert.equal(details.problems.map(({ file, line }) => [file, line]), [["SKILL.md", 2], ["SKILL.md", 3]]);
+  assert.is(error.errorCode, "name-form");
+  assert.equal(error.details as unknown, {
+    error_code: "name-form",
+    problems: [
+      {
+        code: "name-form",
+        file: "SKILL.md",
+        line: 2,
+        message:
+          "field 'name' in SKILL.md must be lower-case letters (a to z), digits and single hyphens between them",
+        hint: "such as bad-name",
+      },
+      {
+        code: "description-length",
+        file: "SKILL.md",
+        line: 3,
+        message: "field 'description' in SKILL.md must be at most 1024 characters, but has 1025",
+        hint: "shorten it by 1",
+      },
+    ],
+  });
 });
 
 test("400: no SKILL.md, no front matter, no files, not UTF-8", async () => {
@@ -89,6 +99,17 @@ test("400: no SKILL.md, no front matter, no files, not UTF-8", async () => {
     assert.is(count, 1);
   }
   assert.equal((await client.skills.list()).data, [], "none of them left anything");
+});
+
+test("400: a stream of a file is sent under its whole path, and the message says how to name it instead", async () => {
+  const path = fileURLToPath(new URL("../../fixtures/skills/meeting-notes/SKILL.md", import.meta.url));
+  const { error } = await attempts(() => client.skills.create({ files: [createReadStream(path)] }));
+  assert.instance(error, Anthropic.BadRequestError);
+  checkEnvelope(error, 400, "invalid_request_error", /must be relative.*as they lie in the skill's folder/);
+  const file = await toFile(createReadStream(path), "meeting-notes/SKILL.md");
+  const made = await client.skills.create({ files: [file] });
+  assert.is(made.display_name, "meeting-notes");
+  await client.skills.delete(made.id);
 });
 
 test("400: labels that are empty, too long, or more than one line", async () => {

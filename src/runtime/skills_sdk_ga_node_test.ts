@@ -5,7 +5,14 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { zip } from "../skills/test_service.ts";
 import { temporaryFolder } from "./test_process.ts";
-import { refusal, skillMarkdown, type SkillsServer, startSkills, TIME } from "./test_skills_server.ts";
+import {
+  refusal,
+  skillMarkdown,
+  type SkillsServer,
+  startSkills,
+  TIME,
+  unpack,
+} from "./test_skills_server.ts";
 
 const test = suite("@anthropic-ai/sdk: skills as the API serves them today");
 const folder = temporaryFolder();
@@ -101,6 +108,14 @@ test("an upload may be a zip, wrapped or flat, whatever it is called, also as a 
     const content = await client.beta.skills.versions.download(version.id, { skill_id: made.id });
     assert.is(content.status, 200);
   }
+});
+
+test("files may come without their folder, as clients send them that keep base names only", async () => {
+  const made = await client.skills.create({
+    files: [await toFile(bytes("x"), "run.py"), await toFile(bytes(skillMarkdown("notes")), "SKILL.md")],
+  });
+  const response = await client.beta.skills.versions.download(made.latest_version_id, { skill_id: made.id });
+  assert.equal([...(await unpack(response)).keys()], ["notes/SKILL.md", "notes/run.py"]);
 });
 
 test("list follows pages to the end, newest first, with the limit and filter of the first page", async () => {
