@@ -3,19 +3,19 @@
  *
  * @module
  */
-import { join, resolve } from "node:path";
 import process from "node:process";
 import type { TrivetEvent } from "../../events.ts";
 import { StoreUnavailableError } from "../../store/store.ts";
 import { createTrivet, type Trivet } from "../../trivet.ts";
 import type { FetchHandler, RunningServer, ServeOptions } from "../server.ts";
-import { skillFolder } from "../skill_folder.ts";
 import { createPublicConnect } from "../public_connect.ts";
 import { DATA_HELP, DATA_OPTION, isShared, openStore, readPlace } from "./data.ts";
 import { type Demo, ensureDemo, ensureSkills, UNKNOWN_DEMO, withoutSecrets } from "./demo.ts";
 import { endSoon, namesOf, offerChanges } from "./offer_tools.ts";
 import { printError, printLine, readArguments, textOption, UsageError, wordOption } from "./output.ts";
+import { readSkillFolders, SKILLS_HELP, SKILLS_OPTION } from "./skill_folders.ts";
 import { MODULE_HELP, MODULE_OPTION, readModule, WATCH_HELP } from "./tool_module.ts";
+import { watchSkills } from "./watch_skills.ts";
 
 export const summary = "runs the authorization server, the Skills service and the tool server";
 export const help: string = `trivet serve: runs everything on one port
@@ -31,7 +31,7 @@ ${WATCH_HELP}
 ${DATA_HELP}
   --cache MS          with a store on the network: how long a token check may be answered from memory; a
                       revocation is acknowledged that much later (default: 1000)
-  --skills DIR        folder of local skills (default: DIR/skills)
+${SKILLS_HELP}
   --token-format KIND opaque or jwt (default: opaque)
   --registration WHO  who may register a client: open, token (the scope clients:register) or off (default: open)
   --mcp-auth MODE     required, optional or off (default: optional)
@@ -55,10 +55,10 @@ export async function run(argv: readonly string[]): Promise<void> {
   const { values, operands: [path] } = readArguments(argv, {
     ...DATA_OPTION,
     ...MODULE_OPTION,
+    ...SKILLS_OPTION,
     port: { type: "string" },
     host: { type: "string" },
     issuer: { type: "string" },
-    skills: { type: "string" },
     "token-format": { type: "string" },
     "registration": { type: "string" },
     "mcp-auth": { type: "string" },
@@ -80,7 +80,7 @@ export async function run(argv: readonly string[]): Promise<void> {
   const cache = readMilliseconds(textOption(values, "cache") ?? "1000");
   // A database that others use as well gets nothing that nobody asked for.
   const wantsDemo = values.demo === true || values["no-demo"] !== true && !isShared(place);
-  const skills = resolve(textOption(values, "skills") ?? join(folder, "skills"));
+  const { named, folders } = readSkillFolders(values, folder);
 
   // Listens before anything is made: a port that is taken must leave no trace, and 0 is known only then.
   let ready: (trivet: Trivet) => void;
@@ -97,13 +97,13 @@ export async function run(argv: readonly string[]): Promise<void> {
     const store = await openStore(place, cache);
     try {
       const definitions = await module?.load({ store }) ?? [];
-      ensureSkills(skills);
+      ensureSkills(named[0]!);
       const blobs = await place.openBlobs();
       trivet = createTrivet({
         issuer,
         store,
         oauth: { accessTokenFormat, registration, connect: createPublicConnect() },
-        skills: { folders: [skillFolder(skills)], ...(blobs && { blobs }) },
+        skills: { folders, ...(blobs && { blobs }) },
         mcp: { auth, definitions, sse: values.sse === true },
         onEvent: report,
       });
@@ -111,19 +111,24 @@ export async function run(argv: readonly string[]): Promise<void> {
         ? await ensureDemo(store, place.store === "memory" ? undefined : folder)
         : { demo: undefined, created: false };
       ready!(trivet);
-      for (const { where, message, skipped } of await trivet.skills!.diagnostics()) {
-        printError(`trivet: ${skipped ? "skipped" : "note on"} ${where}: ${message}`);
-      }
+      const unwatchSkills = await watchSkills(trivet);
       const secrets = created || values["show-secrets"] === true;
       const shown = demo === undefined ? UNKNOWN_DEMO : secrets ? demo : withoutSecrets(demo);
       if (values.json) {
         printLine(
-          JSON.stringify({ issuer, url: server.url, ...shown, mcp: `${issuer}/mcp`, skills_dir: skills }),
+          JSON.stringify({ issuer, url: server.url, ...shown, mcp: `${issuer}/mcp`, skills_dir: named[0] }),
         );
       } else {
         const paths = values.sse ? "/mcp, /mcp/sse" : "/mcp";
         const tools = module ? `${paths}           ${module.name}: ${namesOf(definitions)}` : paths;
-        printBanner(issuer, skills, tools, wantsDemo ? shown : undefined, created, auth === "required");
+        printBanner(
+          issuer,
+          named.join(", "),
+          tools,
+          wantsDemo ? shown : undefined,
+          created,
+          auth === "required",
+        );
       }
       const unwatch = module && offerChanges(trivet, module, { store });
       const collecting = setInterval(() => collect(trivet!), COLLECT_EVERY);
@@ -131,6 +136,7 @@ export async function run(argv: readonly string[]): Promise<void> {
       await stop;
       clearInterval(collecting);
       unwatch?.();
+      unwatchSkills();
       if (!values.json) printError("Stopping: requests in flight are finished first");
     } finally {
       // Streams have no end of their own that the server could wait for.

@@ -4,16 +4,16 @@
  * @module
  */
 import { Console } from "node:console";
-import { join, resolve } from "node:path";
 import process from "node:process";
 import { createTrivet } from "../../trivet.ts";
-import { skillFolder } from "../skill_folder.ts";
 import { CALLER_HELP, readCaller } from "./caller.ts";
 import { DATA_HELP, DATA_OPTION, openStore, readPlace } from "./data.ts";
 import { ensureSkills } from "./demo.ts";
 import { endSoon, offerChanges } from "./offer_tools.ts";
 import { printError, readArguments, textOption } from "./output.ts";
+import { readSkillFolders, SKILLS_HELP, SKILLS_OPTION } from "./skill_folders.ts";
 import { MODULE_HELP, MODULE_OPTION, readModule, WATCH_HELP } from "./tool_module.ts";
+import { watchSkills } from "./watch_skills.ts";
 
 export const summary = "serves tools to one MCP client over standard input and output";
 export const help: string = `trivet stdio: serves tools to one MCP client over standard input and output
@@ -25,7 +25,7 @@ What it writes by \`console\` goes to standard error.
 
 ${WATCH_HELP}
 ${DATA_HELP}
-  --skills DIR   folder of local skills (default: DIR/skills)
+${SKILLS_HELP}
   --issuer URL   the server that gave TRIVET_TOKEN (default: http://127.0.0.1:8787)
 
 ${CALLER_HELP}
@@ -40,23 +40,23 @@ export async function run(argv: readonly string[]): Promise<void> {
   const { values, operands: [path] } = readArguments(argv, {
     ...DATA_OPTION,
     ...MODULE_OPTION,
-    skills: { type: "string" },
+    ...SKILLS_OPTION,
     issuer: { type: "string" },
   }, 1);
   const module = readModule(path, values);
   const place = readPlace(values, process.env);
-  const skills = resolve(textOption(values, "skills") ?? join(place.folder, "skills"));
+  const { named, folders } = readSkillFolders(values, place.folder);
   const issuer = textOption(values, "issuer") ?? "http://127.0.0.1:8787";
   // Standard output is the protocol's.
   globalThis.console = new Console(process.stderr, process.stderr);
   const store = await openStore(place);
   try {
-    ensureSkills(skills);
+    ensureSkills(named[0]!);
     const blobs = await place.openBlobs();
     const trivet = createTrivet({
       issuer,
       store,
-      skills: { folders: [skillFolder(skills)], ...(blobs && { blobs }) },
+      skills: { folders, ...(blobs && { blobs }) },
       mcp: { definitions: await module?.load({ store }) ?? [] },
       onEvent: (event) => {
         if (event.type === "fault") printError(`trivet: fault in ${event.where}: ${String(event.error)}`);
@@ -66,11 +66,13 @@ export async function run(argv: readonly string[]): Promise<void> {
     const ended = new AbortController();
     const unwatch = caller.watch((reason) => ended.abort(reason));
     const stop = module && offerChanges(trivet, module, { store });
+    const watched = watchSkills(trivet);
     try {
       await trivet.mcp!.serveStdio(readInput(ended.signal), writeOutput(), caller.principal);
     } finally {
       unwatch();
       stop?.();
+      (await watched)();
     }
     if (ended.signal.aborted) throw new Error(ended.signal.reason);
   } finally {

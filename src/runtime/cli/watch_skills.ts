@@ -1,10 +1,11 @@
 /**
  * What becomes of local skills while a server runs: what is not served is told on its console, once, and clients of the
- * tool server hear when the list of skills is another.
+ * tool server hear when the list of skills is another, or a file that they subscribed to.
  *
  * @module
  */
 import { clearTimeout, setTimeout } from "node:timers";
+import { writeSkillUri } from "../../mcp/skill_uri.ts";
 import type { Trivet } from "../../trivet.ts";
 import { printError } from "./output.ts";
 
@@ -13,6 +14,10 @@ const LOOK_EVERY = 2000;
 const REST = 20;
 /** Names in one line. */
 const MOST_NAMES = 8;
+/** Skills whose files are compared. */
+const MOST_SKILLS = 1000;
+
+type Skills = NonNullable<Trivet["skills"]>;
 
 /**
  * Looks at the skills now, and then again and again. Failures are told by requests, which have them too.
@@ -23,6 +28,7 @@ export async function watchSkills(trivet: Trivet): Promise<() => void> {
   if (!skills) return () => {};
   let told: ReadonlySet<string> = new Set();
   let listed: string | undefined;
+  let seen: ReadonlyMap<string, string> = new Map();
   let ended = false;
   let timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -30,10 +36,14 @@ export async function watchSkills(trivet: Trivet): Promise<() => void> {
     const lines = await describeDiagnostics(skills!);
     for (const line of lines) if (!told.has(line)) printError(line);
     told = new Set(lines);
-    // Without a caller: local skills alone.
-    const list = JSON.stringify(await skills!.catalog.list(undefined));
+    const { list, files } = await listSkills(skills!);
     if (listed !== undefined && list !== listed) await mcp?.listChanged("resources");
+    for (const [uri, content] of files) {
+      const before = seen.get(uri);
+      if (before !== undefined && before !== content) await mcp?.resourceUpdated(uri);
+    }
     listed = list;
+    seen = files;
   }
 
   async function lookAgain(): Promise<void> {
@@ -52,7 +62,7 @@ export async function watchSkills(trivet: Trivet): Promise<() => void> {
 }
 
 /** A line for each that is not served, and one for all that are served otherwise than their authors may expect. */
-async function describeDiagnostics(skills: NonNullable<Trivet["skills"]>): Promise<string[]> {
+async function describeDiagnostics(skills: Skills): Promise<string[]> {
   const diagnostics = await skills.diagnostics();
   const lines = diagnostics
     .filter(({ skipped }) => skipped)
@@ -62,4 +72,17 @@ async function describeDiagnostics(skills: NonNullable<Trivet["skills"]>): Promi
   const names = noted.slice(0, MOST_NAMES).join(", ");
   const more = noted.length > MOST_NAMES ? ` and ${noted.length - MOST_NAMES} more` : "";
   return [...lines, `trivet: note on ${names}${more}: "trivet skill doctor" tells what may be better`];
+}
+
+/** Local skills as they are listed, and their files by URI, each with what changes with its content. */
+async function listSkills({ catalog }: Skills): Promise<{ list: string; files: Map<string, string> }> {
+  const files = new Map<string, string>();
+  // Without a caller: local skills alone.
+  const { entries } = await catalog.page(undefined, { limit: MOST_SKILLS });
+  for (const entry of entries) {
+    for (const { path, size, digest } of await entry.files() ?? []) {
+      files.set(writeSkillUri([...entry.path, ...path.split("/")]), digest ?? String(size));
+    }
+  }
+  return { list: JSON.stringify(entries.map(({ frontMatter }) => frontMatter)), files };
 }
