@@ -1,0 +1,80 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { ask, newMessages } from "./test_messages.ts";
+
+const test = suite("skills/messages/request");
+
+const { post, say } = newMessages();
+
+async function refused(body: unknown): Promise<string> {
+  const response = await post(body);
+  assert.is(response.status, 400);
+  const { error, message } = await response.json();
+  if (error) assert.is(error.type, "invalid_request_error");
+  return message ?? error.message;
+}
+
+test("a body that is no JSON object", async () => {
+  for (const body of ["", "{", "\0"]) assert.is(await refused(body), "The body must be JSON");
+  for (const body of ["null", "[]", '"text"', "5"]) {
+    assert.is(await refused(body), "The body must be a JSON object");
+  }
+});
+
+test("each member that Trivet acts on is named when it is wrong", async () => {
+  const user = { role: "user", content: "Hi" };
+  for (
+    const [more, message] of [
+      [{ model: undefined }, "model: must name a model"],
+      [{ model: "" }, "model: must name a model"],
+      [{ max_tokens: undefined }, "max_tokens: must be a whole number of tokens"],
+      [{ max_tokens: -1 }, "max_tokens: must be a whole number of tokens"],
+      [{ max_tokens: 1.5 }, "max_tokens: must be a whole number of tokens"],
+      [{ messages: undefined }, "messages: must be a list of at least one message"],
+      [{ messages: [] }, "messages: must be a list of at least one message"],
+      [{ messages: [user, "Hi"] }, "messages.1: must be an object with role and content"],
+      [{ messages: [{ ...user, role: "tool" }] }, 'messages.0.role: must be "user" or "assistant"'],
+      [{ messages: [{ role: "user" }] }, "messages.0.content: must be text or a list of blocks"],
+      [{ messages: [{ ...user, content: ["Hi"] }] }, "messages.0.content.0: must be an object with a type"],
+      [{ messages: [{ ...user, content: [{ type: "text" }] }] }, "messages.0.content.0.text: must be text"],
+      [{ system: 5 }, "system: must be text or a list of blocks"],
+      [{ system: [null] }, "system.0: must be an object with a type"],
+      [{ tools: {} }, "tools: must be a list"],
+      [{ tools: [null] }, "tools.0: must be an object"],
+      [{ tools: [{}] }, "tools.0.name: must be text"],
+      [{ tools: [{ name: "x", type: 5 }] }, "tools.0.type: must be text"],
+      [{ stream: "yes" }, "stream: must be true or false"],
+    ] as const
+  ) {
+    assert.is(await refused(ask(["forms"], more)), message);
+    assert.is(await refused(ask([], more)), message);
+  }
+});
+
+test("a body past the limit is refused as such", async () => {
+  const { post } = newMessages(undefined, { bodyLimit: 100 });
+  const response = await post(ask(["forms"]));
+  assert.is(response.status, 413);
+});
+
+test("a body that is nested without end is refused, and harms nothing", async () => {
+  const deep = "[".repeat(200_000) + "]".repeat(200_000);
+  const body = JSON.stringify(ask(["forms"])).replace('"any"', `"any","metadata":${deep}`);
+  const response = await post(body);
+  assert.ok([200, 400].includes(response.status), String(response.status));
+  assert.is((await post(ask(["forms"]))).status, 200);
+});
+
+test("names of the language are names like others", async () => {
+  const body = '{"__proto__":{"stream":true},"constructor":5,' + JSON.stringify(ask(["forms"])).slice(1);
+  const answer = await say(JSON.parse(body));
+  assert.is(answer.type, "message");
+  const names = ask(["forms"], {
+    tools: [{ name: "__proto__", input_schema: {} }, ...ask([]).tools as unknown[]],
+  });
+  assert.is((await say(names)).type, "message");
+  const response = await post(ask(["__proto__"]));
+  assert.is(response.status, 404);
+});
+
+test.run();
