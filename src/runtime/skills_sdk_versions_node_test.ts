@@ -214,7 +214,9 @@ test("download gives one zip with one folder, byte for byte the same each time, 
   const etag = response.headers.get("etag")!;
   assert.match(etag, /^"[^"]+"$/);
   const archive = new Uint8Array(await response.arrayBuffer());
-  assert.is(response.headers.get("content-length"), String(archive.length));
+  // Bun sends every stream in chunks, whatever its length.
+  const length = "Bun" in globalThis ? null : String(archive.length);
+  assert.is(response.headers.get("content-length"), length);
   assert.equal(
     await unpack(archive),
     new Map([
