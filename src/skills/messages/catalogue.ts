@@ -101,7 +101,7 @@ function unescape(text: string): string {
 
 /** Nor like another line, nor hold what no person sees. U+200D joins emoji. */
 function oneLine(text: string): string {
-  return text.replace(/[\s\p{Cc}]+/gu, " ").replace(/(?!\u200d)\p{Cf}/gu, "").trim();
+  return text.replace(/(?!\u200d)\p{Cf}/gu, "").replace(/[\s\p{Cc}]+/gu, " ").trim();
 }
 
 function shorten(text: string): string {

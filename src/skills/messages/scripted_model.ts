@@ -26,7 +26,10 @@ const PIECE = 48;
 export function askScriptedModel(): AskModel {
   return ({ body, stream }) => {
     const request = JSON.parse(body) as MessagesBody;
-    const message = answer(request, (purpose) => encodeBase64url(sha256(purpose + body)).replace(/\W/g, "0"));
+    const message = answer(
+      request,
+      (purpose) => encodeBase64url(sha256(purpose + body)).replace(/[\W_]/g, "0"),
+    );
     const text = stream ? toStream(message).map(writeEvent).join("") : JSON.stringify(message);
     return Promise.resolve({
       type: stream ? "text/event-stream" : "application/json",

@@ -1,0 +1,215 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import type { OpenSkill } from "../library.ts";
+import { StoreUnavailableError } from "../../store/store.ts";
+import { type Shown, ViewAnswers } from "./view_answers.ts";
+import { type Any, ask, call, json, newMessages, text } from "./test_messages.ts";
+
+const test = suite("skills/messages/view_answers");
+
+const VIEW = "text_editor_code_execution";
+
+/** A skill of these files. */
+function skillOf(files: Readonly<Record<string, string | Uint8Array>>, body = "Body\n"): OpenSkill {
+  const all = Object.entries({ "SKILL.md": `---\nname: x\n---\n${body}`, ...files });
+  const bytesOf = (content: string | Uint8Array) =>
+    typeof content === "string" ? new TextEncoder().encode(content) : content;
+  return {
+    id: "skill_1",
+    source: "custom",
+    version: 'skver_"1"',
+    epoch: "1",
+    name: "x",
+    description: "",
+    tokens: { metadata: 1, instructions: 2 },
+    files: () =>
+      Promise.resolve(
+        all.map(([path, content]) => ({
+          path,
+          size: bytesOf(content).length,
+          type: "image/png",
+          digest: undefined,
+        })),
+      ),
+    instructions: () => Promise.resolve(body),
+    read: (path) =>
+      Promise.resolve(all.filter(([each]) => each === path).map(([, content]) => bytesOf(content))[0]),
+  };
+}
+
+async function view(
+  skill: OpenSkill,
+  path: string,
+  lines?: readonly [number, number],
+): Promise<{ content: Any; shown: Shown[] }> {
+  const shown: Shown[] = [];
+  const answers = new ViewAnswers([skill], [], (each) => shown.push(each));
+  return { content: await answers.answer({ folder: "x", path, lines }), shown };
+}
+
+const result = (
+  content: string,
+  num_lines: number | null,
+  start_line: number | null,
+  total_lines: number | null,
+) => ({
+  type: `${VIEW}_view_result`,
+  file_type: "text",
+  content,
+  num_lines,
+  start_line,
+  total_lines,
+});
+
+test("a file, whole and in parts", async () => {
+  const skill = skillOf({ "a.md": "1\n2\r\n3\n4\n", "b.md": "1\n2", "empty.md": "", "n.md": "\n" });
+  const read = async (path: string, lines?: readonly [number, number]) =>
+    (await view(skill, path, lines)).content;
+  assert.equal(await read("a.md"), result("1\n2\r\n3\n4", 4, 1, 4));
+  assert.equal(
+    await read("a.md", [2, 3]),
+    result("2\r\n3\n[Lines 2 to 3 of 4. Read on with offset 4.]", 2, 2, 4),
+  );
+  assert.equal(await read("a.md", [4, -1]), result("4", 1, 4, 4));
+  assert.equal(await read("a.md", [1, 100]), result("1\n2\r\n3\n4", 4, 1, 4));
+  assert.equal(await read("b.md", [2, 2]), result("2", 1, 2, 2));
+  assert.equal(await read("empty.md"), result("", 0, 1, 0));
+  assert.equal(await read("n.md"), result("", 1, 1, 1));
+  assert.equal(await read("a.md", [5, -1]), {
+    type: `${VIEW}_tool_result_error`,
+    error_code: "invalid_tool_input",
+    error_message: "a.md has 4 lines, and so no line 5",
+  });
+});
+
+test("a long file is cut at a line, says so, and can be read on to its end", async () => {
+  const lines = Array.from({ length: 9000 }, (_, at) => `line ${at + 1}`);
+  const skill = skillOf({ "a.md": lines.join("\n") });
+  const read: string[] = [];
+  for (let offset = 1; offset !== undefined;) {
+    const { content } = await view(skill, "a.md", [offset, -1]);
+    assert.ok(content.content.length <= 50_100);
+    const shown = content.content.split("\n");
+    const [, from, to, next] =
+      /^\[Lines (\d+) to (\d+) of 9000\. Read on with offset (\d+)\.\]$/.exec(shown.at(-1)) ?? [];
+    assert.is(content.start_line, offset);
+    if (next !== undefined) {
+      shown.pop();
+      assert.equal([from, to].map(Number), [offset, Number(next) - 1]);
+    }
+    assert.is(content.num_lines, shown.length);
+    read.push(...shown);
+    offset = next === undefined ? undefined as never : Number(next);
+  }
+  assert.equal(read, lines);
+});
+
+test("a line that is too long is cut, and what follows it can be read", async () => {
+  const skill = skillOf({ "a.md": `first\n${"x".repeat(60_000)}\nlast\n` });
+  const first = (await view(skill, "a.md")).content;
+  assert.equal(first, result("first\n[Lines 1 to 1 of 3. Read on with offset 2.]", 1, 1, 3));
+  const { content } = (await view(skill, "a.md", [2, -1])).content;
+  assert.ok(content.startsWith("x".repeat(50_000) + "\n[Line 2 is cut after 50000 of 60000 characters.]"));
+  assert.ok(content.endsWith("\n[Lines 2 to 2 of 3. Read on with offset 3.]"));
+  assert.equal((await view(skill, "a.md", [3, -1])).content, result("last", 1, 3, 3));
+});
+
+test("what is no text is told by its type and size", async () => {
+  const skill = skillOf({ "a.png": Uint8Array.of(137, 80, 78, 71), "b.bin": "a\0b" });
+  assert.equal(
+    (await view(skill, "a.png")).content,
+    result("a.png is no text: image/png, 4 bytes. It cannot be shown here.", null, null, null),
+  );
+  const { content, shown } = await view(skill, "b.bin");
+  assert.match(content.content, /3 bytes/);
+  assert.equal(shown, []);
+});
+
+test("paths are looked up, never joined", async () => {
+  const skill = skillOf({ "a/b.md": "x" });
+  for (
+    const path of [
+      "../x/a/b.md",
+      "a//b.md",
+      "a/../a/b.md",
+      "A/B.md",
+      "a%2fb.md",
+      "a/b.md\0",
+      "/etc/passwd",
+      "a",
+    ]
+  ) {
+    assert.is((await view(skill, path)).content.error_code, "file_not_found", path);
+  }
+});
+
+test("instructions of any length: what is cut can be read on in the file", async () => {
+  const body = Array.from({ length: 20_000 }, (_, at) => `line ${at + 1}\n`).join("");
+  const skill = skillOf({}, body);
+  const { content, shown } = await view(skill, "SKILL.md");
+  const [, next] = /\n\[The instructions go on: read SKILL\.md with offset (\d+)\.\]\n<\/skill_content>/.exec(
+    content.content,
+  )!;
+  assert.is(content.start_line, 4);
+  assert.is(content.total_lines, 20_003);
+  assert.is(Number(next), 4 + content.num_lines);
+  const more = (await view(skill, "SKILL.md", [Number(next), -1])).content;
+  assert.ok(more.content.startsWith(`line ${content.num_lines + 1}\n`));
+  assert.equal(shown, [{ skill, level: 2, tokens: 2 }]);
+});
+
+test("many files are listed in part, and the rest is counted", async () => {
+  const skill = skillOf(Object.fromEntries(Array.from({ length: 250 }, (_, at) => [`f${at}<.md`, "x"])));
+  const { content } = (await view(skill, "SKILL.md")).content;
+  assert.is(content.match(/<file bytes="1">f\d+&lt;\.md<\/file>/g).length, 200);
+  assert.match(content, /\n\[and 50 more\]\n<\/skill_files>$/);
+  assert.match((await view(skill, "none")).content.error_message, /f18<\.md, and 231 more$/);
+});
+
+test("a skill that cannot be read now is unavailable to the model, and a fault to the operator", async () => {
+  const messages = newMessages([
+    json([call("toolu_1", "load_skill", { name: "forms" })]),
+    json([text("Without it, then.")]),
+  ], {
+    library: {
+      open: () =>
+        Promise.resolve({
+          ...skillOf({}),
+          name: "forms",
+          instructions: () => Promise.reject(new StoreUnavailableError("away")),
+        }),
+    },
+  });
+  const { content } = await messages.say(ask(["forms"]));
+  assert.equal(content[1].content, {
+    type: `${VIEW}_tool_result_error`,
+    error_code: "unavailable",
+    error_message: "The skill cannot be read now",
+  });
+  assert.equal(content[2], text("Without it, then."));
+  assert.is(messages.events.filter(({ type }) => type === "fault").length, 1);
+});
+
+test("what each level cost is told, once for each time that it was given", async () => {
+  const { say, events, idOf } = newMessages([
+    json([
+      call("toolu_1", "load_skill", { name: "forms" }),
+      call("toolu_2", "load_skill", { name: "forms" }),
+      call("toolu_3", "read_skill_file", { name: "forms", path: "references/fields.md" }),
+      call("toolu_4", "read_skill_file", { name: "forms", path: "none" }),
+    ]),
+    json([text("Done")]),
+  ]);
+  const { container } = await say(ask(["tables", "forms"]));
+  const [tables, forms] = container.skills;
+  const common = { type: "skill_disclosed", workspace: "default", via: "messages" };
+  const of = { id: await idOf("forms"), name: "forms", version: forms.version };
+  assert.equal(events, [
+    { ...common, id: tables.skill_id, name: "tables", version: tables.version, level: 1, tokens: 12 },
+    { ...common, ...of, level: 1, tokens: 15 },
+    { ...common, ...of, level: 2, tokens: 11 },
+    { ...common, ...of, level: 3, tokens: 4, path: "references/fields.md" },
+  ]);
+});
+
+test.run();
