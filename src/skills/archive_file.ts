@@ -11,6 +11,7 @@ import type { LocalSkill } from "./directory.ts";
 import { readLocalFile } from "./local_files.ts";
 import { digestOf } from "./publish.ts";
 import type { SkillFile } from "./records.ts";
+import { ContentChangedError } from "./zip_writer.ts";
 
 export interface ArchiveFile {
   readonly path: string;
@@ -44,7 +45,7 @@ export function localFiles(skill: LocalSkill): ArchiveFile[] {
 
 /**
  * The same files, each with what is wanted of it: one that lacks it is read, one after the other.
- * @throws {Error} when a content is gone
+ * @throws {ContentChangedError} when a content is gone
  */
 export async function complete<Wanted extends "digest" | "crc">(
   files: readonly ArchiveFile[],
@@ -60,7 +61,7 @@ export async function complete<Wanted extends "digest" | "crc">(
 /** Uploaded files lack nothing, and a local one is read whole. */
 async function measure(file: ArchiveFile): Promise<KnownFile> {
   const content = await file.open();
-  if (!content) throw new Error(`"${file.path}" is gone`);
+  if (!content) throw new ContentChangedError(`"${file.path}" is gone`);
   const bytes = content instanceof Uint8Array ? content : await readAll(content, file.size);
   return { ...file, size: bytes.length, digest: await digestOf(bytes), crc: crc32(bytes) };
 }

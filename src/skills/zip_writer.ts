@@ -23,8 +23,13 @@ export interface ZipSource {
 export interface ZipArchive {
   /** Bytes that the stream gives. */
   readonly length: number;
-  /** The archive; nothing is opened before somebody reads. It fails when a content is not as long as was said. */
+  /** The archive; nothing is opened before somebody reads. Fails ({@linkcode ContentChangedError}) when a content is not as long as was said. */
   stream(): ReadableStream<Uint8Array>;
+}
+
+/** A content that is not what it was when the archive was begun: a local file changed, or a skill was deleted. */
+export class ContentChangedError extends Error {
+  override readonly name = "ContentChangedError";
 }
 
 interface Entry {
@@ -153,10 +158,12 @@ function streamOf(entries: readonly Entry[], directory: Uint8Array): ReadableStr
       reader ??= await open(source);
       const { done, value } = await reader.read();
       if (done) {
-        if (left > 0) throw new Error(`"${source.path}" has ${left} bytes less than its ${source.size}`);
+        if (left > 0) {
+          throw new ContentChangedError(`"${source.path}" has ${left} bytes less than its ${source.size}`);
+        }
         [at, reader, left] = [at + 1, undefined, undefined];
       } else if (value.length > left) {
-        throw new Error(`"${source.path}" has more than its ${source.size} bytes`);
+        throw new ContentChangedError(`"${source.path}" has more than its ${source.size} bytes`);
       } else if (value.length > 0) {
         left -= value.length;
         return value;
@@ -166,7 +173,7 @@ function streamOf(entries: readonly Entry[], directory: Uint8Array): ReadableStr
 
   async function open(source: ZipSource): Promise<ReadableStreamDefaultReader<Uint8Array>> {
     const content = await source.open();
-    if (!content) throw new Error(`"${source.path}" is gone`);
+    if (!content) throw new ContentChangedError(`"${source.path}" is gone`);
     const opened = (content instanceof Uint8Array ? streamOfOne(content) : content).getReader();
     if (isCancelled) await opened.cancel();
     return opened;

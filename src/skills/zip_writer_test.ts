@@ -5,7 +5,7 @@ import { readAll } from "./blob_store.ts";
 import { crc32 } from "./crc32.ts";
 import { SkillError } from "./error.ts";
 import { readZip } from "./zip_reader.ts";
-import { sortByPath, writeZip, type ZipSource } from "./zip_writer.ts";
+import { ContentChangedError, sortByPath, writeZip, type ZipSource } from "./zip_writer.ts";
 
 const test = suite("skills/zip_writer");
 const encoder = new TextEncoder();
@@ -33,7 +33,7 @@ const FILES = [
 ];
 
 test("an archive holds every file as it is, in the order of the bytes of their paths", async () => {
-  const entries = await readZip(await pack(FILES, "demo"), 1000);
+  const entries = await readZip(await pack(FILES, "demo"), { limit: 1000 });
   assert.equal(entries.map(({ path, bytes }) => [path, [...bytes]]), [
     ["demo/SKILL.md", [...encoder.encode("---\nname: demo\n---\n")]],
     ["demo/data.bin", [0, 255, 13, 10]],
@@ -44,7 +44,7 @@ test("an archive holds every file as it is, in the order of the bytes of their p
 });
 
 test("a flat archive has SKILL.md at its root", async () => {
-  const entries = await readZip(await pack(FILES), 1000);
+  const entries = await readZip(await pack(FILES), { limit: 1000 });
   assert.equal(entries.map(({ path }) => path), [
     "SKILL.md",
     "data.bin",
@@ -72,7 +72,7 @@ test("paths are ordered by code point, also past U+FFFF", () => {
 });
 
 test("an archive of nothing is one that readers take", async () => {
-  assert.equal(await readZip(await pack([]), 1000), []);
+  assert.equal(await readZip(await pack([]), { limit: 1000 }), []);
 });
 
 test("names that some reader would unpack to another place are refused, not mended", () => {
@@ -129,7 +129,7 @@ test("a content that is not as long as was said, or gone, breaks the archive", a
     };
     const { stream } = writeZip([file], undefined);
     const error = await new Response(stream()).arrayBuffer().then(() => undefined, (error) => error);
-    assert.instance(error, Error, told as string);
+    assert.instance(error, ContentChangedError, told as string);
   }
 });
 
