@@ -131,7 +131,7 @@ test("reservedNames: anthropic and claude are refused, or allowed; latest never 
 });
 
 test("skills-2025-10-02: the folder is required, and its name is the skill's", () => {
-  const [{ bytes }] = skill("demo", "description: Use it.") as [{ bytes: Uint8Array }];
+  const { bytes } = skill("demo", "description: Use it.")[0]!;
   const say = (path: string) =>
     reportOn([{ path, bytes }], LIMIT, { wrapped: "required" }).errors[0]?.message;
   assert.is(say("demo/SKILL.md"), undefined);
