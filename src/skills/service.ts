@@ -17,7 +17,7 @@ import type { BlobStore } from "./blob_store.ts";
 import type { Endpoint, Workshop } from "./call.ts";
 import { type Catalog, createCatalog } from "./catalog.ts";
 import { dialectOf } from "./dialect.ts";
-import { type Diagnostic, openDirectory } from "./directory.ts";
+import { type Diagnostic, type LocalSkill, openDirectory } from "./directory.ts";
 import { contentEndpoints } from "./content_endpoints.ts";
 import { createEntries } from "./entries.ts";
 import type { SkillFolder } from "./folder.ts";
@@ -64,6 +64,8 @@ export interface SkillsService extends Service {
   readonly catalog: Catalog;
   /** What in the local folders is not served as its author may expect. */
   diagnostics(): Promise<readonly Diagnostic[]>;
+  /** What lies in the local folders now, for their keeper: not counted as shown to anybody. */
+  localSkills(): Promise<readonly LocalSkill[]>;
   /**
    * Removes files that nothing refers to, also what a crash left behind; resolves to how many. To be called now and
    * then, by any instance.
@@ -172,6 +174,7 @@ export function skillsService(options: SkillsServiceOptions): SkillsService {
       observe({ type: "skill_disclosed", via: "mcp", ...disclosure });
     }),
     diagnostics: () => directory.diagnostics(),
+    localSkills: () => directory.skills(),
     collectGarbage: () => ledger.collect(),
     fetch: async (request, context = {}) => {
       const response = answerPreflight(request, METHODS) ??

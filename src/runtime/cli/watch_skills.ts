@@ -14,8 +14,6 @@ const LOOK_EVERY = 2000;
 const REST = 20;
 /** Names in one line. */
 const MOST_NAMES = 8;
-/** Skills whose files are compared. */
-const MOST_SKILLS = 1000;
 
 type Skills = NonNullable<Trivet["skills"]>;
 
@@ -74,15 +72,15 @@ async function describeDiagnostics(skills: Skills): Promise<string[]> {
   return [...lines, `trivet: note on ${names}${more}: "trivet skill doctor" tells what may be better`];
 }
 
-/** Local skills as they are listed, and their files by URI, each with what changes with its content. */
-async function listSkills({ catalog }: Skills): Promise<{ list: string; files: Map<string, string> }> {
+/** Local skills as the tool server lists them, and their files by URI, each with what changes with its content. */
+async function listSkills(skills: Skills): Promise<{ list: string; files: Map<string, string> }> {
   const files = new Map<string, string>();
-  // Without a caller: local skills alone.
-  const { entries } = await catalog.page(undefined, { limit: MOST_SKILLS });
-  for (const entry of entries) {
-    for (const { path, size, digest } of await entry.files() ?? []) {
-      files.set(writeSkillUri([...entry.path, ...path.split("/")]), digest ?? String(size));
+  // What has no proper front matter is no resource.
+  const listed = (await skills.localSkills()).filter(({ frontMatter }) => frontMatter !== undefined);
+  for (const skill of listed) {
+    for (const { path, size, digest } of skill.files) {
+      files.set(writeSkillUri([skill.name, ...path.split("/")]), digest ?? String(size));
     }
   }
-  return { list: JSON.stringify(entries.map(({ frontMatter }) => frontMatter)), files };
+  return { list: JSON.stringify(listed.map(({ name, description }) => [name, description])), files };
 }
