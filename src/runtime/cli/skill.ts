@@ -1,131 +1,118 @@
 /**
- * `trivet skill`: uploaded skills of a data folder, by the same rules as the service.
+ * `trivet skill`: uploaded skills of a data folder or of a server. Finds the command, and opens where the skills are.
  *
  * @module
  */
-import { readdirSync, readFileSync, statSync } from "node:fs";
-import { basename, join, relative, resolve, sep } from "node:path";
 import process from "node:process";
-import { readPackage, type SentFile } from "../../skills/package.ts";
-import { createLedger } from "../../skills/blob_ledger.ts";
-import { publish } from "../../skills/publish.ts";
-import type { Skill } from "../../skills/records.ts";
-import { removeSkill } from "../../skills/remove.ts";
-import { isZip, readZip } from "../../skills/zip_reader.ts";
-import { listAll } from "../../store/store.ts";
-import { DATA_HELP, DATA_OPTION, readPlace, withStore } from "./data.ts";
-import { printLine, printTable, readArguments, textOption, UsageError } from "./output.ts";
+import { SkillError } from "../../skills/error.ts";
+import { ApiError } from "./api_error.ts";
+import { DATA_HELP } from "./data.ts";
+import { interruptible } from "./interrupt.ts";
+import { readArguments, UsageError, type Values } from "./output.ts";
+import { add } from "./skill_add.ts";
+import type { SkillCommand } from "./skill_command.ts";
+import { list, versions } from "./skill_list.ts";
+import { openPlace, PLACE_HELP, PLACE_OPTION, type SkillPlace } from "./skill_place.ts";
+import { countRules, problemLines, toReported } from "./skill_problems.ts";
+import { pull } from "./skill_pull.ts";
+import { remove } from "./skill_remove.ts";
+import { show } from "./skill_show.ts";
+import { validate } from "./skill_validate.ts";
 
-export const summary = "adds, lists and removes skills";
-export const help: string = `trivet skill: adds, lists and removes skills
+const COMMANDS: Readonly<Record<string, SkillCommand>> = {
+  add,
+  list,
+  show,
+  versions,
+  pull,
+  remove,
+  validate,
+};
+const NAMES: string = Object.keys(COMMANDS).join(", ").replace(/, (?=\w+$)/, " or ");
 
-Usage: trivet skill add FOLDER|ZIP [options]
-       trivet skill list [options]
-       trivet skill remove ID [options]
+export const summary = "adds, shows, pulls and removes skills, here or on a server";
+export const help: string = `trivet skill: adds, shows, pulls and removes skills, here or on a server
+
+Usage: ${
+  Object.entries(COMMANDS).map(([name, { operands }]) =>
+    `trivet skill ${[name, operands, "[options]"].filter((word) => word !== "").join(" ")}`
+  ).join("\n       ")
+}
 
 ${DATA_HELP}
-  --workspace NAME  whose skills (default: default)
-  --json            print JSON
-add:
-  --display-name NAME  a label (default: the skill's name)
+${PLACE_HELP}
+add: a new skill, or the next version of one:
+  --skill ID           the skill that gets a version
+  --as-version         that is the newest one with the name in SKILL.md
+  --display-name NAME  a label of a new skill (default: the skill's name)
+show, pull, remove: a version by its id; the newest one, when left out:
+  --version ID         of remove: only this version, and not the whole skill
+pull: a folder with the skill's name, or an archive:
+  --output PATH        the folder to put it in, or a file that ends in .zip (default: .)
+  --zip                an archive rather than a folder
+  --force              replace what an earlier pull wrote
+validate: what an upload would be refused for or warned of; exit code 1 when it would be refused
 
-Skills that lie in the folder of local skills need no adding: they are served as they are.
+Names stand for the newest skill that has them. Skills that lie in the folder of local skills need no adding: they
+are served as they are. Transfers that take long show a bar on a terminal.
 
 Examples:
   trivet skill add ./my-skill
-  trivet skill list --json
+  trivet skill add ./my-skill --as-version
+  trivet skill show my-skill
+  trivet skill pull my-skill --url https://agents.example.com --key-file key.txt --output ~/.claude/skills
+  trivet skill validate ./my-skill --json
 `;
 
-const LIMIT = 8 * 1024 * 1024;
+const COMMON = { ...PLACE_OPTION, json: { type: "boolean" } } as const;
 
 export async function run(argv: readonly string[]): Promise<void> {
-  const { values, operands: [action, operand] } = readArguments(argv, {
-    ...DATA_OPTION,
-    json: { type: "boolean" },
-    workspace: { type: "string" },
-    "display-name": { type: "string" },
-  }, 2);
-  const place = readPlace(values, process.env);
-  const workspace = textOption(values, "workspace") ?? "default";
+  const [command, operands, values] = readCommand(argv);
   const json = values.json === true;
-  switch (action) {
-    case "add": {
-      if (operand === undefined) throw new UsageError("Name the folder or archive to add");
-      const content = readPackage(await readFiles(resolve(operand)), LIMIT);
-      return await withStore(place, async (store) => {
-        const displayName = textOption(values, "display-name");
-        const { skill } = await publish(
-          createLedger(store, Date.now, await place.openBlobs()),
-          workspace,
-          content,
-          {
-            displayName,
-            now: Date.now(),
-          },
-        );
-        printLine(
-          json ? JSON.stringify(skill) : `Added ${skill.name} (${skill.id}), ${content.files.length} files`,
-        );
+  await interruptible("skill", async (signal) => {
+    let place: SkillPlace | undefined;
+    try {
+      await command.run({
+        values,
+        operands,
+        json,
+        // Programs that read JSON may show both streams in one place.
+        terminal: json ? undefined : process.stderr,
+        signal,
+        open: async () => place ??= await openPlace(values, signal),
       });
+    } catch (error) {
+      throw tellProblems(error);
+    } finally {
+      await place?.close();
     }
-    case "list":
-      return await withStore(place, async (store) => {
-        const skills = await Array.fromAsync(
-          listAll<Skill>(store, ["skill", workspace]),
-          ({ value }) => value,
-        );
-        if (json) return printLine(JSON.stringify(skills));
-        printTable(
-          ["ID", "NAME", "CREATED", "DESCRIPTION"],
-          skills.map(({ id, name, created_at, description }) => [
-            id,
-            name,
-            created_at.slice(0, 10),
-            description.replace(/\s+/g, " ").slice(0, 60),
-          ]),
-        );
-      });
-    case "remove":
-      if (operand === undefined) throw new UsageError("Name the id of the skill to remove");
-      return await withStore(place, async (store) => {
-        if (
-          await removeSkill(
-            store,
-            createLedger(store, Date.now, await place.openBlobs()),
-            workspace,
-            operand,
-          ) === "gone"
-        ) {
-          throw new Error(`There is no skill "${operand}"`);
-        }
-        printLine(`Removed ${operand}`);
-      });
-    default:
-      throw new UsageError("Say what to do: add, list or remove");
-  }
+  });
 }
 
-/** The files of a folder, named from it on, or of an archive. Links are refused. */
-async function readFiles(path: string): Promise<SentFile[]> {
-  const stats = statSync(path, { throwIfNoEntry: false });
-  if (!stats) throw new Error(`There is nothing at "${path}"`);
-  if (!stats.isDirectory()) {
-    const bytes = new Uint8Array(readFileSync(path));
-    if (!isZip(bytes)) throw new Error(`"${path}" must be a folder or a zip archive`);
-    return (await readZip(bytes, LIMIT)).map(({ path, bytes }) => ({ path, bytes }));
+function readCommand(
+  argv: readonly string[],
+): [command: SkillCommand, operands: readonly string[], values: Values] {
+  const all = Object.assign({}, COMMON, ...Object.values(COMMANDS).map(({ options }) => options));
+  const { values, operands: [name = "", ...operands] } = readArguments(argv, all, Infinity);
+  const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
+  if (!command) throw new UsageError(`Say what to do: ${NAMES}`);
+  const other = Object.keys(values).find((option) => !(option in COMMON || option in command.options));
+  if (other !== undefined) throw new UsageError(`--${other} is not for trivet skill ${name}`);
+  if (operands.length > command.most) {
+    throw new UsageError(`"${operands[command.most]}" is one word too many`);
   }
-  const files: SentFile[] = [];
-  let size = 0;
-  for (const entry of readdirSync(path, { recursive: true, withFileTypes: true })) {
-    const target = join(entry.parentPath, entry.name);
-    if (entry.isSymbolicLink()) throw new Error(`"${target}" is a link: a skill must hold its files itself`);
-    if (!entry.isFile()) continue;
-    size += statSync(target).size;
-    if (size > LIMIT) throw new Error(`A skill may have at most ${LIMIT} bytes`);
-    files.push({
-      path: [basename(path), ...relative(path, target).split(sep)].join("/"),
-      bytes: new Uint8Array(readFileSync(target)),
-    });
-  }
-  return files;
+  return [command, operands, values];
+}
+
+/** Every broken rule on a line of its own. */
+function tellProblems(error: unknown): unknown {
+  const problems = error instanceof SkillError
+    ? error.problems.map(toReported)
+    : error instanceof ApiError
+    ? error.problems
+    : [];
+  if (problems.length === 0) return error;
+  const codes = error instanceof ApiError ? ` ${error.codes}` : "";
+  const lines = [`The package is refused: ${countRules(problems)}${codes}`, ...problemLines(problems)];
+  return new Error(lines.join("\n"), { cause: error });
 }

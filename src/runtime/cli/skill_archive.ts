@@ -1,0 +1,40 @@
+/**
+ * A skill's archive as it comes from a place: in memory under a limit, and unpacked only when every path in it stays where
+ * it belongs.
+ *
+ * @module
+ */
+import { joinBytes } from "../../http/body.ts";
+import { findLayout } from "../../skills/layout.ts";
+import type { SentFile } from "../../skills/package.ts";
+import { isZip, readZip } from "../../skills/zip_reader.ts";
+import { metered, type Progress } from "./progress_bar.ts";
+import type { Archive } from "./skill_place.ts";
+import { problemLines, toReported } from "./skill_problems.ts";
+
+/** Bytes, packed or unpacked. */
+const LIMIT = 256 * 1024 * 1024;
+
+/** The files of an archive, by their paths in the skill. @throws {Error} for what is no skill, or not a safe one */
+export async function unpackSkill(
+  { length, chunks }: Archive,
+  progress: Progress,
+): Promise<readonly SentFile[]> {
+  progress.begin(length);
+  const received: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of metered(chunks, progress)) {
+    size += chunk.length;
+    if (size > LIMIT) throw new Error(`The skill has more than ${LIMIT} bytes`);
+    received.push(chunk);
+  }
+  const bytes = joinBytes(received, size);
+  if (!isZip(bytes)) throw new Error("The skill did not come as a zip archive");
+  const { files, problems } = findLayout(await readZip(bytes, { limit: LIMIT }), {});
+  if (problems.length > 0) {
+    throw new Error(
+      ["The skill is not written to disk:", ...problemLines(problems.map(toReported))].join("\n"),
+    );
+  }
+  return files;
+}
