@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { Entry, Store } from "../store/store.ts";
+import type { Entry, Put, Store } from "../store/store.ts";
 
 export interface BlobStore {
   /** What names on this shelf begin with: letters and digits. */
@@ -25,6 +25,8 @@ export type BlobContent = Uint8Array | ReadableStream<Uint8Array>;
 
 /** Bytes of one record: engines take no row of more than a megabyte or two. */
 const CHUNK = 512 * 1024;
+/** Records of one commit: fewer waits for the disk, and still little that a driver holds beside the content. */
+const AT_ONCE = 2;
 
 const chunkKey = (name: string, n: number) => ["blob_data", name, n] as const;
 
@@ -34,9 +36,14 @@ export function storeBlobs(store: Store): BlobStore {
     kind: "store",
     async put(name, content) {
       let n = 0;
-      for await (const chunk of inChunks(content)) {
-        await store.commit({ set: [{ key: chunkKey(name, n++), value: chunk }] });
+      let set: Put[] = [];
+      for await (const chunk of content instanceof Uint8Array ? viewsOf(content) : inChunks(content)) {
+        set.push({ key: chunkKey(name, n++), value: chunk });
+        if (set.length < AT_ONCE) continue;
+        await store.commit({ set });
+        set = [];
       }
+      if (set.length > 0) await store.commit({ set });
     },
     async get(name) {
       let entry = await store.get<Uint8Array>(chunkKey(name, 0));
@@ -63,11 +70,16 @@ export function storeBlobs(store: Store): BlobStore {
   };
 }
 
-/** Pieces of exactly {@linkcode CHUNK} bytes, and one shorter than that (perhaps empty) at the end. */
-async function* inChunks(content: BlobContent): AsyncGenerator<Uint8Array> {
+/** Pieces of exactly {@linkcode CHUNK} bytes, and one shorter than that (perhaps empty) at the end; not copied. */
+function* viewsOf(content: Uint8Array): Generator<Uint8Array> {
+  for (let at = 0; at <= content.length; at += CHUNK) yield content.subarray(at, at + CHUNK);
+}
+
+/** The same of what comes in pieces of its own. */
+async function* inChunks(content: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
   let held = new Uint8Array(CHUNK);
   let length = 0;
-  for await (const piece of content instanceof Uint8Array ? [content] : content) {
+  for await (const piece of content) {
     for (let at = 0; at < piece.length;) {
       const part = piece.subarray(at, at + CHUNK - length);
       held.set(part, length);

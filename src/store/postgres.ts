@@ -494,12 +494,18 @@ function isBytes(value: unknown): value is Uint8Array {
   return value instanceof Uint8Array;
 }
 
-const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
+/** The two digits of each byte, as one little-endian number. */
+const HEX = Uint16Array.from({ length: 256 }, (_, byte) => {
+  const digits = byte.toString(16).padStart(2, "0");
+  return digits.charCodeAt(0) | digits.charCodeAt(1) << 8;
+});
+const decoder = new TextDecoder();
 
+/** By way of bytes: a text that grows digit by digit takes many times its length. */
 function toHex(bytes: Uint8Array): string {
-  let text = "";
-  for (const byte of bytes) text += HEX[byte]!;
-  return text;
+  const digits = new Uint16Array(bytes.length);
+  for (let i = 0; i < bytes.length; i++) digits[i] = HEX[bytes[i]!]!;
+  return decoder.decode(digits);
 }
 
 function toEntry<Value>(key: Key, { value, bytes, version, expires }: Row): Entry<Value> {
