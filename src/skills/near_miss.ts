@@ -21,8 +21,7 @@ export async function findNearMiss(
 ): Promise<Problem> {
   const near = entries.find(({ name }) => /^skills?(\.(md|markdown|mdx|txt))*$/i.test(name));
   if (near && near.type !== "folder") {
-    const message = `${JSON.stringify(near.name)} must be named SKILL.md`;
-    return { file: near.name, line: undefined, rule: "skill-md-name", message, hint: "rename it" };
+    return { file: near.name, line: undefined, rule: "skill-md-name", message: "must be named SKILL.md" };
   }
   const folders = entries.filter(({ type, name }) => type === "folder" && !name.startsWith("."));
   for (const { name } of folders.slice(0, MOST_LOOKS)) {

@@ -11,6 +11,7 @@ import { interruptible } from "./interrupt.ts";
 import { readArguments, UsageError, type Values } from "./output.ts";
 import { add } from "./skill_add.ts";
 import type { SkillCommand } from "./skill_command.ts";
+import { doctor } from "./skill_doctor.ts";
 import { list, versions } from "./skill_list.ts";
 import { openPlace, PLACE_HELP, PLACE_OPTION, type SkillPlace } from "./skill_place.ts";
 import { countRules, problemLines, toReported } from "./skill_problems.ts";
@@ -27,6 +28,7 @@ const COMMANDS: Readonly<Record<string, SkillCommand>> = {
   pull,
   remove,
   validate,
+  doctor,
 };
 const NAMES: string = Object.keys(COMMANDS).join(", ").replace(/, (?=\w+$)/, " or ");
 
@@ -52,6 +54,10 @@ pull: a folder with the skill's name, or an archive:
   --zip                an archive rather than a folder
   --force              replace what an earlier pull wrote
 validate: what an upload would be refused for or warned of; exit code 1 when it would be refused
+doctor: what a server serves of folders of skills (default: DIR/skills), what it leaves out, and why; of one skill,
+when DIR is one; exit code 1 when anything is left out:
+  --client-skills      also .agents/skills and .claude/skills, here and then in the home folder
+  --follow-links       the folder of a skill may be a link
 
 Names stand for the newest skill that has them. Skills that lie in the folder of local skills need no adding: they
 are served as they are. Transfers that take long show a bar on a terminal.
@@ -62,6 +68,7 @@ Examples:
   trivet skill show my-skill
   trivet skill pull my-skill --url https://agents.example.com --key-file key.txt --output ~/.claude/skills
   trivet skill validate ./my-skill --json
+  trivet skill doctor --client-skills
 `;
 
 const COMMON = { ...PLACE_OPTION, json: { type: "boolean" } } as const;
