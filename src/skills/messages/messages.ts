@@ -85,9 +85,10 @@ export function createMessages(options: MessagesOptions): Messages {
   /** Requests without skills: as they came, and as they are answered. */
   async function passOn(text: string, { question, headers, stream }: Asking): Promise<Response> {
     const { type, chunks } = await askModel({ ...question, body: text, betas: betasOf(headers) });
-    return type === "text/event-stream"
-      ? respond(200, streamChunks(chunks, stream), STREAM_FIELDS)
-      : respond(200, await readAll(chunks), JSON_FIELDS);
+    if (type === "text/event-stream") return respond(200, streamChunks(chunks, stream), STREAM_FIELDS);
+    const whole = await readAll(chunks);
+    stream.onEnd();
+    return respond(200, whole, JSON_FIELDS);
   }
 
   async function withSkills(
@@ -127,9 +128,10 @@ export function createMessages(options: MessagesOptions): Messages {
       onFault,
       mostRounds,
     }, first);
-    return question.stream
-      ? respond(200, streamEvents(events, stream), STREAM_FIELDS)
-      : respond(200, JSON.stringify(await toMessage(events)), JSON_FIELDS);
+    if (question.stream) return respond(200, streamEvents(events, stream), STREAM_FIELDS);
+    const message = await toMessage(events);
+    stream.onEnd();
+    return respond(200, JSON.stringify(message), JSON_FIELDS);
   }
 
   /** The container and its skills; `undefined` when they are none of Trivet's business. */
@@ -151,8 +153,10 @@ export function createMessages(options: MessagesOptions): Messages {
     const body = parseBody(text);
     const gone = new AbortController();
     const leave = (): void => gone.abort();
-    if (request.signal.aborted) leave();
-    request.signal.addEventListener("abort", leave);
+    const { signal } = request;
+    if (signal.aborted) leave();
+    signal.addEventListener("abort", leave);
+    const onEnd = (): void => signal.removeEventListener("abort", leave);
     const asking: Asking = {
       question: {
         stream: body.stream === true,
@@ -160,20 +164,19 @@ export function createMessages(options: MessagesOptions): Messages {
         signal: gone.signal,
       },
       headers: request.headers,
-      stream: { leave, onFault },
+      stream: { gone, onEnd, onFault },
     };
     try {
       const chosen = await choose(principal, readContainer(body.container, skillsPerRequest));
       // A model endpoint judges its requests itself; the scripted model takes only good ones.
-      if (chosen) return await withSkills(principal, checkBody(body), chosen, asking);
-      if (!upstream) checkBody(body);
-      return await passOn(text, asking);
+      if (!chosen && !upstream) checkBody(body);
+      return chosen
+        ? await withSkills(principal, checkBody(body), chosen, asking)
+        : await passOn(text, asking);
     } catch (error) {
       leave();
+      onEnd();
       throw error;
-    } finally {
-      // From here on the stream itself tells when its reader goes.
-      request.signal.removeEventListener("abort", leave);
     }
   };
 }

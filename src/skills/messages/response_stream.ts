@@ -16,8 +16,10 @@ export const STREAM_FIELDS: Fields = [
 ];
 
 export interface StreamOptions {
-  /** Called when the reader is gone. */
-  readonly leave: () => void;
+  /** Aborted when the reader is gone, by whoever hears of it first. */
+  readonly gone: AbortController;
+  /** Called when there is nothing more to leave. */
+  readonly onEnd: () => void;
   /** Hears of what is nobody's refusal. */
   readonly onFault: (error: unknown) => void;
 }
@@ -40,20 +42,25 @@ async function* encode(events: AsyncGenerator<StreamEvent>): AsyncGenerator<Uint
 /** Bytes of an event stream, as they come. Where they break off within an event, so does the stream. */
 export function streamChunks(
   chunks: AsyncGenerator<Uint8Array>,
-  { leave, onFault }: StreamOptions,
+  { gone, onEnd, onFault }: StreamOptions,
 ): ReadableStream<Uint8Array> {
   let last: readonly (number | undefined)[] = [LF, LF];
-  let gone = false;
+  let cancelled = false;
   return new ReadableStream({
     async pull(controller) {
       try {
         const { done, value } = await chunks.next();
-        if (gone) return;
-        if (done) return controller.close();
+        if (cancelled) return;
+        if (done) {
+          onEnd();
+          return controller.close();
+        }
         last = value.length > 1 ? [value.at(-2), value.at(-1)] : [last[1], ...value];
         controller.enqueue(value);
       } catch (error) {
-        if (gone) return;
+        onEnd();
+        if (cancelled) return;
+        if (gone.signal.aborted) return controller.error(gone.signal.reason);
         // What was begun cannot be taken back: a reader must not take half an event for a whole one.
         if (last.some((byte) => byte !== LF)) return controller.error(error);
         controller.enqueue(encoder.encode(writeEvent(toErrorEvent(error, onFault))));
@@ -61,8 +68,9 @@ export function streamChunks(
       }
     },
     async cancel() {
-      gone = true;
-      leave();
+      cancelled = true;
+      onEnd();
+      gone.abort();
       await chunks.return(undefined).catch(() => {});
     },
   });

@@ -50,6 +50,8 @@ export interface TestMessages {
     readonly url: string;
     readonly signal: AbortSignal;
   }[];
+  /** The endpoint alone, without authentication, in the envelope of the service. */
+  fetch(request: Request, principal?: Principal): Promise<Response>;
   advance(milliseconds: number): void;
   post(
     body: unknown,
@@ -102,19 +104,23 @@ export function newMessages(script?: Script, options: Partial<MessagesOptions> =
     events,
     asked,
     advance: (milliseconds) => void (offset += milliseconds),
-    async post(body, { headers = TODAY, principal = ALICE, signal } = {}) {
-      const text = typeof body === "string" ? body : JSON.stringify(body);
-      const init = { method: "POST", body: text, headers, ...(signal && { signal }) };
+    async fetch(request, principal = ALICE) {
       try {
-        return await messages(principal, new Request("https://trivet.test/v1/messages", init), {});
+        return await messages(principal, request, {});
       } catch (error) {
         if (error instanceof BodyError) {
           return Response.json({ message: error.message }, { status: error.status });
         }
         if (!(error instanceof SkillError)) throw error;
         const { status, type, message, fields } = error;
-        return Response.json({ error: { type, message } }, { status, headers: fields as [string, string][] });
+        const body = { type: "error", error: { type, message }, request_id: "req_1" };
+        return Response.json(body, { status, headers: fields as [string, string][] });
       }
+    },
+    post(body, { headers = TODAY, principal = ALICE, signal } = {}) {
+      const text = typeof body === "string" ? body : JSON.stringify(body);
+      const init = { method: "POST", body: text, headers, ...(signal && { signal }) };
+      return test.fetch(new Request("https://trivet.test/v1/messages", init), principal);
     },
     async say(body, headers) {
       const response = await test.post(body, headers && { headers });
