@@ -23,7 +23,7 @@ import { writeSkillUri } from "./skill_uri.ts";
 /** Where skills come from. Declared here, given by whoever composes the services. */
 export interface SkillSource {
   /** Skills that this caller may see; anonymous callers see those of local folders. */
-  list(principal: Principal | undefined): Promise<readonly SkillSummary[]>;
+  list(principal: Principal | undefined): Promise<SkillList>;
   /** Level 2, by name or id: the body of SKILL.md and the paths of all files. */
   load(principal: Principal | undefined, skill: string): Promise<LoadedSkill | undefined>;
   /** Level 3: one file, and the path of the skill. `undefined` when the skill or the path of the file is unknown. */
@@ -88,6 +88,17 @@ export interface SkillSummary {
   readonly source: string;
 }
 
+/** What a caller may see, and what of it is left out. */
+export interface SkillList {
+  readonly skills: readonly SkillSummary[];
+  readonly omitted: {
+    /** Skills whose name another one has that goes before them. */
+    readonly shadowed: number;
+    /** Whether there are older ones that were not looked at. */
+    readonly older: boolean;
+  };
+}
+
 export interface LoadedSkill {
   readonly id: string;
   readonly name: string;
@@ -99,6 +110,9 @@ export interface LoadedSkill {
 export const SKILL_MD = "SKILL.md";
 /** Skills in the list of resources; `skills/list` and `list_skills` go on. */
 const MOST_LISTED = 1000;
+
+/** Characters of a list that have descriptions: about 10,000 tokens. */
+const LONGEST_LIST = 40_000;
 
 const READ_ONLY = { readOnlyHint: true, openWorldHint: false };
 const skillName = { type: "string", description: "Name of the skill, as list_skills gives it" };
@@ -120,9 +134,7 @@ function definitionsOf(source: SkillSource): Definition[] {
         "Call it before a task, then load_skill for the one that fits.",
       annotations: READ_ONLY,
       async run(_, { principal }) {
-        const skills = await source.list(principal);
-        if (skills.length === 0) return "No skills are available.";
-        return skills.map(({ name, description }) => `- ${name}: ${oneLine(description)}`).join("\n");
+        return writeList(await source.list(principal));
       },
     }),
     tool({
@@ -206,6 +218,28 @@ function definitionsOf(source: SkillSource): Definition[] {
       },
     }),
   ];
+}
+
+/** Names and descriptions; nothing is left out without a word of it. */
+function writeList({ skills, omitted: { shadowed, older } }: SkillList): string {
+  if (skills.length === 0) return "No skills are available.";
+  const lines: string[] = [];
+  let room = LONGEST_LIST;
+  for (const { name, description } of skills) {
+    const line = `- ${name}: ${oneLine(description)}`;
+    room -= line.length + 1;
+    if (room < 0) break;
+    lines.push(line);
+  }
+  const rest = skills.slice(lines.length).map(({ name }) => name);
+  if (rest.length > 0) {
+    lines.push(`And ${rest.length} more, without their descriptions for want of room: ${rest.join(", ")}`);
+  }
+  if (shadowed > 0) {
+    lines.push(`Not listed: ${shadowed} that have the name of another; load_skill takes their id.`);
+  }
+  if (older) lines.push("Not listed: older skills; load_skill takes their name or id.");
+  return lines.join("\n");
 }
 
 /** A file in a list of resources; SKILL.md stands for the skill (ext-skills, resource metadata). */

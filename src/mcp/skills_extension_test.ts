@@ -53,7 +53,7 @@ function sourceOf(skills: readonly TestSkill[]): SkillSource {
   const visible = (principal: Principal | undefined) =>
     skills.filter(({ client }) => client === undefined || client === principal?.client).map(toEntry);
   return {
-    list: () => Promise.resolve([]),
+    list: () => Promise.resolve({ skills: [], omitted: { shadowed: 0, older: false } }),
     load: () => Promise.resolve(undefined),
     read: () => Promise.resolve(undefined),
     page(principal, { after, limit }) {

@@ -158,7 +158,7 @@ test("claude-api is refused as an upload, with both reasons in the message and f
 
 test("in a local folder all are served, claude-api with warnings", async () => {
   const { service } = await newService({ folders: [skillFolder(ROOT)] });
-  assert.equal((await service.catalog.list(undefined)).map(({ name }) => name), Object.keys(PACKAGES));
+  assert.equal((await service.catalog.list(undefined)).skills.map(({ name }) => name), Object.keys(PACKAGES));
   const told = (await service.diagnostics()).map(({ where, skipped, problems }) => [
     where.slice(where.lastIndexOf("/") + 1),
     skipped,

@@ -18,7 +18,7 @@ import type { Skill } from "./records.ts";
 import { findVersion } from "./versions.ts";
 
 export interface Catalog extends SkillEntries {
-  list(principal: Principal | undefined): Promise<CatalogEntry[]>;
+  list(principal: Principal | undefined): Promise<CatalogList>;
   load(principal: Principal | undefined, skill: string): Promise<CatalogSkill | undefined>;
   read(
     principal: Principal | undefined,
@@ -32,6 +32,17 @@ export interface CatalogEntry {
   readonly name: string;
   readonly description: string;
   readonly source: "local" | "custom";
+}
+
+/** What a caller may see, and what of it is left out. */
+export interface CatalogList {
+  readonly skills: readonly CatalogEntry[];
+  readonly omitted: {
+    /** Uploaded skills whose name another one has that goes before them. */
+    readonly shadowed: number;
+    /** Whether there are uploaded skills that are older than those that were looked at. */
+    readonly older: boolean;
+  };
 }
 
 export interface CatalogSkill {
@@ -56,10 +67,10 @@ export function createCatalog(
   async function listUploaded(principal: Principal | undefined): Promise<Skill[]> {
     if (!principal || !mayRead(principal)) return [];
     const entries = await store.list<Skill>(["skill", principal.workspace], {
-      limit: MOST_UPLOADED,
+      limit: MOST_UPLOADED + 1,
       reverse: true,
     });
-    return entries.map(({ value }) => value).filter(({ latest }) => latest !== null);
+    return entries.map(({ value }) => value);
   }
 
   async function open(principal: Principal | undefined, skill: string): Promise<OpenSkill | undefined> {
@@ -82,13 +93,20 @@ export function createCatalog(
         listed.push({ id, name, description, source: "local" });
         disclose({ workspace, id, name, version, level: 1, tokens: tokens.metadata });
       }
-      for (const { id, name, description, latest, tokens } of await listUploaded(principal)) {
-        if (taken.has(name)) continue;
+      const uploaded = await listUploaded(principal);
+      let shadowed = 0;
+      for (const { id, name, description, latest, tokens } of uploaded.slice(0, MOST_UPLOADED)) {
+        // One without a version has nothing to be loaded.
+        if (!latest) continue;
+        if (taken.has(name)) {
+          shadowed++;
+          continue;
+        }
         taken.add(name);
         listed.push({ id, name, description, source: "custom" });
-        disclose({ workspace, id, name, version: latest!.id, level: 1, tokens: tokens.metadata });
+        disclose({ workspace, id, name, version: latest.id, level: 1, tokens: tokens.metadata });
       }
-      return listed;
+      return { skills: listed, omitted: { shadowed, older: uploaded.length > MOST_UPLOADED } };
     },
 
     async load(principal, skill) {

@@ -16,8 +16,9 @@ test("an uploaded skill answers to its name however many came after it", async (
   }
   assert.is((await service.catalog.load(reader, "first"))?.id, id);
   assert.is((await service.catalog.load(reader, id))?.id, id);
-  const list = await service.catalog.list(reader);
+  const { skills: list, omitted } = await service.catalog.list(reader);
   assert.is(list.filter(({ name }) => name === "demo").length, 1, "one name is shown once");
+  assert.equal(omitted, { shadowed: 499, older: true }, "and what is not shown is told");
 });
 
 test("without a scope that reads, and in another workspace, an upload is not found by id or name", async () => {

@@ -99,7 +99,8 @@ test("the older shapes, whole: skill, list, version, deletes", async () => {
   assert.is((await (await get("/v1/skills")).json()).data.length, 1);
   assert.is((await send(path)).status, 400, "today's API has no word for a skill without a version");
   assert.equal(await (await send("/v1/skills")).json(), { data: [], next_page: null });
-  assert.equal(await service.service.catalog.list({ workspace: "default", scopes: new Set(["admin"]) }), []);
+  const principal = { workspace: "default", scopes: new Set(["admin"]) };
+  assert.equal((await service.service.catalog.list(principal)).skills, []);
   const again = await (await post(service, `${path}/versions`, DEMO, {}, OLDER)).json();
   assert.is(
     (await (await send(path)).json()).latest_version_id,

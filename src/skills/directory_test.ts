@@ -68,7 +68,7 @@ test("a change is seen within a second; what did not change is not read again", 
   };
   const { service, advance } = await newService({ folders: [counting] });
   const names = async () =>
-    (await service.catalog.list(undefined)).map((skill) => `${skill.name}: ${skill.description}`);
+    (await service.catalog.list(undefined)).skills.map((skill) => `${skill.name}: ${skill.description}`);
   assert.equal(await names(), [
     "a: Does it when asked.",
     "b: Does it when asked.",
@@ -114,7 +114,7 @@ test("lenient: what can be served is, with a warning; what cannot is skipped, wi
     [".git/SKILL.md", md("git")],
   ]);
   const { service } = await newService({ folders: [folderOf(files)] });
-  const names = (await service.catalog.list(undefined)).map((skill) => skill.name);
+  const names = (await service.catalog.list(undefined)).skills.map((skill) => skill.name);
   assert.equal(names, ["colon", "good", "long", "other-name"]);
   const diagnostics = await service.diagnostics();
   const told = (skipped: boolean) =>
@@ -150,7 +150,7 @@ test("a slow folder is looked at once at a time: callers share the look, and non
   advance(5000);
   const second = service.catalog.list(undefined);
   answer();
-  assert.equal((await first).map(({ name }) => name), ["a"]);
+  assert.equal((await first).skills.map(({ name }) => name), ["a"]);
   assert.equal(await second, await first);
   assert.is(looks, 1);
   const third = service.catalog.list(undefined);
@@ -178,7 +178,7 @@ test("a folder that cannot be looked at fails the call, and is looked at again b
 test("instructions of more than 5000 tokens are served, with a warning that says how many", async () => {
   const files = new Map<string, string | null>([["a/SKILL.md", md("a") + "x".repeat(20_001)]]);
   const { service } = await newService({ folders: [folderOf(files)] });
-  assert.is((await service.catalog.list(undefined)).length, 1);
+  assert.is((await service.catalog.list(undefined)).skills.length, 1);
   const [warning] = await service.diagnostics();
   assert.is(warning?.skipped, false);
   assert.match(warning!.message, /about 50\d\d tokens of instructions: keep it under 5000/);
@@ -188,7 +188,9 @@ test("of two folders with one skill the first counts, and the other is told", as
   const first = folderOf(new Map([["a/SKILL.md", md("a", "Use first.")]]), "/project");
   const second = folderOf(new Map([["a/SKILL.md", md("a", "Use second.")]]), "/home");
   const { service } = await newService({ folders: [first, second] });
-  assert.equal((await service.catalog.list(undefined)).map((skill) => skill.description), ["Use first."]);
+  assert.equal((await service.catalog.list(undefined)).skills.map((skill) => skill.description), [
+    "Use first.",
+  ]);
   assert.equal((await service.diagnostics()).map((each) => each.where), ["/home/a"]);
 });
 
@@ -200,7 +202,7 @@ test("catalogue: anonymous callers see local skills, readers those of their work
   });
   const { id } = await (await upload(DEMO)).json();
   const names = async (principal?: typeof reader) =>
-    (await service.catalog.list(principal)).map((skill) => skill.name);
+    (await service.catalog.list(principal)).skills.map((skill) => skill.name);
   assert.equal(await names(), ["local"]);
   assert.equal(await names(reader), ["local", "demo"]);
   assert.equal(await names({ workspace: "other", scopes: new Set(["skills:read"]) }), ["local"]);

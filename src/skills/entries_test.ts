@@ -177,7 +177,7 @@ test("what is not as the open specification has it has no entry, and is in the c
   const files = new Map([...bad, ...good].map(([folder, front]) => [`${folder}/SKILL.md`, md(front)]));
   const server = await newService({ folders: [folderOf(files)] });
   assert.equal(await walk(server, undefined, 2), [["claude-helper", "longest"], ["other-name"]]);
-  assert.is((await server.service.catalog.list(undefined)).length, bad.length + good.length);
+  assert.is((await server.service.catalog.list(undefined)).skills.length, bad.length + good.length);
   assert.is(await server.service.catalog.find(undefined, ["Upper"]), undefined);
   const told = (await server.service.diagnostics()).map(({ where }) => where);
   for (const [folder] of bad) assert.ok(told.includes(`/skills/${folder}`), folder);

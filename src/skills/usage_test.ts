@@ -78,7 +78,7 @@ test("what is managed or downloaded through the API is not counted", async () =>
 
 test("local skills are counted for the workspace that uses them, and for nobody's", async () => {
   const { service, send } = await newService({ folders: [folderOf(new Map([["demo/SKILL.md", SKILL_MD]]))] });
-  const [{ id } = { id: "" }] = await service.catalog.list(principal);
+  const { skills: [{ id } = { id: "" }] } = await service.catalog.list(principal);
   await service.catalog.list(undefined);
   await service.catalog.list({ ...principal, workspace: "other" });
   const usage = await (await send(`/v1/skills/${id}/usage`)).json();
