@@ -8,13 +8,14 @@ import type { Principal } from "../http/bearer.ts";
 import type { Store } from "../store/store.ts";
 import type { Ledger } from "./blob_ledger.ts";
 import type { Directory } from "./directory.ts";
-import { type Disclose, discloseEntries, tokensOfFile } from "./disclosure.ts";
+import { type Disclose, discloseEntries } from "./disclosure.ts";
 import type { SkillEntries } from "./entries.ts";
 import { SkillError } from "./error.ts";
 import { findSkill, openLocal, type OpenSkill, openUploaded } from "./library.ts";
 import { mediaTypeOf } from "./media_type_of.ts";
 import { mayRead } from "./permission.ts";
 import type { Skill } from "./records.ts";
+import { estimateFileTokens } from "./tokens.ts";
 import { findVersion } from "./versions.ts";
 
 export interface Catalog extends SkillEntries {
@@ -136,7 +137,7 @@ export function createCatalog(
       if (!opened || !bytes) return undefined;
       const { source, id, name, version } = opened;
       const mediaType = mediaTypeOf(path, bytes);
-      const tokens = tokensOfFile(mediaType, bytes.length);
+      const tokens = estimateFileTokens(mediaType, bytes.length);
       disclose({ workspace: principal?.workspace, id, name, version, level: 3, tokens, path });
       return { bytes, mediaType, place: source === "local" ? [name] : [id, name] };
     },

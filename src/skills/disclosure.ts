@@ -6,16 +6,12 @@
 import type { TrivetEvent } from "../events.ts";
 import type { Principal } from "../http/bearer.ts";
 import type { SkillEntries, SkillEntry } from "./entries.ts";
+import { estimateFileTokens } from "./tokens.ts";
 
 export type Disclosure = Extract<TrivetEvent, { type: "skill_disclosed" }>;
 
 /** Hears of every level that goes to a model. */
 export type Disclose = (disclosure: Omit<Disclosure, "type" | "via">) => void;
-
-/** What a file may cost a model; nothing, when a model cannot read it. */
-export function tokensOfFile(mediaType: string, size: number): number {
-  return /^text\/|[/+](json|yaml|xml)$/.test(mediaType) ? Math.ceil(size / 4) : 0;
-}
 
 /** The same entries; each page and each file that a caller gets is told. */
 export function discloseEntries(entries: SkillEntries, disclose: Disclose): SkillEntries {
@@ -30,7 +26,7 @@ export function discloseEntries(entries: SkillEntries, disclose: Disclose): Skil
         if (path === "SKILL.md") {
           disclose({ workspace, id, name, version, level: 2, tokens: tokens.instructions });
         } else {
-          const tokens = tokensOfFile(file.mediaType, file.bytes.length);
+          const tokens = estimateFileTokens(file.mediaType, file.bytes.length);
           disclose({ workspace, id, name, version, level: 3, tokens, path });
         }
         return file;
