@@ -12,5 +12,7 @@ export function plainText(text: string, most: number = Infinity): string {
     /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu,
     (character) => `\\u{${character.codePointAt(0)!.toString(16)}}`,
   );
-  return shown.length > most ? shown.slice(0, most - 1).toWellFormed() + "…" : shown;
+  if (shown.length <= most) return shown;
+  const characters = [...shown];
+  return characters.length > most ? characters.slice(0, most - 1).join("") + "…" : shown;
 }
