@@ -35,6 +35,12 @@ export interface SkillsOptions {
   readonly openai?: boolean;
   /** What becomes of values of `anthropic-beta` that are unknown here. @default "ignore" */
   readonly unknownBetas?: "ignore" | "refuse";
+  /**
+   * The indexes at `/.well-known/agent-skills/` and `/.well-known/skills/`, by which `npx skills add` and its like find
+   * skills. Everybody reads them, without a key. `false` leaves them out.
+   * @default local skills
+   */
+  readonly discovery?: DiscoverySettings | false;
   /** `off` lets everybody read and write: for a machine of one's own. @default "required" */
   readonly auth?: "required" | "off";
 }
@@ -54,6 +60,11 @@ export interface MessagesSettings {
   readonly mostRounds?: number;
 }
 
+export interface DiscoverySettings {
+  /** Whose uploads everybody may read, beside local skills. Of two skills with one name the earlier workspace's counts. @default none */
+  readonly workspaces?: readonly string[];
+}
+
 const MEBIBYTE = 1024 * 1024;
 
 type Completed =
@@ -65,10 +76,11 @@ type Completed =
   | "intake"
   | "skillsPerRequest"
   | "messages"
+  | "discovery"
   | "openai"
   | "unknownBetas";
 
-/** Complete. @throws {RangeError} for what cannot stand */
+/** Complete. @throws {TypeError | RangeError} for what cannot stand */
 export function completeSkills(options: SkillsOptions): Pick<SkillsServiceOptions, Completed> {
   const isGa = options.preset === "ga";
   return {
@@ -84,9 +96,19 @@ export function completeSkills(options: SkillsOptions): Pick<SkillsServiceOption
     packageRules: options.packageRules ?? {},
     intake: options.intake,
     messages: options.messages === false ? undefined : completeMessages(options.messages ?? {}),
+    discovery: options.discovery === false ? undefined : completeDiscovery(options.discovery ?? {}),
     openai: options.openai ?? false,
     unknownBetas: options.unknownBetas ?? "ignore",
   };
+}
+
+function completeDiscovery({ workspaces = [] }: DiscoverySettings): SkillsServiceOptions["discovery"] {
+  if (!Array.isArray(workspaces) || workspaces.some((name) => typeof name !== "string" || name === "")) {
+    throw new TypeError(
+      'Cannot create Trivet: "skills.discovery.workspaces" must be a list of names of workspaces',
+    );
+  }
+  return { workspaces: [...new Set(workspaces)] };
 }
 
 function completeMessages(settings: MessagesSettings): SkillsServiceOptions["messages"] {

@@ -151,13 +151,14 @@ export function createTrivet(options: TrivetOptions): Trivet {
     mcp: mcp !== undefined,
   };
 
-  /** The service whose mount covers the path: by its first segment below the base, else by the whole path. */
+  /** The service whose mount covers the path: by its first segment below the base, the whole path, or its first two. */
   function find(path: string): Service | undefined {
     if (path.startsWith(base + "/")) {
       const start = base.length + 1;
       const end = path.indexOf("/", start);
       const service = mounted.get(end < 0 ? path.slice(start) : path.slice(start, end)) ??
-        mounted.get(path.slice(base.length));
+        mounted.get(path.slice(base.length)) ??
+        mounted.get(path.slice(base.length, path.indexOf("/", end + 1) + 1));
       if (service) return service;
     }
     return mounted.get(path);

@@ -14,7 +14,10 @@ export interface RequestContext {
 
 /** One service: stands alone, or is mounted beside others by its paths. */
 export interface Service {
-  /** First segments (`"oauth"`) or whole paths (`"/.well-known/jwks.json"`) that belong to it. */
+  /**
+   * What belongs to it: first segments (`"oauth"`), whole paths (`"/.well-known/jwks.json"`), and what lies below two
+   * segments (`"/.well-known/agent-skills/"`).
+   */
   readonly mounts: readonly string[];
   fetch(request: Request, context?: RequestContext): Promise<Response>;
 }

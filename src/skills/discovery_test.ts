@@ -52,7 +52,7 @@ test("the index of v0.2.0 names one artifact a skill, with the digest of exactly
     assert.is(artifact.headers.get("content-length"), String(bytes.length));
     assert.is(await digestOf(bytes), skills[at].digest);
   }
-  const archive = await readZip(await bytesOf(await server.get(CURRENT + "wrangler.zip")), { limit: 1000 });
+  const archive = await readZip(await bytesOf(await server.get(CURRENT + "wrangler.zip")), 1000);
   assert.equal(archive.map(({ path, bytes }) => ["wrangler/" + path, new TextDecoder().decode(bytes)]), [
     ["wrangler/SKILL.md", FILES["wrangler/SKILL.md"]],
     ["wrangler/references/a b.md", FILES["wrangler/references/a b.md"]],

@@ -19,11 +19,13 @@ import { type Catalog, createCatalog } from "./catalog.ts";
 import { dialectOf } from "./dialect.ts";
 import { type Diagnostic, type LocalSkill, openDirectory } from "./directory.ts";
 import { contentEndpoints } from "./content_endpoints.ts";
+import { createDiscovery } from "./discovery.ts";
 import { createEntries } from "./entries.ts";
 import type { SkillFolder } from "./folder.ts";
 import { createLibrary } from "./library.ts";
 import { createMessages, type MessagesOptions } from "./messages/messages.ts";
 import { mayMessage, mayRead, mayWrite } from "./permission.ts";
+import type { PublicSkillsOptions } from "./public_skills.ts";
 import type { MarkdownRules } from "./rules.ts";
 import { skillEndpoints } from "./skill_endpoints.ts";
 import { createIntake, type IntakeOptions } from "./upload.ts";
@@ -53,6 +55,8 @@ export interface SkillsServiceOptions {
   readonly messages: Pick<MessagesOptions, "upstream" | "markers" | "bodyLimit" | "mostRounds"> | undefined;
   readonly openai: boolean;
   readonly unknownBetas: "ignore" | "refuse";
+  /** What everybody may find without a key, beside local skills; `undefined` leaves discovery out. */
+  readonly discovery?: Pick<PublicSkillsOptions, "workspaces"> | undefined;
   /** 32 bytes that are the same on every instance. */
   readonly cursorKey: () => Promise<Uint8Array>;
   readonly observe: Observe;
@@ -95,6 +99,8 @@ export function skillsService(options: SkillsServiceOptions): SkillsService {
     intake: createIntake({ limit: options.uploadLimit, ...options.intake }),
   };
   const entries = createEntries(store, ledger, directory, now);
+  const discovery = options.discovery &&
+    createDiscovery({ ...options.discovery, base, store, ledger, directory, observe, now });
   const authorize = createAuthorize(options);
   const skills = skillEndpoints(workshop);
   const versions = versionEndpoints(workshop);
@@ -169,7 +175,7 @@ export function skillsService(options: SkillsServiceOptions): SkillsService {
   });
 
   return {
-    mounts: ["v1"],
+    mounts: ["v1", ...discovery?.mounts ?? []],
     catalog: createCatalog(store, ledger, directory, entries, (disclosure) => {
       observe({ type: "skill_disclosed", via: "mcp", ...disclosure });
     }),
@@ -177,6 +183,7 @@ export function skillsService(options: SkillsServiceOptions): SkillsService {
     localSkills: () => directory.skills(),
     collectGarbage: () => ledger.collect(),
     fetch: async (request, context = {}) => {
+      if (discovery?.covers(request)) return await discovery.fetch(request, context);
       const response = answerPreflight(request, METHODS) ??
         allowEveryOrigin(request, await dispatch(request, context));
       // The router's own answers have none yet.

@@ -1,0 +1,68 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { createTrivet, memoryStore, type SkillsOptions, type Trivet } from "./mod.ts";
+import { createApiKey } from "./skills/api_key.ts";
+import { folderOf, multipart } from "./skills/test_service.ts";
+
+const test = suite("discovery in Trivet");
+const MD = "---\nname: demo\ndescription: Does it.\n---\nText\n";
+const folders = [folderOf(new Map([["demo/SKILL.md", MD]]))];
+const INDEXES = ["/.well-known/agent-skills/index.json", "/.well-known/skills/index.json"];
+
+const start = (skills: SkillsOptions, issuer = "https://h.example"): Trivet =>
+  createTrivet({ issuer, store: memoryStore(), skills });
+const get = (trivet: Trivet, path: string, init?: RequestInit): Promise<Response> =>
+  trivet.fetch(new Request("https://h.example" + path, init));
+const namesOf = async (response: Response): Promise<string[]> =>
+  (await response.json()).skills.map(({ name }: { name: string }) => name);
+
+test("local skills are found without a key, beside the other well-known documents", async () => {
+  const trivet = start({ folders });
+  for (const path of INDEXES) assert.equal(await namesOf(await get(trivet, path)), ["demo"]);
+  assert.is(await (await get(trivet, "/.well-known/agent-skills/demo/SKILL.md")).text(), MD);
+  assert.is((await get(trivet, "/.well-known/jwks.json")).status, 200);
+  assert.is((await get(trivet, "/.well-known/oauth-authorization-server")).status, 200);
+  for (
+    const path of ["/.well-known/agent-skills", "/.well-known/skills-evil/index.json", "/.well-known/x/y"]
+  ) {
+    assert.is((await get(trivet, path)).status, 404, path);
+  }
+  const preflight = await get(trivet, INDEXES[0]!, {
+    method: "OPTIONS",
+    headers: { origin: "https://page.example", "access-control-request-method": "GET" },
+  });
+  assert.equal([preflight.status, preflight.headers.get("access-control-allow-origin")], [204, "*"]);
+});
+
+test("below a path of its own a server has its own index, and leaves that of the host alone", async () => {
+  const trivet = start({ folders }, "https://h.example/tenant");
+  for (const path of INDEXES) {
+    assert.equal(await namesOf(await get(trivet, "/tenant" + path)), ["demo"]);
+    assert.is((await get(trivet, path)).status, 404);
+  }
+});
+
+test("uploads are found when their workspace is published, and only then", async () => {
+  for (const [discovery, names] of [[{}, []], [{ workspaces: ["open"] }, ["demo"]]] as const) {
+    const store = memoryStore();
+    const trivet = createTrivet({ issuer: "https://h.example", store, skills: { discovery } });
+    const { secret } = await createApiKey(store, { name: "test", workspace: "open" });
+    const { body, type } = multipart([["demo/SKILL.md", MD]]);
+    const headers = { "x-api-key": secret, "content-type": type };
+    assert.is((await get(trivet, "/v1/skills", { method: "POST", headers, body })).status, 200);
+    assert.equal(await namesOf(await get(trivet, INDEXES[0]!)), names);
+  }
+});
+
+test("it can be left out, and what cannot stand is told at the start", async () => {
+  const trivet = start({ folders, discovery: false });
+  for (const path of INDEXES) assert.is((await get(trivet, path)).status, 404);
+  for (const workspaces of ["default", [""], [1]]) {
+    assert.throws(
+      () => start({ discovery: { workspaces: workspaces as string[] } }),
+      /"skills.discovery.workspaces" must be a list/,
+    );
+  }
+});
+
+test.run();
