@@ -73,10 +73,14 @@ export interface RunningTrivet {
 }
 
 /** Starts `trivet serve --json` on a free port and waits until it listens. */
-export async function startTrivet(words: readonly string[]): Promise<RunningTrivet> {
+export async function startTrivet(
+  words: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<RunningTrivet> {
   const [command, before] = runtimeCommand();
   const child = spawn(command, [...before, CLI, "serve", "--port", "0", "--json", ...words], {
     stdio: ["ignore", "pipe", "pipe"],
+    env: { ...process.env, ...env },
   });
   let stderr = "";
   child.stderr.on("data", (chunk) => stderr += chunk);

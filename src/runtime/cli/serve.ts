@@ -15,6 +15,7 @@ import { endSoon, namesOf, offerChanges } from "./offer_tools.ts";
 import { printError, printLine, readArguments, textOption, UsageError, wordOption } from "./output.ts";
 import { readSkillFolders, SKILLS_HELP, SKILLS_OPTION } from "./skill_folders.ts";
 import { MODULE_HELP, MODULE_OPTION, readModule, WATCH_HELP } from "./tool_module.ts";
+import { describeUpstream, readUpstream, UPSTREAM_HELP, UPSTREAM_OPTION } from "./upstream.ts";
 import { watchSkills } from "./watch_skills.ts";
 
 export const summary = "runs the authorization server, the Skills service and the tool server";
@@ -32,6 +33,7 @@ ${DATA_HELP}
   --cache MS          with a store on the network: how long a token check may be answered from memory; a
                       revocation is acknowledged that much later (default: 1000)
 ${SKILLS_HELP}
+${UPSTREAM_HELP}
   --token-format KIND opaque or jwt (default: opaque)
   --registration WHO  who may register a client: open, token (the scope clients:register) or off (default: open)
   --mcp-auth MODE     required, optional or off (default: optional)
@@ -56,6 +58,7 @@ export async function run(argv: readonly string[]): Promise<void> {
     ...DATA_OPTION,
     ...MODULE_OPTION,
     ...SKILLS_OPTION,
+    ...UPSTREAM_OPTION,
     port: { type: "string" },
     host: { type: "string" },
     issuer: { type: "string" },
@@ -81,6 +84,7 @@ export async function run(argv: readonly string[]): Promise<void> {
   // A database that others use as well gets nothing that nobody asked for.
   const wantsDemo = values.demo === true || values["no-demo"] !== true && !isShared(place);
   const { named, folders } = readSkillFolders(values, folder);
+  const upstream = readUpstream(values, process.env);
 
   // Listens before anything is made: a port that is taken must leave no trace, and 0 is known only then.
   let ready: (trivet: Trivet) => void;
@@ -103,7 +107,7 @@ export async function run(argv: readonly string[]): Promise<void> {
         issuer,
         store,
         oauth: { accessTokenFormat, registration, connect: createPublicConnect() },
-        skills: { folders, ...(blobs && { blobs }) },
+        skills: { folders, ...(blobs && { blobs }), ...(upstream && { messages: { upstream } }) },
         mcp: { auth, definitions, sse: values.sse === true },
         onEvent: report,
       });
@@ -124,6 +128,7 @@ export async function run(argv: readonly string[]): Promise<void> {
         printBanner(
           issuer,
           named.join(", "),
+          describeUpstream(upstream),
           tools,
           wantsDemo ? shown : undefined,
           created,
@@ -230,6 +235,7 @@ function reportFault(error: unknown, where: string = "server"): void {
 function printBanner(
   issuer: string,
   skills: string,
+  models: string,
   tools: string,
   demo: Demo | undefined,
   created: boolean,
@@ -243,6 +249,7 @@ function printBanner(
 Trivet runs at ${issuer}
   permission  ${issuer}/oauth/authorize, /oauth/token, /api/user
   know-how    ${issuer}/v1/skills       local skills: ${skills}
+              ${issuer}/v1/messages     ${models}
   tools       ${issuer}${tools}
 ${demo === undefined ? "" : `\n${describeDemo(demo, created)}\n`}
 Try, in another terminal:

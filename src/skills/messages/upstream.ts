@@ -106,8 +106,8 @@ export function askUpstream(upstream: Upstream, observe: Observe): AskModel {
   }
 }
 
-/** @throws {TypeError} naming the rule */
-function messagesUrl(base: string): string {
+/** Where an endpoint takes messages. @throws {TypeError} naming the rule */
+export function messagesUrl(base: string): string {
   const url = URL.parse(base);
   if (
     !url || !/^https?:$/.test(url.protocol) || url.username !== "" || url.password !== "" || url.hash !== ""
