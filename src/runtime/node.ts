@@ -4,11 +4,12 @@
  *
  * @module
  */
-import type { Server } from "node:http";
+import type { IncomingMessage, Server } from "node:http";
 import { FastResponse, serve as serveBySrvx } from "srvx/node";
 import { type ResponseConstructor, useResponse } from "../http/response.ts";
 import type { RequestContext } from "../http/service.ts";
 import { prepareClose } from "./node_close.ts";
+import { useParserBody } from "./node_upload_body.ts";
 import {
   completeServeOptions,
   faultResponse,
@@ -36,6 +37,10 @@ export async function serve(handler: FetchHandler, options: ServeOptions = {}): 
       // srvx marks a host in the target that is none.
       if (!hasReadableTarget(request) || request.url.startsWith("http://_invalid_")) {
         return malformedTargetResponse();
+      }
+      const { req } = request.runtime!.node!;
+      if (req.headers["content-type"]?.startsWith("multipart/")) {
+        useParserBody(request, req as IncomingMessage);
       }
       try {
         // srvx's request knows `ip` and `waitUntil` itself, and works them out only when asked.

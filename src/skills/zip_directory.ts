@@ -7,27 +7,7 @@
  * @module
  */
 import { refuseArchive } from "./archive_refusal.ts";
-import { findLocal } from "./zip_local_header.ts";
-
-/** An entry whose headers agree. */
-export interface ZipHeader {
-  readonly path: string;
-  readonly isFolder: boolean;
-  /** 0 stored, 8 deflated. */
-  readonly method: number;
-  readonly flags: number;
-  readonly crc: number;
-  readonly packedSize: number;
-  readonly size: number;
-  /** Where its own header begins. */
-  readonly local: number;
-  /** Its name as it stands there. */
-  readonly name: Uint8Array;
-  /** The upper half of the external attributes: the mode of Unix. */
-  readonly mode: number;
-  /** The lower half: the attributes of DOS and Windows. */
-  readonly attributes: number;
-}
+import { findLocal, type ZipHeader } from "./zip_local_header.ts";
 
 /** An entry and where its data begins. */
 export interface ZipEntryPlace extends ZipHeader {

@@ -5,7 +5,26 @@
  * @module
  */
 import { refuseArchive } from "./archive_refusal.ts";
-import type { ZipHeader } from "./zip_directory.ts";
+
+/** An entry as the directory has it. */
+export interface ZipHeader {
+  readonly path: string;
+  readonly isFolder: boolean;
+  /** 0 stored, 8 deflated. */
+  readonly method: number;
+  readonly flags: number;
+  readonly crc: number;
+  readonly packedSize: number;
+  readonly size: number;
+  /** Where its own header begins. */
+  readonly local: number;
+  /** Its name as it stands there. */
+  readonly name: Uint8Array;
+  /** The upper half of the external attributes: the mode of Unix. */
+  readonly mode: number;
+  /** The lower half: the attributes of DOS and Windows. */
+  readonly attributes: number;
+}
 
 const LOCAL = 0x04034b50;
 const DESCRIPTOR = 0x08074b50;

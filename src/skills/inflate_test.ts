@@ -1,0 +1,127 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { inflate, InflateError } from "./inflate.ts";
+
+const test = suite("skills/inflate");
+const encoder = new TextEncoder();
+
+async function deflate(bytes: Uint8Array): Promise<Uint8Array> {
+  const stream = new Blob([bytes as Uint8Array<ArrayBuffer>]).stream().pipeThrough(
+    new CompressionStream("deflate-raw"),
+  );
+  return new Uint8Array(await new Response(stream).arrayBuffer());
+}
+
+async function unpack(packed: Uint8Array, size: number): Promise<Uint8Array> {
+  const bytes = new Uint8Array(size);
+  await inflate(packed, bytes);
+  return bytes;
+}
+
+async function fault(packed: Uint8Array, size: number): Promise<string> {
+  const error = await unpack(packed, size).then(() => undefined, (error) => error);
+  assert.instance(error, InflateError, "It was taken");
+  return error.fault;
+}
+
+/** Bytes of bits that are given in the order in which they are read. */
+function ofBits(...words: string[]): Uint8Array {
+  const bits = words.join("").replaceAll(" ", "");
+  return Uint8Array.from(
+    { length: Math.ceil(bits.length / 8) },
+    (_, i) => parseInt([...bits.slice(8 * i, 8 * i + 8)].reverse().join(""), 2),
+  );
+}
+
+let seed = 7;
+const random = (below: number): number => (seed = (seed * 1103515245 + 12345) & 0x7fffffff) % below;
+const noise = (size: number, letters = 256): Uint8Array =>
+  Uint8Array.from({ length: size }, () => random(letters));
+
+for (
+  const [what, bytes] of [
+    ["nothing", new Uint8Array()],
+    ["one byte", Uint8Array.of(0)],
+    ["a run", new Uint8Array(100_000).fill(65)],
+    ["text", encoder.encode("the quick brown fox ".repeat(5000))],
+    ["noise, which is stored", noise(200_000)],
+    ["noise of few letters", noise(300_000, 5)],
+    ["all bytes", Uint8Array.from({ length: 70_000 }, (_, i) => i * i >> 3)],
+    // Letters that get rarer and rarer have words longer than the table knows.
+    ["letters of many weights", Uint8Array.from({ length: 400_000 }, () => Math.clz32(random(2 ** 30)))],
+    [
+      "repeats from afar",
+      (() => {
+        const part = noise(32_000);
+        return Uint8Array.from([...part, ...part, ...part.subarray(5), ...noise(9), ...part]);
+      })(),
+    ],
+  ] as const
+) {
+  test(`${what} comes out as it went in`, async () => {
+    const packed = await deflate(bytes);
+    // `assert.equal` of many bytes takes minutes.
+    const unpacked = await unpack(packed, bytes.length);
+    assert.is(unpacked.findIndex((byte, i) => byte !== bytes[i]), -1);
+    if (bytes.length > 0) assert.is(await fault(packed, bytes.length - 1), "longer");
+    assert.is(await fault(packed, bytes.length + 1), "shorter");
+    assert.is(await fault(Uint8Array.from([...packed, 0]), bytes.length), "damaged", "with a byte behind");
+    assert.is.not(await fault(packed.subarray(0, -1), bytes.length), "shorter", "with a byte missing");
+  });
+}
+
+test("codes of every kind, stored blocks between them, and empty ones", async () => {
+  // Fixed code: A is 01110001, the end 0000000. Stored: length 2 and its complement.
+  const stored = Uint8Array.of(2, 0, 0xfd, 0xff, 66, 67);
+  const end = ofBits("1 10", "0000000");
+  assert.is(
+    new TextDecoder().decode(
+      await unpack(
+        Uint8Array.from([
+          ...ofBits("0 10", "01110001", "0000000", "0 00"),
+          ...stored,
+          ...end,
+        ]),
+        3,
+      ),
+    ),
+    "ABC",
+  );
+});
+
+for (
+  const [what, packed] of [
+    ["no data", new Uint8Array()],
+    ["a block of no kind", ofBits("1 11 00000")],
+    ["a stored length that its complement denies", Uint8Array.of(1, 1, 0, 0, 0, 65)],
+    ["a stored block that is cut off", Uint8Array.of(1, 9, 0, 0xf6, 0xff, 65)],
+    ["a distance before the beginning", ofBits("1 10", "0000001", "00000", "0000000")],
+    ["a symbol that does not exist", ofBits("1 10", "11000110", "00000", "0000000")],
+    ["a distance that does not exist", ofBits("1 10", "01110001", "0000001", "11110", "0000000")],
+    ["a block without an end", ofBits("1 10", "01110001")],
+    ["too many literals", ofBits("1 01", "11111", "00000", "0000", "0".repeat(40))],
+    ["a code of lengths with room left", ofBits("1 01", "00000", "00000", "0000", "010 000 000 000")],
+    ["a code of lengths with too many words", ofBits("1 01", "00000", "00000", "0000", "100 100 100 100")],
+    [
+      "a repeat of nothing",
+      ofBits("1 01", "00000", "00000", "0000", "100 000 000 100", "0 00", "0".repeat(40)),
+    ],
+    [
+      "no word for the end",
+      ofBits("1 01", "00000", "00000", "0000", "000 000 100 100", "1 1111111", "1 1101011", "0".repeat(40)),
+    ],
+  ] as const
+) {
+  test(`${what} is damage`, async () => assert.is(await fault(packed, 1000), "damaged"));
+}
+
+test("damage anywhere is told, or leaves the length as it was: nothing else is thrown, nothing hangs", async () => {
+  const whole = await deflate(encoder.encode("some text, some more text and some text again ".repeat(40)));
+  for (let round = 0; round < 5000; round++) {
+    const packed = whole.slice(0, random(3) === 0 ? random(whole.length) : whole.length);
+    for (let n = random(4); n >= 0; n--) packed[random(packed.length || 1)] = random(256);
+    await unpack(packed, 46 * 40).catch((error) => assert.instance(error, InflateError));
+  }
+});
+
+test.run();
