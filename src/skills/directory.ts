@@ -128,7 +128,7 @@ async function listTop(folder: SkillFolder, diagnostics: Diagnostic[]): Promise<
   try {
     const entries = await folder.list("");
     if (!entries && folder.optional !== true) {
-      tell("folder-missing", "There is no such folder; it is looked for again");
+      tell("folder-missing", "There is no such folder");
     }
     return entries ?? [];
   } catch (error) {
