@@ -1,12 +1,12 @@
 /**
- * Which objects there are and who needs them: one record for each content (by SHA-256), with the object that holds it
- * and how many skill versions refer to it. Equal files are stored once.
+ * Which objects there are: one record for each content (by SHA-256), with the object that holds it. Equal files are
+ * stored once; `blob_references.ts` knows which versions need them.
  *
  * The life of an object, each step one commit or one act on the shelf, and any of them may be the last before a crash:
  *
  *   pending  its name is in the store before the object is on the shelf
- *   live     the commit that writes a skill version also counts its references, and ends `pending`
- *   garbage  the commit that takes the last reference away names it so; then the object goes, then its name
+ *   live     the commit that writes a skill version also writes its references, and ends `pending`
+ *   garbage  when the last reference has gone, a commit names it so; then the object goes, then its name
  *
  * So what a version refers to is on the shelf before the version is seen, and an object without a reference has its name
  * in the store until it is gone: {@linkcode Ledger.collect} finishes what a crash left. A name is never used twice, so
@@ -16,6 +16,7 @@
  */
 import { randomId } from "../crypto/secret.ts";
 import { type Commit, type Entry, type Key, listAll, type Store } from "../store/store.ts";
+import { digestsOf, endUnneeded, join, type Reference, unrefer } from "./blob_references.ts";
 import { type BlobContent, type BlobStore, readAll, storeBlobs } from "./blob_store.ts";
 import {
   type Blob,
@@ -23,6 +24,7 @@ import {
   blobKey,
   type BlobPending,
   blobPendingKey,
+  blobReferenceKey,
   type SkillFile,
 } from "./records.ts";
 
@@ -30,17 +32,19 @@ export interface Ledger {
   /** Where its records are. */
   readonly store: Store;
   /**
-   * Puts the contents (by digest) on the shelf and does one commit that refers to them. `toCommit` gets the name of each
-   * object, and is asked again when its commit was not done. `false` when a check fails that does not change from try to
-   * try, and then nothing was done.
+   * Puts the contents (by digest) on the shelf and does one commit that refers to them from a version. `toCommit` gets
+   * the name of each object, and is asked again when its commit was not done. `false` when a check fails that does not
+   * change from try to try, and then nothing was done.
    */
   publish(
     contents: ReadonlyMap<string, Uint8Array>,
-    toCommit: (names: ReadonlyMap<string, string>) => Promise<Commit>,
+    toCommit: (
+      names: ReadonlyMap<string, string>,
+    ) => Promise<{ readonly version: string; readonly commit: Commit }>,
   ): Promise<boolean>;
-  /** Does one commit that ends references: so many for each digest. Tries as above. */
+  /** Does one commit that ends references. Tries as above. */
   release(
-    toCommit: () => Promise<{ readonly references: ReadonlyMap<string, number>; readonly commit: Commit }>,
+    toCommit: () => Promise<{ readonly references: readonly Reference[]; readonly commit: Commit }>,
   ): Promise<boolean>;
   /** The content of a file; `undefined` when its object is gone. */
   open(file: Pick<SkillFile, "object">): Promise<ReadableStream<Uint8Array> | undefined>;
@@ -54,7 +58,7 @@ export interface Ledger {
 const PENDING_LIMIT = 60 * 60 * 1000;
 /** Objects that are written at one time. */
 const AT_ONCE = 8;
-/** Publishers of one file, or of one skill, disturb each other: how often one of them tries again. */
+/** Publishers of one skill, or of one new file, disturb each other: how often one of them tries again. */
 const TRIES = 100;
 
 interface Uploaded {
@@ -144,8 +148,10 @@ export function createLedger(store: Store, now: () => number, shelf: BlobStore =
             if (!each.pending) uploaded.delete(digest);
           }
           if ([...contents.keys()].some((digest) => !live.get(digest) && !uploaded.has(digest))) continue;
-          const { names, commit: part, needless } = refer(contents, live, uploaded);
-          const commit = join(part, await toCommit(names));
+          const names = namesOf(contents.keys(), live, uploaded);
+          const { version, commit: own } = await toCommit(names);
+          const { commit: part, needless } = refer(version, contents, live, uploaded);
+          const commit = join(part, own);
           if (await store.commit(commit)) {
             await Promise.all(needless.map(removeObject));
             return true;
@@ -169,9 +175,9 @@ export function createLedger(store: Store, now: () => number, shelf: BlobStore =
       let before = "";
       for (let tries = 0; tries < TRIES; tries++) {
         const { references, commit: own } = await toCommit();
-        const { part, garbage } = unrefer(references, await readBlobs(references.keys()));
-        const commit = join(part, own);
+        const commit = join(unrefer(references), own);
         if (await store.commit(commit)) {
+          const garbage = await endUnneeded(store, digestsOf(references));
           await Promise.all(garbage.map(removeObject));
           return true;
         }
@@ -192,6 +198,9 @@ export function createLedger(store: Store, now: () => number, shelf: BlobStore =
 
     async collect() {
       let removed = 0;
+      for await (const { key } of listAll(store, ["blob_released"])) {
+        await endUnneeded(store, [key[1] as string]);
+      }
       for await (const entry of listAll<BlobPending>(store, ["blob_pending"])) {
         if (now() - entry.value.since >= PENDING_LIMIT) await toGarbage(entry);
       }
@@ -205,13 +214,24 @@ export function createLedger(store: Store, now: () => number, shelf: BlobStore =
   return ledger;
 }
 
-/** The part of a commit that counts one more reference to each content. */
+/** The object of each content. */
+function namesOf(
+  digests: Iterable<string>,
+  live: ReadonlyMap<string, Entry<Blob> | undefined>,
+  uploaded: ReadonlyMap<string, Uploaded>,
+): Map<string, string> {
+  return new Map(
+    Array.from(digests, (digest) => [digest, live.get(digest)?.value.object ?? uploaded.get(digest)!.name]),
+  );
+}
+
+/** The part of a commit that refers to each content from a version. */
 function refer(
+  version: string,
   contents: ReadonlyMap<string, BlobContent & Uint8Array>,
   live: ReadonlyMap<string, Entry<Blob> | undefined>,
   uploaded: ReadonlyMap<string, Uploaded>,
-): { names: Map<string, string>; commit: Commit; needless: string[] } {
-  const names = new Map<string, string>();
+): { commit: Commit; needless: string[] } {
   const check: { key: Key; version: string | null }[] = [];
   const set: { key: Key; value: unknown }[] = [];
   const remove: Key[] = [];
@@ -220,13 +240,11 @@ function refer(
     const found = live.get(digest);
     const mine = uploaded.get(digest);
     const key = blobKey(digest);
-    const object = found ? found.value.object : mine!.name;
-    names.set(digest, object);
     check.push({ key, version: found?.version ?? null });
-    set.push({
-      key,
-      value: { object, size: content.length, references: (found?.value.references ?? 0) + 1 },
-    });
+    // One that is there and stays is not changed: others may refer to it at the same time.
+    const { object, size, ending } = found?.value ?? { object: mine!.name, size: content.length };
+    if (!found || ending) set.push({ key, value: { object, size } });
+    set.push({ key: blobReferenceKey(digest, version), value: true });
     if (!mine) continue;
     check.push({ key: mine.pending!.key, version: mine.pending!.version });
     remove.push(mine.pending!.key);
@@ -236,40 +254,7 @@ function refer(
       set.push({ key: blobGarbageKey(mine.name), value: true });
     }
   }
-  return { names, commit: { check, set, remove }, needless };
-}
-
-/** The part of a commit that ends references; objects without any become garbage. */
-function unrefer(
-  references: ReadonlyMap<string, number>,
-  live: ReadonlyMap<string, Entry<Blob> | undefined>,
-): { part: Commit; garbage: string[] } {
-  const check: { key: Key; version: string | null }[] = [];
-  const set: { key: Key; value: unknown }[] = [];
-  const remove: Key[] = [];
-  const garbage: string[] = [];
-  for (const [digest, count] of references) {
-    const found = live.get(digest);
-    check.push({ key: blobKey(digest), version: found?.version ?? null });
-    if (!found) continue;
-    const { key, value } = found;
-    const left = value.references - count;
-    if (left > 0) set.push({ key, value: { ...value, references: left } });
-    else {
-      remove.push(key);
-      garbage.push(value.object);
-      set.push({ key: blobGarbageKey(value.object), value: true });
-    }
-  }
-  return { part: { check, set, remove }, garbage };
-}
-
-function join(a: Commit, b: Commit): Commit {
-  return {
-    check: [...a.check ?? [], ...b.check ?? []],
-    set: [...a.set ?? [], ...b.set ?? []],
-    remove: [...a.remove ?? [], ...b.remove ?? []],
-  };
+  return { commit: { check, set, remove }, needless };
 }
 
 /** Longer each time, and never the same for two. */

@@ -66,7 +66,7 @@ export async function publish(
     published = { skill, version };
     const claim = titleClaimKey(workspace, displayName ?? "");
     const claims = ownTitle && displayName !== undefined;
-    return {
+    const commit: Commit = {
       check: [
         { key: skillKey(workspace, id), version: null },
         ...claims ? [{ key: claim, version: null }] : [],
@@ -77,6 +77,7 @@ export async function publish(
         ...claims ? [{ key: claim, value: id }] : [],
       ],
     };
+    return { version: version.id, commit };
   });
   if (!done) {
     if (ownTitle && displayName !== undefined) await refuseTaken(ledger.store, workspace, displayName);
@@ -119,10 +120,11 @@ export async function publishVersion(
       updated_at: new Date(version.created).toISOString(),
     };
     published = { skill, version };
-    return {
+    const commit: Commit = {
       check: [{ key: entry.key, version: entry.version }],
       set: recordsOf(workspace, published),
     };
+    return { version: version.id, commit };
   });
   if (!done) throw busy();
   return published!;

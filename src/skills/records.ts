@@ -78,8 +78,8 @@ export interface SkillFile {
 export interface Blob {
   readonly object: string;
   readonly size: number;
-  /** How many versions have a file with this content. */
-  readonly references: number;
+  /** Nobody refers to it, as far as is known: who does takes this away. */
+  readonly ending?: true;
 }
 
 /** An object that is being put on the shelf. Ended with the commit that refers to it, or by collection. */
@@ -147,6 +147,10 @@ export const titleClaimKey = (
   title: string,
 ): Key => ["skill_title_claim", workspace, title];
 export const blobKey = (digest: string): Key => ["blob", digest];
+/** Stands for a version that has a file with this content: written and ended with the version. */
+export const blobReferenceKey = (digest: string, version: string): Key => ["blob_reference", digest, version];
+/** Notes that a version which had this content is gone, until somebody has looked whether others have it. */
+export const blobReleasedKey = (digest: string): Key => ["blob_released", digest];
 export const blobPendingKey = (object: string): Key => ["blob_pending", object];
 /** Names an object that nothing refers to, until it is gone. */
 export const blobGarbageKey = (object: string): Key => ["blob_garbage", object];

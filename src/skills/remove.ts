@@ -5,6 +5,7 @@
  */
 import { type Commit, type Entry, type Key, listAll, type Store } from "../store/store.ts";
 import type { Ledger } from "./blob_ledger.ts";
+import type { Reference } from "./blob_references.ts";
 import { describe, namesOf, withoutFrontMatter } from "./publish.ts";
 import {
   type Skill,
@@ -21,7 +22,7 @@ import { findVersion, listVersions } from "./versions.ts";
 /** What may not be deleted. */
 export type Refusal = "has_versions" | "last_version" | "default_version";
 
-type Removal = { readonly references: ReadonlyMap<string, number>; readonly commit: Commit };
+type Removal = { readonly references: readonly Reference[]; readonly commit: Commit };
 
 /** A removal that ends before its commit, and why. */
 class Stop {
@@ -85,7 +86,7 @@ export async function removeVersion(
       versions: skill.versions - 1,
     };
     return {
-      references: countReferences([version]),
+      references: referencesOf([version]),
       commit: {
         check: [{ key: entry.key, version: entry.version }],
         set: [{ key: entry.key, value: left }],
@@ -130,18 +131,14 @@ async function removalOf(store: Store, workspace: string, entry: Entry<Skill>): 
     versions.push(value);
   }
   return {
-    references: countReferences(versions),
+    references: referencesOf(versions),
     commit: { check: [{ key: entry.key, version: entry.version }], remove: keys },
   };
 }
 
-/** How many of these versions have a file of each content. */
-function countReferences(versions: readonly SkillVersion[]): Map<string, number> {
-  const references = new Map<string, number>();
-  for (const { files } of versions) {
-    for (const digest of new Set(files.map((file) => file.digest))) {
-      references.set(digest, (references.get(digest) ?? 0) + 1);
-    }
-  }
-  return references;
+/** Which of these versions has which contents. */
+function referencesOf(versions: readonly SkillVersion[]): Reference[] {
+  return versions.flatMap(({ id, files }) =>
+    Array.from(new Set(files.map(({ digest }) => digest)), (digest): Reference => [digest, id])
+  );
 }
