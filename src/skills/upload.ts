@@ -31,7 +31,7 @@ export interface IntakeOptions {
   readonly wait?: number | undefined;
   /** Milliseconds for which a sender may be silent. @default 20000 */
   readonly idle?: number | undefined;
-  /** Milliseconds in which the whole body must come. @default 120000 */
+  /** Milliseconds in which the whole body must come. @default 90000 */
   readonly whole?: number | undefined;
 }
 
@@ -52,7 +52,7 @@ const SINGLE = new Set([...LABELS, "default"]);
 
 /** To be made once for a process: the uploads of one intake share its room. */
 export function createIntake(options: IntakeOptions): Intake {
-  const { limit, memory = 64 * 1024 * 1024, wait = 30_000, idle = 20_000, whole = 120_000 } = options;
+  const { limit, memory = 64 * 1024 * 1024, wait = 30_000, idle = 20_000, whole = 90_000 } = options;
   const longest = longestMultipart(limit);
   const gate = createUploadGate({
     memory: Math.max(memory, longest + limit),
