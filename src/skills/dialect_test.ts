@@ -240,6 +240,11 @@ test("where it is not offered, a bearer token alone means today's API, and POST 
   const response = await service.send(`/v1/skills/${id}`, { method: "POST", body: "{}" });
   assert.is(response.status, 405);
   assert.is(response.headers.get("allow"), "GET, HEAD, DELETE, OPTIONS");
+  const both = await newService({ openai: true });
+  const made = await (await both.upload(DEMO)).json();
+  const body = JSON.stringify({ default_version: "1" });
+  const other = await both.send(`/v1/skills/${made.id}`, { method: "POST", body });
+  assert.is(other.status, 405, "nor where it is offered, for whoever speaks another dialect");
 });
 
 test("revisions of the API and values of anthropic-beta that are unknown", async () => {

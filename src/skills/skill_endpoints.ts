@@ -58,6 +58,12 @@ export function skillEndpoints(workshop: Workshop): SkillEndpoints {
     },
 
     async setDefault({ request, principal: { workspace }, dialect, id }) {
+      if (dialect.name !== "openai") {
+        throw new SkillError("invalid_request_error", "A skill is changed by a new version of it", {
+          status: 405,
+          fields: [["allow", "GET, HEAD, DELETE, OPTIONS"]],
+        });
+      }
       await refuseLocal(workshop, id);
       const wanted = await readDefault(request);
       for (let tries = 0; tries < TRIES; tries++) {
