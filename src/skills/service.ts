@@ -70,6 +70,8 @@ export interface SkillsService extends Service {
   diagnostics(): Promise<readonly Diagnostic[]>;
   /** What lies in the local folders now, for their keeper: not counted as shown to anybody. */
   localSkills(): Promise<readonly LocalSkill[]>;
+  /** Writes what was counted and is not in the store yet: to be called before the store is closed. */
+  flush(): Promise<void>;
   /**
    * Removes files that nothing refers to, also what a crash left behind; resolves to how many. To be called now and
    * then, by any instance.
@@ -181,6 +183,11 @@ export function skillsService(options: SkillsServiceOptions): SkillsService {
     }),
     diagnostics: () => directory.diagnostics(),
     localSkills: () => directory.skills(),
+    async flush() {
+      await usage.flush();
+      // The first may have begun before the last was counted.
+      await usage.flush();
+    },
     collectGarbage: () => ledger.collect(),
     fetch: async (request, context = {}) => {
       if (discovery?.covers(request)) return await discovery.fetch(request, context);

@@ -147,6 +147,7 @@ export async function run(argv: readonly string[]): Promise<void> {
       // Streams have no end of their own that the server could wait for.
       trivet?.mcp?.close();
       await server.close();
+      await trivet?.skills?.flush();
       await store.close();
     }
   } finally {

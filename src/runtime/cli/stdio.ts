@@ -73,6 +73,7 @@ export async function run(argv: readonly string[]): Promise<void> {
       unwatch();
       stop?.();
       (await watched)();
+      await trivet.skills!.flush();
     }
     if (ended.signal.aborted) throw new Error(ended.signal.reason);
   } finally {
