@@ -1,0 +1,47 @@
+/**
+ * Known failures of an implementation, by name and reason, and frozen sets of vectors (`FORMAT.md` section 7).
+ *
+ * @module
+ */
+import { readFileSync } from "node:fs";
+import { LoadError } from "./load.ts";
+import { isMembers } from "./vector_file.ts";
+
+export type Baseline = ReadonlyMap<string, string>;
+
+/** @throws {LoadError} */
+export function readBaseline(
+  path: string | undefined,
+  deviations: Readonly<Record<string, string>>,
+): Baseline {
+  const known = new Map(Object.entries(deviations));
+  if (path === undefined) return known;
+  for (const [name, reason] of Object.entries(readObject(path))) {
+    if (typeof reason !== "string" || reason.trim() === "") {
+      throw new LoadError(`Cannot use ${path}: "${name}" must have a reason`);
+    }
+    known.set(name, reason);
+  }
+  return known;
+}
+
+/** The names in a frozen set. @throws {LoadError} */
+export function readSet(path: string, name: string): ReadonlySet<string> {
+  const sets = readObject(path);
+  const set = Object.hasOwn(sets, name) ? sets[name] : undefined;
+  if (!Array.isArray(set)) {
+    throw new LoadError(`Cannot use the set "${name}": there are "${Object.keys(sets).join('", "')}"`);
+  }
+  return new Set(set.map(String));
+}
+
+function readObject(path: string): Readonly<Record<string, unknown>> {
+  let value: unknown;
+  try {
+    value = JSON.parse(readFileSync(path, "utf8"));
+  } catch (error) {
+    throw new LoadError(`Cannot read ${path}: ${(error as Error).message}`, { cause: error });
+  }
+  if (!isMembers(value)) throw new LoadError(`Cannot use ${path}: it must be an object`);
+  return value;
+}

@@ -1,0 +1,111 @@
+/**
+ * Whether the answers of a step are what was expected: one view against one pattern, or many counted by a tally.
+ *
+ * @module
+ */
+import { match, show } from "./match.ts";
+import { Unexpected } from "./outcome.ts";
+import type { Variables } from "./template.ts";
+import { isMembers, type Members } from "./vector_file.ts";
+import type { View } from "./view.ts";
+
+/**
+ * Gives the view that captures read. @param expected with its templates filled
+ * @throws {Unexpected} saying where the answers differ
+ */
+export async function checkViews(
+  expected: Members | undefined,
+  views: readonly View[],
+  variables: Variables,
+): Promise<View> {
+  if (expected?.["tally"] !== undefined) {
+    const { tally, ...rest } = expected;
+    if (Object.keys(rest).length > 0) { for (const view of views) await checkView(rest, view, variables); }
+    return await checkTally(tally as readonly Members[], views, variables);
+  }
+  for (const view of views) await checkView(expected, view, variables);
+  return views[0] ?? {};
+}
+
+async function checkView(expected: Members | undefined, view: View, variables: Variables): Promise<void> {
+  if (view["broken"] !== undefined && !names(expected, "broken")) {
+    throw new Unexpected(brokenReason(view));
+  }
+  if (!expected) return;
+  const found = await match(toPattern(expected), view, variables);
+  if (found) {
+    throw new Unexpected(
+      `${found.path || "the answer"}: expected ${found.expected}, but it is ${found.actual}`,
+    );
+  }
+}
+
+function brokenReason(view: View): string {
+  const why = view["why"];
+  return why ? `the exchange broke (${view["broken"]}): ${why}` : `the exchange broke: ${view["broken"]}`;
+}
+
+async function checkTally(
+  rows: readonly Members[],
+  views: readonly View[],
+  variables: Variables,
+): Promise<View> {
+  const counts = rows.map(() => 0);
+  let first: View | undefined;
+  for (const view of views) {
+    let at = -1;
+    for (const [n, { count: _, ...pattern }] of rows.entries()) {
+      if (view["broken"] !== undefined && !names(pattern, "broken")) continue;
+      if (!await match(toPattern(pattern), view, variables)) {
+        at = n;
+        break;
+      }
+    }
+    if (at < 0) throw new Unexpected(`one of ${views.length} answers fits no row: ${summary(view)}`);
+    if (at === 0) first ??= view;
+    counts[at]!++;
+  }
+  for (const [at, { count }] of rows.entries()) {
+    if (await match(count, counts[at], variables)) {
+      throw new Unexpected(
+        `of ${views.length} answers, ${counts[at]} fit row ${at + 1}, but expected ${show(count)}`,
+      );
+    }
+  }
+  return first ?? views[0] ?? {};
+}
+
+function summary(view: View): string {
+  return show({ status: view["status"], broken: view["broken"], json: view["json"] ?? view["body"] });
+}
+
+/** Whether a pattern says anything about a member of the view, alternatives included. */
+function names(pattern: unknown, member: string): boolean {
+  if (Array.isArray(pattern)) return pattern.some((each) => names(each, member));
+  if (!isMembers(pattern)) return false;
+  if (member in pattern) return true;
+  return ["$oneOf", "$all", "$not"].some((name) => names(pattern[name], member));
+}
+
+/** An expectation as a pattern: `status` may be a list of any, names of fields are written in any case. */
+function toPattern(expected: unknown): unknown {
+  if (Array.isArray(expected)) return expected.map(toPattern);
+  if (!isMembers(expected)) return expected;
+  return Object.fromEntries(
+    Object.entries(expected).map(([name, value]) => {
+      if (name === "status" && Array.isArray(value)) return [name, { $oneOf: value }];
+      if (name === "headers" && isMembers(value)) {
+        return [
+          name,
+          Object.fromEntries(
+            Object.entries(value).map(([field, each]) => [
+              field.startsWith("$") ? field : field.toLowerCase(),
+              each,
+            ]),
+          ),
+        ];
+      }
+      return [name, name.startsWith("$") ? toPattern(value) : value];
+    }),
+  );
+}

@@ -1,0 +1,55 @@
+/**
+ * Takes secrets out of what is shown: each becomes `‹secret n›`, the same one everywhere within a vector, so that a
+ * reader still sees where a token comes back.
+ *
+ * @module
+ */
+import { isMembers } from "./vector_file.ts";
+
+const NAMES =
+  "access_token|refresh_token|id_token|token|code|device_code|user_code|client_secret|password|code_verifier|assertion|" +
+  "client_assertion|subject_token|actor_token|registration_access_token|api_key|ticket|csrf";
+const SHORTEST = 6;
+
+/** Where secrets stand in requests, answers and reasons. */
+const PLACES: readonly RegExp[] = [
+  new RegExp(`"(?:${NAMES})"\\s*:\\s*"((?:[^"\\\\]|\\\\.)+)"`, "g"),
+  new RegExp(`(?:^|[?&#\\s])(?:${NAMES})=([^&\\s"'<>;,]+)`, "gm"),
+  /^(?:authorization|dpop|x-api-key|mcp-session-id|proxy-authorization): *(?:[A-Za-z]+ +)?(\S+)/gim,
+  /^cookie: *(.+)$/gim,
+  /^set-cookie: *[^=;]+=([^;\n]+)/gim,
+  /name="(?:ticket|csrf|csrf_token|_csrf|token)"\s+value="([^"]+)"/g,
+];
+
+/** A masker for one vector. */
+export function maskerFor(variables: unknown): (text: string) => string {
+  const known = new Map<string, string>();
+  const learn = (secret: string) => {
+    if (secret.length < SHORTEST || secret.includes("‹")) return;
+    if (!known.has(secret)) known.set(secret, `‹secret ${known.size + 1}›`);
+  };
+  for (const secret of secretsOf(variables)) {
+    learn(secret);
+    learn(encodeURIComponent(secret));
+    learn(new URLSearchParams([["", secret]]).toString().slice(1));
+  }
+  return (text) => {
+    for (const place of PLACES) {
+      for (const [whole, secret] of text.matchAll(place)) {
+        if (/^cookie:/i.test(whole)) {
+          for (const pair of secret!.split(/; */)) learn(pair.slice(pair.indexOf("=") + 1));
+        } else learn(secret!);
+      }
+    }
+    // Longest first, so that no secret is cut by one that it contains.
+    const secrets = [...known].sort(([one], [other]) => other.length - one.length);
+    return secrets.reduce((masked, [secret, label]) => masked.replaceAll(secret, label), text);
+  };
+}
+
+/** Texts of the target's variables under names that say secret. */
+function secretsOf(value: unknown, name = ""): string[] {
+  if (typeof value === "string") return /secret|password|token|key|private/i.test(name) ? [value] : [];
+  if (Array.isArray(value)) return value.flatMap((item) => secretsOf(item, name));
+  return isMembers(value) ? Object.entries(value).flatMap(([member, each]) => secretsOf(each, member)) : [];
+}

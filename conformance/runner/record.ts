@@ -1,0 +1,36 @@
+/**
+ * Exchanges as texts for people: start line, fields, the beginning of the body. Secrets are masked later, by whoever
+ * prints them (`mask.ts`).
+ *
+ * @module
+ */
+import { toText } from "./bytes.ts";
+import type { Answer, Broken, Field, Outgoing } from "./exchange.ts";
+
+const MOST_BODY = 4000;
+
+export function showRequest({ method, url, fields, body, wire }: Outgoing): string {
+  if (wire) return cut(wire);
+  const { host, pathname, search } = new URL(url);
+  return `${method} ${pathname}${search}\nhost: ${host}\n${showFields(fields)}${showBody(body)}`;
+}
+
+export function showAnswer(answer: Partial<Answer>, broken?: Broken): string {
+  const start = answer.status === undefined ? "" : `${answer.status}\n`;
+  const end = broken ? `\n(${broken.word}: ${broken.message})` : "";
+  return `${start}${showFields(answer.fields ?? [])}${showBody(answer.body)}${end}`.trim();
+}
+
+function showFields(fields: readonly Field[]): string {
+  return fields.map(([name, value]) => `${name.toLowerCase()}: ${value}\n`).join("");
+}
+
+function showBody(body: Uint8Array | undefined): string {
+  return body && body.length > 0 ? `\n${cut(body)}` : "";
+}
+
+function cut(bytes: Uint8Array): string {
+  // deno-lint-ignore no-control-regex
+  const text = toText(bytes.subarray(0, MOST_BODY)).replace(/[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]/g, "\ufffd");
+  return bytes.length > MOST_BODY ? `${text}… (${bytes.length} bytes)` : text;
+}

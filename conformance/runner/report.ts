@@ -1,0 +1,113 @@
+/**
+ * What came of a run, before it is printed in one form or another. Secrets are already masked in it.
+ *
+ * @module
+ */
+import { join } from "node:path";
+import type { Arguments } from "./arguments.ts";
+import { readBaseline, readSet } from "./baseline.ts";
+import { type Figures, figuresOf, type RowResult, rowResults } from "./coverage.ts";
+import type { Loaded, Requirements, Row } from "./load.ts";
+import { maskerFor } from "./mask.ts";
+import { COUNTING } from "./outcome.ts";
+import type { Target } from "./target.ts";
+import type { OutcomeWord } from "./vector_file.ts";
+import type { Result } from "./vector.ts";
+
+export interface Reported extends Result {
+  /** The outcome makes the run fail. */
+  readonly counts: boolean;
+  /** Why a failure was expected. */
+  readonly expected?: string;
+  readonly rows: readonly Row[];
+}
+
+export interface Report {
+  readonly suites: readonly string[];
+  readonly seed: string;
+  readonly started: Date;
+  readonly seconds: number;
+  readonly target: {
+    readonly name: string;
+    readonly version?: string;
+    readonly base: string;
+    readonly features: readonly string[];
+  };
+  readonly summary: Readonly<Record<OutcomeWord, number>>;
+  readonly passed: boolean;
+  /** Listed as failing, but passing: their line in the baseline is to be removed. */
+  readonly stale: readonly string[];
+  readonly vectors: readonly Reported[];
+  readonly rows: readonly RowResult[];
+  readonly figures: readonly Figures[];
+}
+
+export interface Ran {
+  readonly asked: Arguments;
+  readonly root: string;
+  readonly target: Target;
+  readonly requirements: Requirements;
+  readonly vectors: readonly Loaded[];
+  readonly results: readonly Result[];
+  readonly seed: string;
+  readonly started: Date;
+}
+
+/** @throws {LoadError} for a baseline or set that cannot be used */
+export function toReport({ asked, root, target, requirements, results, seed, started }: Ran): Report {
+  const baseline = readBaseline(asked.baseline, target.deviations);
+  const set = asked.set === undefined ? undefined : readSet(join(root, "sets.json"), asked.set);
+  const summary: Record<OutcomeWord, number> = {
+    pass: 0,
+    fail: 0,
+    warn: 0,
+    observe: 0,
+    skip: 0,
+    setup: 0,
+    error: 0,
+  };
+  const vectors = results.map((result): Reported => {
+    summary[result.outcome]++;
+    const expected = isFailure(result.outcome) ? baseline.get(result.name) : undefined;
+    const mask = maskerFor(target.variables);
+    return {
+      ...result,
+      ...(result.reason !== undefined && { reason: mask(result.reason) }),
+      exchanges: result.exchanges.map((each) => ({
+        ...each,
+        request: mask(each.request),
+        answer: mask(each.answer),
+      })),
+      counts: expected === undefined && (set?.has(result.name) ?? true) &&
+        (COUNTING.has(result.outcome) || asked.strict && result.outcome === "warn"),
+      ...(expected !== undefined && { expected }),
+      rows: result.covers.flatMap((id) => requirements.rows.get(id) ?? []),
+    };
+  });
+  const stale = results.filter(({ name, outcome }) => baseline.has(name) && outcome === "pass").map((
+    { name },
+  ) => name);
+  const rows = rowResults(requirements, results);
+  return {
+    suites: asked.suites,
+    seed,
+    started,
+    seconds: (Date.now() - started.getTime()) / 1000,
+    target: {
+      name: target.name,
+      ...(target.version !== undefined && { version: target.version }),
+      base: target.base,
+      features: [...target.features].sort(),
+    },
+    summary,
+    passed: stale.length === 0 && vectors.every(({ counts }) => !counts),
+    stale,
+    vectors,
+    rows,
+    figures: figuresOf(rows, requirements),
+  };
+}
+
+function isFailure(outcome: OutcomeWord): boolean {
+  return outcome !== "pass" && outcome !== "skip";
+}

@@ -1,0 +1,1 @@
+export { toSummary as toHtml } from "./report_summary.ts";

@@ -1,0 +1,93 @@
+/**
+ * A run: many vectors against one target, some at once; those that move the clock or disturb others come after, one by
+ * one. A target that no longer answers is not asked to the end.
+ *
+ * @module
+ */
+import type { Loaded } from "./load.ts";
+import { callProcedure } from "./procedure.ts";
+import { runStep } from "./step.ts";
+import { type Result, type Run, runVector } from "./vector.ts";
+import type { World } from "./world.ts";
+
+/** So many exchanges in a row that broke mean that nobody is there. */
+const MOST_BROKEN = 12;
+
+/** @param onResult told after each vector */
+export async function runAll(
+  vectors: readonly Loaded[],
+  run: Run,
+  onResult: (result: Result) => void = () => {},
+): Promise<Result[]> {
+  const results = new Map<string, Result>();
+  let broken = 0;
+  const one = async (loaded: Loaded) => {
+    const result = broken >= MOST_BROKEN ? notAsked(loaded) : judge(loaded, await runVector(loaded, run));
+    broken = result.broke ? broken + 1 : 0;
+    results.set(loaded.name, result);
+    onResult(result);
+  };
+  const apart = vectors.filter(isApart);
+  const queue = vectors.filter((each) => !isApart(each));
+  const workers = Array.from({ length: Math.max(1, run.target.jobs) }, async () => {
+    for (let next = queue.shift(); next; next = queue.shift()) await one(next);
+  });
+  await Promise.all(workers);
+  for (const loaded of apart) {
+    await reset(run);
+    await one(loaded);
+  }
+  if (apart.length > 0) await reset(run);
+  return vectors.map(({ name }) => results.get(name)!);
+}
+
+function isApart({ vector, file }: Loaded): boolean {
+  return vector.alone === true ||
+    [...file.before ?? [], ...vector.steps].some((step) => step.advance !== undefined);
+}
+
+/** A vector of `self/` may say which outcome a right runner comes to. */
+function judge({ vector: { outcome } }: Loaded, result: Result): Result {
+  if (outcome === undefined) return result;
+  if (result.outcome === outcome) return { ...result, outcome: "pass" };
+  return { ...result, outcome: "fail", reason: `the outcome is ${result.outcome}, but has to be ${outcome}` };
+}
+
+function notAsked({ name, vector, strength }: Loaded): Result {
+  const { title, covers, flags = [] } = vector;
+  const reason = `not asked: ${MOST_BROKEN} exchanges in a row broke before it`;
+  return {
+    name,
+    title,
+    covers,
+    flags,
+    strength,
+    outcome: "setup",
+    reason,
+    seconds: 0,
+    exchanges: [],
+    broke: true,
+  };
+}
+
+async function reset({ target, seed, mostWaiting }: Run): Promise<void> {
+  if (!target.procedures.has("reset")) return;
+  const world: World = {
+    target,
+    seed,
+    mostWaiting,
+    name: "reset",
+    isSelf: false,
+    variables: structuredClone(target.variables) as Record<string, unknown>,
+    jars: new Map(),
+    streams: new Map(),
+    exchanges: [],
+    stdio: undefined,
+    last: {},
+  };
+  try {
+    await callProcedure("reset", world, runStep);
+  } catch {
+    // What a reset would have mended shows in the vectors themselves.
+  }
+}

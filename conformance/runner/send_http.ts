@@ -1,0 +1,136 @@
+/**
+ * Sends requests over a socket of its own, one connection each: every byte is the vector's (a `Host` of another, broken
+ * framing), and what comes back is seen as it is. HTTP/1.1 over TCP or TLS.
+ *
+ * @module
+ */
+import { connect, type Socket } from "node:net";
+import { connect as connectTls } from "node:tls";
+import { join, utf8 } from "./bytes.ts";
+import { Broken, type Limits, type OpenAnswer, type Outgoing, type Sender } from "./exchange.ts";
+import { type Pull, readAnswer } from "./http_answer.ts";
+
+/** A sender for targets over HTTP. Certificates of loopback hosts are not checked: targets under test sign their own. */
+export function httpSender(): Sender {
+  const open = new Set<Socket>();
+  return {
+    async open(outgoing: Outgoing, limits: Limits): Promise<OpenAnswer> {
+      const socket = await dial(new URL(outgoing.url), limits);
+      open.add(socket);
+      socket.on("close", () => open.delete(socket));
+      const pull = pullFrom(socket, limits);
+      socket.write(toBytes(outgoing));
+      try {
+        const answer = await readAnswer(pull, outgoing.wire ? "GET" : outgoing.method);
+        return { ...answer, next: () => endWith(answer.next(), socket), cancel: () => void socket.destroy() };
+      } catch (error) {
+        socket.destroy();
+        throw error;
+      }
+    },
+    close() {
+      for (const socket of open) socket.destroy();
+      return Promise.resolve();
+    },
+  };
+}
+
+async function endWith(
+  chunk: Promise<Uint8Array | undefined>,
+  socket: Socket,
+): Promise<Uint8Array | undefined> {
+  const got = await chunk;
+  if (!got) socket.destroy();
+  return got;
+}
+
+function dial(url: URL, { seconds }: Limits): Promise<Socket> {
+  const isTls = url.protocol === "https:";
+  const host = url.hostname.replace(/^\[|\]$/g, "");
+  const port = Number(url.port) || (isTls ? 443 : 80);
+  const isLocal = /^(localhost|127\.|::1$)/.test(host);
+  return new Promise((resolve, reject) => {
+    const socket = isTls
+      ? connectTls({
+        host,
+        port,
+        ...(/^[\d.:]+$/.test(host) ? {} : { servername: host }),
+        rejectUnauthorized: !isLocal,
+      })
+      : connect({ host, port });
+    const refuse = (message: string) => {
+      socket.destroy();
+      reject(new Broken("refused", `Cannot connect to ${url.host}: ${message}`));
+    };
+    const timer = setTimeout(() => refuse(`no connection within ${seconds} s`), seconds * 1000);
+    socket.on("error", (error: Error & { code?: string }) => {
+      clearTimeout(timer);
+      refuse(error.code ?? error.message);
+    });
+    socket.once(isTls ? "secureConnect" : "connect", () => {
+      clearTimeout(timer);
+      socket.setNoDelay(true);
+      resolve(socket);
+    });
+  });
+}
+
+/** Bytes as they arrive. The socket is read no faster than it is asked, and the server's haste is bounded by that. */
+function pullFrom(socket: Socket, { bytes }: Limits): Pull {
+  const waiting: Uint8Array[] = [];
+  let size = 0;
+  let isOver = false;
+  let wake: (() => void) | undefined;
+  const stir = () => {
+    wake?.();
+    wake = undefined;
+  };
+  const over = () => {
+    isOver = true;
+    stir();
+  };
+  socket.on("data", (chunk: Uint8Array) => {
+    waiting.push(chunk);
+    size += chunk.length;
+    if (size > Math.min(bytes, 1 << 20)) socket.pause();
+    stir();
+  });
+  // A reset after the answer's last byte is no matter, before it the reader says what is missing.
+  socket.on("end", over);
+  socket.on("error", over);
+  socket.on("close", over);
+  return async () => {
+    while (waiting.length === 0) {
+      if (isOver) return undefined;
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+    }
+    const chunk = waiting.shift()!;
+    size -= chunk.length;
+    if (size === 0) socket.resume();
+    return chunk;
+  };
+}
+
+function toBytes({ method, url: address, fields, without, body, raw, wire }: Outgoing): Uint8Array {
+  if (wire) return wire;
+  const url = new URL(address);
+  const written = new Set(fields.map(([name]) => name.toLowerCase()));
+  const own: [string, string][] = raw ? [] : [
+    ["Host", url.host],
+    ["Accept", "*/*"],
+    ["User-Agent", "trivet-conformance"],
+  ];
+  const length = body?.length ?? (method === "POST" || method === "PUT" ? 0 : undefined);
+  const hasFraming = written.has("content-length") || written.has("transfer-encoding");
+  const framing: [string, string][] = raw && hasFraming || length === undefined
+    ? []
+    : [["Content-Length", String(length)]];
+  const all = [...own, ...framing, ["Connection", "close"] as const]
+    .filter(([name]) => !written.has(name.toLowerCase()) && !without.includes(name.toLowerCase()));
+  const usual = raw ? [...fields, ...all] : [...all.slice(0, 1), ...fields, ...all.slice(1)];
+  const head = usual.map(([name, value]) => `${name}: ${value}\r\n`).join("");
+  const start = utf8(`${method} ${url.pathname}${url.search} HTTP/1.1\r\n${head}\r\n`);
+  return body ? join([start, body]) : start;
+}

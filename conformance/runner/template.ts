@@ -1,0 +1,47 @@
+/**
+ * `{{a.b.0}}` in texts of a step: `FORMAT.md` section 4.
+ *
+ * @module
+ */
+import { KitError } from "./outcome.ts";
+import { isMembers } from "./vector_file.ts";
+
+export type Variables = Record<string, unknown>;
+
+const WHOLE = /^\{\{([^{}]+)\}\}$/;
+const PART = /\{\{([^{}]+)\}\}/g;
+
+/** The variable at a path of members and positions. @throws {KitError} when there is none */
+export function lookUp(path: string, variables: Variables): unknown {
+  let value: unknown = variables;
+  for (const step of path.trim().split(".")) {
+    const next = Array.isArray(value) || isMembers(value) ? (value as Variables) : undefined;
+    if (!next || !Object.hasOwn(next, step) || next[step] === undefined) {
+      throw new KitError(`Cannot fill "{{${path}}}": there is no variable of this name`);
+    }
+    value = next[step];
+  }
+  return value;
+}
+
+/** A value with its templates filled, names of members included. @throws {KitError} */
+export function fill(value: unknown, variables: Variables): unknown {
+  if (typeof value === "string") return fillText(value, variables);
+  if (Array.isArray(value)) return value.map((item) => fill(item, variables));
+  if (!isMembers(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, item]) => [String(fillText(name, variables)), fill(item, variables)]),
+  );
+}
+
+function fillText(text: string, variables: Variables): unknown {
+  const whole = WHOLE.exec(text);
+  if (whole) return lookUp(whole[1]!, variables);
+  return text.replace(PART, (_, path: string) => {
+    const value = lookUp(path, variables);
+    if (typeof value === "object") {
+      throw new KitError(`Cannot fill "{{${path}}}" into "${text}": its value is no text or number`);
+    }
+    return String(value);
+  });
+}

@@ -1,0 +1,110 @@
+/**
+ * One vector: `before`, then its steps, in a world of its own, to one of seven outcomes.
+ *
+ * @module
+ */
+import { automaticNeeds, missing } from "./need.ts";
+import { failureWord, KitError, NotClaimed, type Strength, Unexpected } from "./outcome.ts";
+import { runStep } from "./step.ts";
+import type { Target } from "./target.ts";
+import type { OutcomeWord, Step } from "./vector_file.ts";
+import type { Loaded } from "./load.ts";
+import { type Exchange, leave, type World } from "./world.ts";
+
+export interface Result {
+  readonly name: string;
+  readonly title: string;
+  readonly outcome: OutcomeWord;
+  readonly strength: Strength;
+  readonly covers: readonly string[];
+  readonly flags: readonly string[];
+  readonly seconds: number;
+  /** Title of the step that ended it. */
+  readonly step?: string;
+  readonly reason?: string;
+  readonly exchanges: readonly Exchange[];
+  /** The last exchange did not come to an end, or to no beginning. */
+  readonly broke: boolean;
+}
+
+export interface Run {
+  readonly target: Target;
+  readonly seed: string;
+  readonly mostWaiting: number;
+}
+
+/** Never throws: whatever goes wrong is an outcome. */
+export async function runVector(loaded: Loaded, run: Run): Promise<Result> {
+  const { vector, file, name, strength } = loaded;
+  const start = performance.now();
+  const world: World = {
+    ...run,
+    name,
+    isSelf: file.suite.startsWith("self/"),
+    variables: structuredClone(run.target.variables) as Record<string, unknown>,
+    jars: new Map(),
+    streams: new Map(),
+    exchanges: [],
+    stdio: undefined,
+    last: {},
+  };
+  const result = (outcome: OutcomeWord, more: { step?: string; reason?: string } = {}): Result => ({
+    name,
+    title: vector.title,
+    outcome,
+    strength,
+    covers: vector.covers,
+    flags: vector.flags ?? [],
+    seconds: (performance.now() - start) / 1000,
+    exchanges: world.exchanges,
+    broke: world.last["broken"] !== undefined,
+    ...more,
+  });
+  const needs = [
+    ...file.needs ?? [],
+    ...vector.needs ?? [],
+    ...automaticNeeds([...file.before ?? [], ...vector.steps]),
+  ];
+  const lacking = missing(needs, run.target.features, run.mostWaiting > 0);
+  if (lacking) return result("skip", { reason: `the target does not claim ${lacking}` });
+  try {
+    const before = await runSteps(file.before ?? [], world);
+    if (before) {
+      return result(before.error instanceof NotClaimed ? "skip" : wordOf(before.error, "setup"), before);
+    }
+    const failed = await runSteps(vector.steps, world);
+    if (!failed) return result("pass");
+    if (failed.error instanceof NotClaimed) return result("skip", failed);
+    // A procedure is not the question: where it fails, the question was not asked.
+    const word = failed.at.call !== undefined && !failed.at.expect ? "setup" : failureWord(strength);
+    return result(wordOf(failed.error, word), failed);
+  } finally {
+    await leave(world);
+  }
+}
+
+interface Failed {
+  readonly at: Step;
+  readonly step: string;
+  readonly reason: string;
+  readonly error: unknown;
+}
+
+async function runSteps(steps: readonly Step[], world: World): Promise<Failed | undefined> {
+  for (const [position, at] of steps.entries()) {
+    try {
+      await runStep(at, world);
+    } catch (error) {
+      const step = at.title ?? at.call ?? `step ${position + 1}`;
+      const said = error instanceof Error ? error.message : String(error);
+      const reason = error instanceof NotClaimed ? `the target does not offer ${said}` : said;
+      return { at, step, reason, error };
+    }
+  }
+  return undefined;
+}
+
+/** What the server did is `word`; all else that is thrown is the kit's own fault. */
+function wordOf(error: unknown, word: OutcomeWord): OutcomeWord {
+  return error instanceof Unexpected ? word : error instanceof KitError || error ? "error" : word;
+}

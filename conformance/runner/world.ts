@@ -1,0 +1,57 @@
+/**
+ * What one vector has of its own while it runs: variables, cookie jars, open streams, a process, a record of what was
+ * said. Nothing of it outlives the vector.
+ *
+ * @module
+ */
+import type { CookieJar } from "./cookie_jar.ts";
+import type { EventReader } from "./event_reader.ts";
+import type { OpenAnswer } from "./exchange.ts";
+import type { StdioServer } from "./send_stdio.ts";
+import type { Target } from "./target.ts";
+import type { Variables } from "./template.ts";
+import type { View } from "./view.ts";
+import type { Members } from "./vector_file.ts";
+
+/** One exchange as it is shown: texts, bodies cut. */
+export interface Exchange {
+  readonly step: string;
+  readonly request: string;
+  readonly answer: string;
+}
+
+export interface OpenStream {
+  readonly answer: OpenAnswer;
+  readonly reader: EventReader;
+  /** Events that arrived with others and were not read yet. */
+  readonly waiting: Members[];
+}
+
+export interface World {
+  readonly target: Target;
+  /** Name of the vector, suite included. */
+  readonly name: string;
+  readonly seed: string;
+  /** Whether `answer` and `echo` mean anything. */
+  readonly isSelf: boolean;
+  /** Seconds of real waiting that the run allows where the target has no clock. */
+  readonly mostWaiting: number;
+  readonly variables: Variables;
+  readonly jars: Map<string, CookieJar>;
+  readonly streams: Map<string, OpenStream>;
+  readonly exchanges: Exchange[];
+  stdio: StdioServer | undefined;
+  /** The view of the last step. */
+  last: View;
+}
+
+/** Seconds since the epoch, by the target's clock. */
+export function nowOf({ target }: World): number {
+  return Date.now() / 1000 + target.advanced;
+}
+
+/** Ends whatever a vector left open. */
+export async function leave(world: World): Promise<void> {
+  for (const { answer } of world.streams.values()) answer.cancel();
+  await world.stdio?.kill();
+}
