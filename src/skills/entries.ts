@@ -10,13 +10,7 @@ import type { Principal } from "../http/bearer.ts";
 import type { Store } from "../store/store.ts";
 import type { Ledger } from "./blob_ledger.ts";
 import type { Directory, LocalSkill } from "./directory.ts";
-import {
-  createLocalManifests,
-  isTakenByAll,
-  listLocalFiles,
-  type ManifestFile,
-  readLocalFile,
-} from "./local_files.ts";
+import { isTakenByAll, type ManifestFile, readLocalFile } from "./local_files.ts";
 import { mayRead } from "./permission.ts";
 import { type Skill, skillKey } from "./records.ts";
 import type { FrontMatter } from "./rules.ts";
@@ -59,10 +53,7 @@ export function createEntries(
   store: Store,
   ledger: Ledger,
   directory: Directory,
-  now: () => number,
 ): SkillEntries {
-  const manifestOf = createLocalManifests(now);
-
   function toLocal(skill: LocalSkill, frontMatter: FrontMatter): SkillEntry {
     return {
       id: skill.id,
@@ -71,12 +62,8 @@ export function createEntries(
       path: [skill.name],
       frontMatter,
       isPublic: true,
-      files: () => manifestOf(skill),
-      async read(path) {
-        // Only what the listing shows can be read: a path is looked up, never joined to a folder.
-        const files = await listLocalFiles(skill);
-        return files.some((file) => file.path === path) ? await readLocalFile(skill, path) : undefined;
-      },
+      files: () => Promise.resolve(skill.files),
+      read: (path) => readLocalFile(skill, path),
     };
   }
 

@@ -10,8 +10,7 @@ import type { Ledger } from "./blob_ledger.ts";
 import type { Directory, LocalSkill } from "./directory.ts";
 import { SkillError } from "./error.ts";
 import { readSkillMarkdown } from "./front_matter.ts";
-import { listLocalFiles, readLocalFile } from "./local_files.ts";
-import { mediaTypeByName } from "./media_type_of.ts";
+import { readLocalFile } from "./local_files.ts";
 import { mayRead } from "./permission.ts";
 import { type Skill, skillKey, type SkillVersion } from "./records.ts";
 import { findVersion } from "./versions.ts";
@@ -129,7 +128,7 @@ export function openUploaded(ledger: Ledger, id: string, version: SkillVersion):
 
 /** A skill of a local folder, as it lies there. */
 export function openLocal(skill: LocalSkill): OpenSkill {
-  const { id, name, description, version, epoch, tokens, instructions } = skill;
+  const { id, name, description, version, epoch, tokens, files, instructions } = skill;
   return {
     id,
     source: "local",
@@ -138,19 +137,9 @@ export function openLocal(skill: LocalSkill): OpenSkill {
     name,
     description,
     tokens,
-    files: async () =>
-      (await listLocalFiles(skill)).map(({ path, size }) => ({
-        path,
-        size,
-        type: mediaTypeByName(path),
-        digest: undefined,
-      })),
+    files: () => Promise.resolve(files),
     instructions: () => Promise.resolve(instructions),
-    async read(path) {
-      // Only what the listing shows can be read: a path is looked up, never joined to a folder.
-      const listed = (await listLocalFiles(skill)).some((file) => file.path === path);
-      return listed ? (await readLocalFile(skill, path))?.bytes : undefined;
-    },
+    read: async (path) => (await readLocalFile(skill, path))?.bytes,
   };
 }
 

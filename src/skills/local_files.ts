@@ -169,20 +169,15 @@ async function digestFile(
   }
 }
 
-interface WithFiles {
-  readonly files: readonly ManifestFile[];
-}
-
-/** The plain files of a local skill, in path order; what was left out is told by the diagnostics. */
-export function listLocalFiles({ files }: WithFiles): Promise<readonly ManifestFile[]> {
-  return Promise.resolve(files);
-}
-
-/** A file that is in the list; `undefined` when it is gone, cannot be read any more, or has grown too large since. */
+/**
+ * A file of a skill by the path that is in its list: a path is looked up, never joined to a folder. `undefined` when there
+ * is none, or it is gone, cannot be read any more, or has grown too large since.
+ */
 export async function readLocalFile(
-  { folder, directory }: { readonly folder: SkillFolder; readonly directory: string },
+  { folder, directory, files }: LocalPlace,
   path: string,
 ): Promise<{ readonly bytes: Uint8Array; readonly mediaType: string } | undefined> {
+  if (!files.some((file) => file.path === path)) return undefined;
   const bytes = await folder.read(`${directory}/${path}`, LARGEST_FILE).catch((error) => {
     if (error instanceof RangeError || error instanceof FolderError) return undefined;
     throw error;
@@ -190,9 +185,8 @@ export async function readLocalFile(
   return bytes && { bytes, mediaType: mediaTypeOf(path, bytes) };
 }
 
-/** The same, as entries ask for it. */
-export function createLocalManifests(
-  _now: () => number,
-): (skill: WithFiles) => Promise<readonly ManifestFile[]> {
-  return listLocalFiles;
+interface LocalPlace {
+  readonly folder: SkillFolder;
+  readonly directory: string;
+  readonly files: readonly ManifestFile[];
 }

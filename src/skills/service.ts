@@ -100,7 +100,7 @@ export function skillsService(options: SkillsServiceOptions): SkillsService {
     directory,
     intake: createIntake({ limit: options.uploadLimit, ...options.intake }),
   };
-  const entries = createEntries(store, ledger, directory, now);
+  const entries = createEntries(store, ledger, directory);
   const discovery = options.discovery &&
     createDiscovery({ ...options.discovery, base, store, ledger, directory, observe, now });
   const authorize = createAuthorize(options);
