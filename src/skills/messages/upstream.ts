@@ -52,6 +52,7 @@ export function askUpstream(upstream: Upstream, observe: Observe): AskModel {
   const { connectLimit = 60_000, answerLimit = 300_000, idleLimit = 120_000 } = upstream;
   const url = messagesUrl(upstream.url);
   const send = upstream.fetch ?? ((url, init) => fetch(url, init));
+  const secrets = [upstream.key, ...Object.values(upstream.headers ?? {})];
   const onFault = (error: unknown): void => observe({ type: "fault", where: "messages", error });
 
   return async ({ body, stream, version, betas, signal }) => {
@@ -74,7 +75,7 @@ export function askUpstream(upstream: Upstream, observe: Observe): AskModel {
         "did not begin to answer",
       );
       if (!response.ok) {
-        throw await patience.wait(refusalOf(response, upstream, onFault), idleLimit, "fell silent");
+        throw await patience.wait(refusalOf(response, secrets, onFault), idleLimit, "fell silent");
       }
       const type = answerType(response);
       if (!type || !response.body) throw noAnswer();

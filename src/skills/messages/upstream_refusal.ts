@@ -7,7 +7,6 @@
 import type { Fields } from "../../http/response.ts";
 import { SkillError, type SkillErrorType } from "../error.ts";
 import { isObject } from "./request.ts";
-import type { Upstream } from "./upstream.ts";
 
 /** Bytes of a refusal that are read, and characters of its message that are passed on. */
 const MOST_READ = 64 * 1024;
@@ -31,14 +30,14 @@ const LATER: Readonly<Record<number, readonly [SkillErrorType, number]>> = {
 };
 const WAITING = ["retry-after", "retry-after-ms", "x-should-retry"];
 
-/** The error for a response that is no answer. */
+/** The error for a response that is no answer. @param secrets what nobody is to read, should the endpoint repeat it */
 export async function refusalOf(
   response: Response,
-  { key, headers = {} }: Pick<Upstream, "key" | "headers">,
+  secrets: readonly (string | undefined)[],
   onFault: (error: unknown) => void,
 ): Promise<SkillError> {
   const { status } = response;
-  const told = conceal(messageOf(await readSome(response)), [key, ...Object.values(headers)]);
+  const told = conceal(messageOf(await readSome(response)), secrets);
   const waiting: Fields = WAITING.flatMap((name) => {
     const value = response.headers.get(name);
     return value === null ? [] : [[name, value] as const];
