@@ -7,7 +7,7 @@ import { match, show } from "./match.ts";
 import { Unexpected } from "./outcome.ts";
 import type { Variables } from "./template.ts";
 import { isMembers, type Members } from "./vector_file.ts";
-import type { View } from "./view.ts";
+import { pointTo, type View } from "./view.ts";
 
 /**
  * Gives the view that captures read. @param expected with its templates filled
@@ -18,6 +18,11 @@ export async function checkViews(
   views: readonly View[],
   variables: Variables,
 ): Promise<View> {
+  if (isMembers(expected?.["distinct"])) {
+    const { distinct, ...rest } = expected;
+    await checkDistinct(distinct as Members, views, variables);
+    return await checkViews(rest, views, variables);
+  }
   if (expected?.["tally"] !== undefined) {
     const { tally, ...rest } = expected;
     if (Object.keys(rest).length > 0) { for (const view of views) await checkView(rest, view, variables); }
@@ -75,6 +80,19 @@ async function checkTally(
   return first ?? views[0] ?? {};
 }
 
+/** How many different values the answers have at each place; those that have none do not count. */
+async function checkDistinct(places: Members, views: readonly View[], variables: Variables): Promise<void> {
+  for (const [pointer, count] of Object.entries(places)) {
+    const values = views.map((view) => pointTo(pointer, view)).filter((value) => value !== undefined);
+    const found = new Set(values.map((value) => JSON.stringify(value))).size;
+    if (await match(count, found, variables)) {
+      throw new Unexpected(
+        `of ${views.length} answers, ${found} differ in ${pointer}, but expected ${show(count)}`,
+      );
+    }
+  }
+}
+
 function summary(view: View): string {
   return show({ status: view["status"], broken: view["broken"], json: view["json"] ?? view["body"] });
 }
@@ -88,7 +106,7 @@ function names(pattern: unknown, member: string): boolean {
 }
 
 /** An expectation as a pattern: `status` may be a list of any, names of fields are written in any case. */
-function toPattern(expected: unknown): unknown {
+export function toPattern(expected: unknown): unknown {
   if (Array.isArray(expected)) return expected.map(toPattern);
   if (!isMembers(expected)) return expected;
   return Object.fromEntries(

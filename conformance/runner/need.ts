@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Step } from "./vector_file.ts";
+import { isMembers, type Members, type Step } from "./vector_file.ts";
 
 /** Needs that nobody has to write: they follow from the steps. */
 export function automaticNeeds(steps: readonly Step[]): string[] {
@@ -18,15 +18,26 @@ export function automaticNeeds(steps: readonly Step[]): string[] {
   return [...needs];
 }
 
-/** The first need that is not met. A clock may be replaced by waiting. */
+/** The first need that is not met. `var:a.b` asks for a variable; a clock may be replaced by waiting. */
 export function missing(
   needs: readonly string[],
-  features: ReadonlySet<string>,
+  { features, variables }: { readonly features: ReadonlySet<string>; readonly variables: Members },
   mayWait: boolean,
 ): string | undefined {
-  const isMet = (need: string): boolean =>
-    need.split("|").some((one) =>
-      one.startsWith("!") ? !features.has(one.slice(1)) : features.has(one) || one === "clock" && mayWait
-    );
-  return needs.find((need) => !isMet(need));
+  const has = (one: string): boolean =>
+    one.startsWith("var:")
+      ? hasVariable(one.slice("var:".length), variables)
+      : features.has(one) || one === "clock" && mayWait;
+  return needs.find((need) =>
+    !need.split("|").some((one) => one.startsWith("!") ? !has(one.slice(1)) : has(one))
+  );
+}
+
+function hasVariable(path: string, variables: Members): boolean {
+  let value: unknown = variables;
+  for (const name of path.split(".")) {
+    if (!isMembers(value) && !Array.isArray(value) || !Object.hasOwn(value, name)) return false;
+    value = (value as Members)[name];
+  }
+  return value !== undefined;
 }

@@ -7,19 +7,19 @@ import { ask, closeStream, readStream } from "./ask_http.ts";
 import { endInput, sendMessages } from "./ask_rpc.ts";
 import { utf8 } from "./bytes.ts";
 import { compute } from "./compute.ts";
-import { checkViews } from "./expect.ts";
+import { checkViews, toPattern } from "./expect.ts";
 import { match } from "./match.ts";
 import { KitError, NotClaimed, Unexpected } from "./outcome.ts";
 import { callProcedure } from "./procedure.ts";
 import { fill } from "./template.ts";
-import type { Members, Step } from "./vector_file.ts";
+import { isMembers, type Members, type Step } from "./vector_file.ts";
 import { read, toView, type View } from "./view.ts";
 import { nowOf, type World } from "./world.ts";
 
 /** @throws {Unexpected | KitError | NotClaimed} */
 export async function runStep(step: Step, world: World): Promise<void> {
   const { variables, seed, name } = world;
-  if (step.when && await match(fill(step.when, variables), world.last, variables)) return;
+  if (step.when && await match(toPattern(fill(step.when, variables)), world.last, variables)) return;
   const surroundings = { seed: `${seed}/${name}`, now: () => nowOf(world) };
   await compute(step.let, variables, surroundings);
   const views = await act(step, world, surroundings);
@@ -44,6 +44,9 @@ async function act(step: Step, world: World, surroundings: { seed: string; now()
   if (step.call !== undefined) {
     await compute(step.with, world.variables, surroundings);
     await callProcedure(step.call, world, runStep);
+    // What the procedure left as `answer` is the redirect that an expectation beside the call sees.
+    const { answer } = world.variables;
+    if (isMembers(answer)) world.last = { ...world.last, redirect: answer };
     return [];
   }
   if (step.request || Array.isArray(step.parallel)) return await ask(step, world);

@@ -65,8 +65,8 @@ export async function runVector(loaded: Loaded, run: Run): Promise<Result> {
     ...vector.needs ?? [],
     ...automaticNeeds([...file.before ?? [], ...vector.steps]),
   ];
-  const lacking = missing(needs, run.target.features, run.mostWaiting > 0);
-  if (lacking) return result("skip", { reason: `the target does not claim ${lacking}` });
+  const lacking = missing(needs, run.target, run.mostWaiting > 0);
+  if (lacking) return result("skip", { reason: `the target does not claim "${lacking}"` });
   try {
     const before = await runSteps(file.before ?? [], world);
     if (before) {

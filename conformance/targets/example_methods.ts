@@ -1,0 +1,73 @@
+/**
+ * The example methods of the JSON-RPC 2.0 specification (https://www.jsonrpc.org/specification#examples), served over
+ * HTTP by Trivet's JSON-RPC room: what the vectors of `jsonrpc/` call.
+ *
+ * @module
+ */
+import { dispatch, dispatchBatch, type Dispatcher, type Method } from "../../src/jsonrpc/dispatch.ts";
+import { INVALID_PARAMS, PARSE_ERROR, RpcError } from "../../src/jsonrpc/error.ts";
+import {
+  type Params,
+  parseJson,
+  readMessage,
+  type Response as RpcResponse,
+  writeResponse,
+  writeResponses,
+} from "../../src/jsonrpc/message.ts";
+
+const METHODS: Readonly<Record<string, Method<undefined>>> = {
+  subtract(params) {
+    const [minuend, subtrahend] = take(params, ["minuend", "subtrahend"]);
+    if (typeof minuend !== "number" || typeof subtrahend !== "number") throw wrongParams();
+    return minuend - subtrahend;
+  },
+  sum(params) {
+    if (!Array.isArray(params) || params.some((each) => typeof each !== "number")) throw wrongParams();
+    return (params as number[]).reduce((sum, each) => sum + each, 0);
+  },
+  get_data: () => ["hello", 5],
+  update: () => null,
+  notify_sum: () => null,
+  notify_hello: () => null,
+};
+
+const dispatcher: Dispatcher<undefined> = {
+  methods: new Map(Object.entries(METHODS)),
+  onFault: () => undefined,
+};
+
+/** Answers one POST. */
+export async function exampleMethods(request: Request): Promise<Response> {
+  if (request.method !== "POST") return new Response(null, { status: 405, headers: { allow: "POST" } });
+  const text = await answer(await request.text());
+  return text === undefined
+    ? new Response(null, { status: 204 })
+    : new Response(text, { headers: { "content-type": "application/json" } });
+}
+
+async function answer(text: string): Promise<string | undefined> {
+  let value: unknown;
+  try {
+    value = parseJson(text);
+  } catch {
+    return writeResponse({ id: null, error: new RpcError(PARSE_ERROR, "Parse error") });
+  }
+  if (!Array.isArray(value)) return write(await dispatch(dispatcher, value, undefined));
+  return write(await dispatchBatch(dispatcher, value.map(readMessage), () => undefined));
+}
+
+function write(answers: RpcResponse | readonly RpcResponse[] | undefined): string | undefined {
+  if (answers === undefined) return undefined;
+  return Array.isArray(answers) ? writeResponses(answers) : writeResponse(answers as RpcResponse);
+}
+
+/** Parameters by position or by name. */
+function take(params: Params, names: readonly string[]): readonly unknown[] {
+  if (Array.isArray(params)) return params;
+  const members = params as Readonly<Record<string, unknown>> | undefined;
+  return names.map((name) => members?.[name]);
+}
+
+function wrongParams(): RpcError {
+  return new RpcError(INVALID_PARAMS, "Invalid params");
+}
