@@ -8,7 +8,7 @@ import { isMembers } from "./vector_file.ts";
 
 const NAMES =
   "access_token|refresh_token|id_token|token|code|device_code|user_code|client_secret|password|code_verifier|assertion|" +
-  "client_assertion|subject_token|actor_token|registration_access_token|api_key|ticket|csrf";
+  "client_assertion|subject_token|actor_token|registration_access_token|api_key|ticket|transaction|csrf|csrf_token|_csrf";
 const SHORTEST = 6;
 
 /** Where secrets stand in requests, answers and reasons. */
@@ -18,7 +18,7 @@ const PLACES: readonly RegExp[] = [
   /^(?:authorization|dpop|x-api-key|mcp-session-id|proxy-authorization): *(?:[A-Za-z]+ +)?(\S+)/gim,
   /^cookie: *(.+)$/gim,
   /^set-cookie: *[^=;]+=([^;\n]+)/gim,
-  /name="(?:ticket|csrf|csrf_token|_csrf|token)"\s+value="([^"]+)"/g,
+  new RegExp(`name="(?:${NAMES})"\\s+value="([^"]+)`, "g"),
 ];
 
 /** A masker for one vector. */
@@ -49,7 +49,8 @@ export function maskerFor(variables: unknown): (text: string) => string {
 
 /** Texts of the target's variables under names that say secret. */
 function secretsOf(value: unknown, name = ""): string[] {
-  if (typeof value === "string") return /secret|password|token|key|private/i.test(name) ? [value] : [];
+  // A form's field may be called "password".
+  if (typeof value === "string") return /secret|password|token|key|private/i.test(name) && value !== name ? [value] : [];
   if (Array.isArray(value)) return value.flatMap((item) => secretsOf(item, name));
   return isMembers(value) ? Object.entries(value).flatMap(([member, each]) => secretsOf(each, member)) : [];
 }

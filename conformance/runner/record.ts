@@ -7,6 +7,7 @@
 import { toText } from "./bytes.ts";
 import type { Answer, Broken, Field, Outgoing } from "./exchange.ts";
 
+const MOST_READ = 16_384;
 const MOST_BODY = 4000;
 
 export function showRequest({ method, url, fields, body, wire }: Outgoing): string {
@@ -31,6 +32,10 @@ function showBody(body: Uint8Array | undefined): string {
 
 function cut(bytes: Uint8Array): string {
   // deno-lint-ignore no-control-regex
-  const text = toText(bytes.subarray(0, MOST_BODY)).replace(/[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]/g, "\ufffd");
-  return bytes.length > MOST_BODY ? `${text}… (${bytes.length} bytes)` : text;
+  const text = toText(bytes.subarray(0, MOST_READ)).replace(/[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]/g, "\ufffd")
+    // Styles and pictures in a page say nothing here.
+    .replace(/(data:[a-z/+-]+[;,])[^"'\s)]{80,}/g, "$1…");
+  return bytes.length > MOST_READ || text.length > MOST_BODY
+    ? `${text.slice(0, MOST_BODY)}… (${bytes.length} bytes)`
+    : text;
 }
