@@ -107,6 +107,18 @@ test("a key of many lines is refused, unsent and unprinted", async () => {
   });
 });
 
+test("a key that would leave this machine unencrypted is warned of", async () => {
+  const warning = "warning: the key goes to no-such-host.invalid unencrypted";
+  assert.match(await failureOf("http://no-such-host.invalid", [], "k"), warning);
+  assert.not.match(await failureOf("http://no-such-host.invalid"), warning);
+  assert.not.match(await failureOf("https://no-such-host.invalid", [], "k"), "warning");
+  await withApi(() => [500, {}, { "x-should-retry": "false" }], async ({ url }) => {
+    for (const host of ["127.0.0.1", "localhost"]) {
+      assert.not.match(await failureOf(url.replace("127.0.0.1", host), [], "k"), "warning");
+    }
+  });
+});
+
 test("a key may be in a file; the paths of a server may begin with others; ids are one segment each", async () => {
   await withApi(() => refusal(404, "not_found_error", "There is nothing"), async ({ url, seen }) => {
     const file = join(folder.path, "key");

@@ -8,7 +8,7 @@ import { readFileSync } from "node:fs";
 import process from "node:process";
 import type { ValidationReport } from "../../skills/validation_report.ts";
 import { DATA_OPTION, readPlace } from "./data.ts";
-import { textOption, UsageError, type Values } from "./output.ts";
+import { printError, textOption, UsageError, type Values } from "./output.ts";
 import type { Progress } from "./progress_bar.ts";
 import type { SkillSource } from "./skill_source.ts";
 
@@ -109,6 +109,9 @@ A server with the Skills API, instead of a store:
   --key-file FILE    a file with the key, instead
   --timeout SECONDS  how long it may be silent (default: 60)`;
 
+/** What does not leave this machine. */
+const LOOPBACK = /^(localhost|[\w.-]+\.localhost|127(\.\d+){3}|\[::1\])$/;
+
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Opens the place that the options name. @throws {UsageError} for options that do not go together */
@@ -130,6 +133,9 @@ export async function openPlace(
     if (values[name] !== undefined) throw new UsageError(`--${name} and --url exclude each other`);
   }
   const server = { url: readUrl(url), key: readKey(values, env), patience: readSeconds(values) };
+  if (server.key !== undefined && server.url.protocol === "http:" && !LOOPBACK.test(server.url.hostname)) {
+    printError(`trivet skill: warning: the key goes to ${server.url.host} unencrypted: https would hide it`);
+  }
   const { openServerPlace } = await import("./skill_server_place.ts");
   return openServerPlace(server, signal);
 }
