@@ -24,17 +24,14 @@ const PIECE = 48;
 
 /** Answers as a model endpoint does. */
 export function askScriptedModel(): AskModel {
-  return ({ body, stream }) => {
-    const request = JSON.parse(body) as MessagesBody;
-    const message = answer(
-      request,
-      (purpose) => encodeBase64url(sha256(purpose + body)).replace(/[\W_]/g, "0"),
-    );
+  return async ({ body, stream }) => {
+    const bytes = new TextEncoder().encode(body);
+    const whole = encodeBase64url(new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)));
+    const digest = (purpose: string): string =>
+      encodeBase64url(sha256(purpose + whole)).replace(/[\W_]/g, "0");
+    const message = answer(JSON.parse(body) as MessagesBody, digest);
     const text = stream ? toStream(message).map(writeEvent).join("") : JSON.stringify(message);
-    return Promise.resolve({
-      type: stream ? "text/event-stream" : "application/json",
-      chunks: oneChunk(text),
-    });
+    return { type: stream ? "text/event-stream" : "application/json", chunks: oneChunk(text) };
   };
 }
 
@@ -96,7 +93,7 @@ function findTools(tools: readonly Tool[], names: readonly string[]): SkillTools
   const find = (word: string): string | undefined =>
     tools.findLast(({ name, input_schema }) => {
       const schema = input_schema as { properties?: { name?: { enum?: unknown } } } | undefined;
-      return name?.startsWith(word) &&
+      return typeof name === "string" && name.startsWith(word) &&
         JSON.stringify(schema?.properties?.name?.enum) === JSON.stringify(names);
     })?.name;
   const load = find("load_skill");

@@ -47,9 +47,18 @@ export interface Question {
 /** @throws {SkillError} when there will be no answer */
 export type AskModel = (question: Question) => Promise<ModelAnswer>;
 
-/** Asks a model endpoint. @throws {TypeError} for a URL that is none */
+/** What a timer can wait. */
+const LONGEST_LIMIT = 2 ** 31 - 1;
+
+/** Asks a model endpoint. @throws {TypeError | RangeError} for a URL that is none, and for a limit that no timer keeps */
 export function askUpstream(upstream: Upstream, observe: Observe): AskModel {
   const { connectLimit = 60_000, answerLimit = 300_000, idleLimit = 120_000 } = upstream;
+  for (const [name, limit] of Object.entries({ connectLimit, answerLimit, idleLimit })) {
+    if (Number.isSafeInteger(limit) && limit > 0 && limit <= LONGEST_LIMIT) continue;
+    throw new RangeError(
+      `Cannot create Trivet: "${name}" of the model endpoint must be whole milliseconds from 1 to ${LONGEST_LIMIT}, but is ${limit}`,
+    );
+  }
   const url = messagesUrl(upstream.url);
   const send = upstream.fetch ?? ((url, init) => fetch(url, init));
   const secrets = [upstream.key, ...Object.values(upstream.headers ?? {})];

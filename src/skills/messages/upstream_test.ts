@@ -12,7 +12,6 @@ import {
   stream,
   streamText,
   text,
-  TODAY,
 } from "./test_messages.ts";
 
 const test = suite("skills/messages and a model endpoint that fails");
@@ -259,14 +258,20 @@ test("with skills the endpoint gets the client's version, and its markers but fo
   });
 });
 
-test("a URL that is none is found at the start", () => {
+test("a URL or a limit that is none is found at the start", () => {
   for (const url of ["", "models.test", "ftp://models.test", "https://u:p@models.test"]) {
     assert.throws(
       () => newMessages([], { upstream: { url } }),
       /URL of the model endpoint must be http or https/,
     );
   }
-  assert.is(TODAY["anthropic-version"], "2026-10-21");
+  for (const limit of [0, -1, 1.5, Infinity, NaN, 2 ** 31]) {
+    const upstream = { url: "https://models.test", idleLimit: limit };
+    assert.throws(
+      () => newMessages([], { upstream }),
+      /"idleLimit" of the model endpoint must be whole milliseconds/,
+    );
+  }
 });
 
 test.run();
