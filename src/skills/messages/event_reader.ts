@@ -16,51 +16,76 @@ const MOST = 32 * 1024 * 1024;
 
 /** The events of a stream. What is not ended by an empty line is no event. */
 export async function* readEvents(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<ServerSentEvent> {
-  let event = "";
-  let data: string[] = [];
-  let length = 0;
-  for await (const line of readLines(chunks)) {
+  const decoder = new TextDecoder();
+  const lines = new Lines();
+  const fields = new Fields();
+  for await (const chunk of chunks) {
+    for (const line of lines.add(decoder.decode(chunk, { stream: true }))) {
+      const event = fields.add(line);
+      if (event) yield event;
+    }
+  }
+  const event = fields.add(lines.end());
+  if (event) yield event;
+}
+
+/** Text as lines, which end with LF, CR or both. */
+class Lines {
+  #rest = "";
+  // Where to look on: a long line is searched once.
+  #from = 0;
+
+  *add(text: string): Generator<string> {
+    const end = /[\r\n]/g;
+    let rest = this.#rest + text;
+    let start = 0;
+    end.lastIndex = this.#from;
+    for (let found = end.exec(rest); found; found = end.exec(rest)) {
+      const at = found.index;
+      // The LF of a CR LF may come next.
+      if (rest[at] === "\r" && at === rest.length - 1) break;
+      yield rest.slice(start, at);
+      start = end.lastIndex = rest.startsWith("\r\n", at) ? at + 2 : at + 1;
+    }
+    rest = rest.slice(start);
+    if (rest.length > MOST) throw tooLong();
+    this.#from = rest.endsWith("\r") ? rest.length - 1 : rest.length;
+    this.#rest = rest;
+  }
+
+  /** A last line that its CR ended. What nothing ended is a field of no event. */
+  end(): string {
+    return this.#rest.endsWith("\r") ? this.#rest.slice(0, -1) : " ";
+  }
+}
+
+/** Lines as events. */
+class Fields {
+  #event = "";
+  #data: string[] = [];
+  #length = 0;
+
+  /** The event that the line ends. */
+  add(line: string): ServerSentEvent | undefined {
     if (line === "") {
-      if (data.length > 0) yield { event: event || "message", data: data.join("\n") };
-      event = "";
-      data = [];
-      length = 0;
-      continue;
+      const ended = this.#data.length > 0
+        ? { event: this.#event || "message", data: this.#data.join("\n") }
+        : undefined;
+      this.#event = "";
+      this.#data = [];
+      this.#length = 0;
+      return ended;
     }
     const colon = line.indexOf(":");
     const name = colon < 0 ? line : line.slice(0, colon);
     const value = colon < 0 ? "" : line.slice(line[colon + 1] === " " ? colon + 2 : colon + 1);
-    if (name === "event") event = value;
-    if (name !== "data") continue;
-    length += value.length;
-    if (length > MOST) throw tooLong();
-    data.push(value);
+    if (name === "event") this.#event = value;
+    if (name !== "data") return undefined;
+    this.#length += value.length;
+    if (this.#length > MOST) throw tooLong();
+    this.#data.push(value);
+    return undefined;
   }
-}
-
-/** Lines end with LF, CR or both. */
-async function* readLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
-  const lineEnd = /[\r\n]/g;
-  const decoder = new TextDecoder();
-  let rest = "";
-  // Where in `rest` to look on: a long line is searched once.
-  let from = 0;
-  for await (const chunk of chunks) {
-    rest += decoder.decode(chunk, { stream: true });
-    let start = 0;
-    for (;;) {
-      lineEnd.lastIndex = from;
-      const end = lineEnd.exec(rest)?.index ?? -1;
-      // The LF of a CR LF may be in the next chunk.
-      if (end < 0 || rest[end] === "\r" && end === rest.length - 1) break;
-      yield rest.slice(start, end);
-      start = from = rest.startsWith("\r\n", end) ? end + 2 : end + 1;
-    }
-    rest = rest.slice(start);
-    from = rest.endsWith("\r") ? rest.length - 1 : rest.length;
-    if (rest.length > MOST) throw tooLong();
-  }
-  if (rest.endsWith("\r")) yield rest.slice(0, -1);
 }
 
 function tooLong(): Error {
