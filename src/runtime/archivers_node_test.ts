@@ -1,0 +1,133 @@
+import { spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { skillMarkdown, type SkillsServer, startSkills } from "./test_skills_server.ts";
+
+const test = suite("archives of the tools that are here");
+let server: SkillsServer;
+let folder: string;
+let made = 0;
+test.before(async () => {
+  server = await startSkills();
+  folder = mkdtempSync(join(tmpdir(), "trivet-archivers-"));
+  mkdirSync(join(folder, "demo/scripts"), { recursive: true });
+  writeFileSync(join(folder, "demo/SKILL.md"), skillMarkdown("demo"));
+  writeFileSync(join(folder, "demo/scripts/run.py"), "print('hello')\n".repeat(100));
+  writeFileSync(join(folder, "demo/café.md"), "x");
+  writeFileSync(join(folder, "demo/empty"), "");
+  mkdirSync(join(folder, "linked"));
+  writeFileSync(join(folder, "linked/SKILL.md"), skillMarkdown("linked"));
+  symlinkSync("/etc/passwd", join(folder, "linked/passwd"));
+});
+test.after(async () => {
+  rmSync(folder, { recursive: true, force: true });
+  await server.close();
+});
+
+const PYTHON = (open: string, write: string): readonly string[] => [
+  "python3",
+  "-c",
+  `
+import io, os, sys, zipfile
+class Pipe(io.RawIOBase):
+    def __init__(self, file): self.file = file
+    def writable(self): return True
+    def write(self, data): return self.file.write(data)
+names = ["demo/SKILL.md", "demo/scripts/run.py", "demo/café.md", "demo/empty"]
+with open(sys.argv[1], "wb") as file, zipfile.ZipFile(${open}) as archive:
+    for name in names:
+        ${write}
+`,
+];
+const WRITE = "archive.write(name)";
+
+interface Made {
+  readonly what: string;
+  /** The command; the name of the archive follows. */
+  readonly command?: readonly string[];
+  /** A line of the shell, with the name of the archive as `$0`. */
+  readonly shell?: string;
+  /** The rule that refuses it. @default it is taken */
+  readonly rule?: string;
+}
+
+for (
+  const { what, command, shell, rule } of [
+    { what: "zip -r", shell: "zip -qr $0 demo" },
+    { what: "zip without folders, stored", shell: "zip -qrD0 $0 demo" },
+    { what: "zip from inside the folder", shell: "cd demo && zip -qr $0 ." },
+    { what: "zip to a pipe", shell: "zip -qr - demo | cat > $0" },
+    { what: "zip with forced descriptors", shell: "zip -qr -fd $0 demo" },
+    { what: "zip with an archive comment", shell: "echo comment | zip -qrz $0 demo" },
+    { what: "zip, then one file replaced", shell: "zip -qr $0 demo && zip -q $0 demo/scripts/run.py" },
+    { what: "zip, then one file deleted", shell: "zip -qr $0 demo && zip -qd $0 demo/empty" },
+    { what: "zip of a link as a link", shell: "zip -qry $0 linked", rule: "archive-link" },
+    { what: "zip with a password", shell: "zip -qr -P secret $0 demo", rule: "archive-encrypted" },
+    { what: "zip with forced Zip64", shell: "zip -qr -fz $0 demo", rule: "archive-zip64" },
+    {
+      what: "zip behind a script",
+      shell: "zip -qr $0 demo && (echo '#!/bin/sh'; cat $0) > $0.x && mv $0.x $0",
+      rule: "archive-start",
+    },
+    { what: "Python's zipfile", command: PYTHON("file, 'w', zipfile.ZIP_DEFLATED", WRITE) },
+    { what: "Python's zipfile, stored", command: PYTHON("file, 'w'", WRITE) },
+    { what: "Python's zipfile to a pipe", command: PYTHON("Pipe(file), 'w', zipfile.ZIP_DEFLATED", WRITE) },
+    {
+      what: "Python's zipfile, names alone",
+      command: PYTHON("file, 'w'", "archive.writestr(name, open(name, 'rb').read())"),
+    },
+    {
+      what: "Python's zipfile on Windows, with backslashes",
+      command: PYTHON(
+        "file, 'w'",
+        "i = zipfile.ZipInfo('x'); i.filename = name.replace('/', chr(92)); archive.writestr(i, open(name, 'rb').read())",
+      ),
+    },
+    {
+      what: "Python's zipfile with one name twice",
+      command: PYTHON("file, 'w'", "archive.write(name); name == names[1] and archive.write(name)"),
+      rule: "path-twice",
+    },
+    {
+      what: "Python's zipfile with bzip2",
+      command: PYTHON("file, 'w', zipfile.ZIP_BZIP2", WRITE),
+      rule: "archive-method",
+    },
+    { what: "jar", shell: "jar -cMf $0 demo" },
+    { what: "bsdtar", shell: "bsdtar --format zip -cf $0 demo" },
+    { what: "7z", shell: "7z a -bd -tzip $0 demo > /dev/null" },
+  ] as readonly Made[]
+) {
+  const [tool, ...rest] = shell?.replace("cd demo && ", "").split(" ") ?? command!;
+  const isHere = spawnSync("sh", ["-c", `command -v ${tool === "echo" ? "zip" : tool}`]).status === 0;
+  if (!isHere) {
+    test.skip(`${what} is not here`);
+    continue;
+  }
+  test(`${what}: ${rule ? `refused, ${rule}` : "taken"}`, async () => {
+    const file = join(folder, `archive-${++made}.zip`);
+    const words = shell === undefined ? [...rest, file] : ["-c", shell, file];
+    const { status, stderr } = spawnSync(shell === undefined ? tool! : "sh", words, {
+      cwd: folder,
+      encoding: "utf8",
+    });
+    assert.is(status, 0, stderr);
+    const body = new FormData();
+    body.append("files[]", new Blob([readFileSync(file)]), "demo.zip");
+    const headers = { "x-api-key": server.key };
+    const response = await fetch(`${server.url}/v1/skills`, { method: "POST", headers, body });
+    const { id, error } = await response.json();
+    if (rule !== undefined) {
+      assert.is(response.status, 400);
+      assert.is(error.details.error_code, rule);
+      return;
+    }
+    assert.is(response.status, 200, JSON.stringify(error));
+    assert.match(id, /^skill_/);
+  });
+}
+
+test.run();
