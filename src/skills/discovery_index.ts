@@ -53,8 +53,8 @@ async function describe(
   if (files.length === 1 && only!.path === "SKILL.md") {
     return { name, type: "skill-md", description, url: `${name}/SKILL.md`, digest: only!.digest };
   }
-  const archive = await archives.of(files, isUploaded);
-  return archive && { name, type: "archive", description, url: `${name}.zip`, digest: archive.digest };
+  const digest = await archives.digestOf(files, isUploaded);
+  return digest && { name, type: "archive", description, url: `${name}.zip`, digest };
 }
 
 /** v0.1 takes plain ASCII in paths, and its clients refuse the whole index for one that is worse. */
@@ -96,6 +96,8 @@ function keepLast(now: () => number, make: () => Promise<unknown>): () => Promis
     if (latest && isFresh) return latest;
     since = now();
     const bytes = new TextEncoder().encode(JSON.stringify(await make()));
+    // From now on: making it may have taken longer than it is fresh.
+    since = now();
     return latest = { bytes, tag: `"${encodeBase64url(sha256(bytes))}"` };
   };
 }

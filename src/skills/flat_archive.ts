@@ -28,6 +28,8 @@ export interface FlatArchives {
    * @param isLasting whether its digest is worth keeping in the store
    */
   of(files: readonly PublicFile[], isLasting: boolean): Promise<FlatArchive | undefined>;
+  /** Its digest alone, which costs nothing when it was asked for with the same list before. */
+  digestOf(files: readonly PublicFile[], isLasting: boolean): Promise<string | undefined>;
 }
 
 interface Known {
@@ -53,6 +55,7 @@ const TURN = 1024 * 1024;
 export function createFlatArchives(store: Store, now: () => number): FlatArchives {
   // Only values: a promise of one request may never settle for another (workerd).
   const known = new Map<string, Known>();
+  const digests = new WeakMap<readonly PublicFile[], string>();
 
   async function recall(tag: string): Promise<string | undefined> {
     const entry = await store.get<ArchiveDigest>(archiveDigestKey(tag));
@@ -65,30 +68,42 @@ export function createFlatArchives(store: Store, now: () => number): FlatArchive
     await store.commit({ set: [{ key: archiveDigestKey(tag), value, expires: now() + LIFETIME }] });
   }
 
-  return {
+  async function open(files: readonly PublicFile[], isLasting: boolean): Promise<FlatArchive> {
+    const tag = archiveTag(files, undefined);
+    const sorted = sortByPath(files);
+    const before = known.get(tag);
+    if (before) {
+      const archive = writeZip(sorted.map((file, i) => ({ ...file, crc: before.crcs[i]! })), undefined);
+      return { archive, digest: before.digest, tag };
+    }
+    const measured = await complete(sorted, "crc");
+    const archive = writeZip(measured, undefined);
+    const stored = isLasting ? await recall(tag) : undefined;
+    const digest = stored ?? await digestOfStream(archive.stream());
+    if (isLasting && stored === undefined) await remember(tag, digest);
+    if (known.size >= MOST_KNOWN) known.delete(known.keys().next().value!);
+    known.set(tag, { digest, crcs: measured.map(({ crc }) => crc) });
+    return { archive, digest, tag };
+  }
+
+  const archives: FlatArchives = {
     async of(files, isLasting) {
-      const tag = archiveTag(files, undefined);
-      const sorted = sortByPath(files);
-      const before = known.get(tag);
       try {
-        if (before) {
-          const archive = writeZip(sorted.map((file, i) => ({ ...file, crc: before.crcs[i]! })), undefined);
-          return { archive, digest: before.digest, tag };
-        }
-        const measured = await complete(sorted, "crc");
-        const archive = writeZip(measured, undefined);
-        const stored = isLasting ? await recall(tag) : undefined;
-        const digest = stored ?? await digestOfStream(archive.stream());
-        if (isLasting && stored === undefined) await remember(tag, digest);
-        if (known.size >= MOST_KNOWN) known.delete(known.keys().next().value!);
-        known.set(tag, { digest, crcs: measured.map(({ crc }) => crc) });
-        return { archive, digest, tag };
+        return await open(files, isLasting);
       } catch (error) {
         if (error instanceof SkillError || error instanceof ContentChangedError) return undefined;
         throw error;
       }
     },
+    async digestOf(files, isLasting) {
+      const before = digests.get(files);
+      if (before !== undefined) return before;
+      const digest = (await archives.of(files, isLasting))?.digest;
+      if (digest !== undefined) digests.set(files, digest);
+      return digest;
+    },
   };
+  return archives;
 }
 
 async function digestOfStream(stream: ReadableStream<Uint8Array>): Promise<string> {

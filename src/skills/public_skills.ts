@@ -52,11 +52,14 @@ export function createPublicSkills(options: PublicSkillsOptions): PublicSkills {
   const { store, ledger, directory, workspaces } = options;
   // By version. What one holds never changes, so this may be lost and never be wrong.
   let known = new Map<string, readonly PublicFile[] | undefined>();
+  const locals = new WeakMap<LocalSkill, readonly PublicFile[] | undefined>();
 
   function toLocal(skill: LocalSkill): PublicSkill | undefined {
     const { name, frontMatter } = skill;
     if (!frontMatter || isInternal(frontMatter)) return undefined;
-    const files = takenFiles(localFiles(skill));
+    // One that changes is another object; the list of its files stays the same as long as it does.
+    const files = locals.has(skill) ? locals.get(skill) : takenFiles(localFiles(skill));
+    locals.set(skill, files);
     const { description } = frontMatter;
     return { name, description, isUploaded: false, files: () => Promise.resolve(files) };
   }
