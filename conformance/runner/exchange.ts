@@ -60,8 +60,11 @@ export interface Limits {
 }
 
 export interface Sender {
-  /** Sends and waits for the fields of the answer. The caller keeps the time. @throws {Broken} */
-  open(outgoing: Outgoing, limits: Limits): Promise<OpenAnswer>;
+  /**
+   * Sends and waits for the fields of the answer. The caller keeps the time and says by the signal that it waits no
+   * longer. @throws {Broken}
+   */
+  open(outgoing: Outgoing, limits: Limits, signal: AbortSignal): Promise<OpenAnswer>;
   close(): Promise<void>;
 }
 
@@ -106,13 +109,12 @@ export async function exchange(sender: Sender, outgoing: Outgoing, limits: Limit
 
 /** Sends and waits for the answer's fields, within the time. An answer that comes later is let go. */
 export function openWithin(sender: Sender, outgoing: Outgoing, limits: Limits): Promise<OpenAnswer> {
-  const opening = sender.open(outgoing, limits);
-  return within(
-    opening,
-    limits.seconds,
-    "An answer",
-    () => void opening.then((late) => late.cancel(), () => {}),
-  );
+  const leave = new AbortController();
+  const opening = sender.open(outgoing, limits, leave.signal);
+  return within(opening, limits.seconds, "An answer", () => {
+    leave.abort();
+    opening.then((late) => late.cancel(), () => {});
+  });
 }
 
 function concat(chunks: readonly Uint8Array[], size: number): Uint8Array {

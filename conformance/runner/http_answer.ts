@@ -18,16 +18,18 @@ export interface Head {
 }
 
 const MOST_HEAD = 256 * 1024;
+const MOST_INTERIM = 32;
 
 /** @throws {Broken} */
 export async function readAnswer(pull: Pull, method: string): Promise<Head> {
   const source = new Source(pull);
-  while (true) {
+  for (let interim = 0; interim < MOST_INTERIM; interim++) {
     const { status, fields } = await readHead(source);
     if (status === 101 || status >= 200) {
       return { status, fields, next: bodyOf(source, method, status, fields) };
     }
   }
+  throw new Broken("flooded", `More than ${MOST_INTERIM} interim answers came`);
 }
 
 async function readHead(source: Source): Promise<{ status: number; fields: Field[] }> {

@@ -50,7 +50,9 @@ export function maskerFor(variables: unknown): (text: string) => string {
 /** Texts of the target's variables under names that say secret. */
 function secretsOf(value: unknown, name = ""): string[] {
   // A form's field may be called "password".
-  if (typeof value === "string") return /secret|password|token|key|private/i.test(name) && value !== name ? [value] : [];
+  if (typeof value === "string") {
+    return /secret|password|token|key|private/i.test(name) && value !== name ? [value] : [];
+  }
   if (Array.isArray(value)) return value.flatMap((item) => secretsOf(item, name));
   return isMembers(value) ? Object.entries(value).flatMap(([member, each]) => secretsOf(each, member)) : [];
 }

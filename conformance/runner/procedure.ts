@@ -6,6 +6,7 @@
 import { spawn } from "node:child_process";
 import process from "node:process";
 import { createInterface } from "node:readline/promises";
+import { within } from "./exchange.ts";
 import { parseJson } from "./match.ts";
 import { NotClaimed, Unexpected } from "./outcome.ts";
 import { fill } from "./template.ts";
@@ -27,7 +28,8 @@ export async function callProcedure(
   if (!procedure) throw new NotClaimed(`procedure:${name}`);
   if (typeof procedure === "function") {
     try {
-      Object.assign(world.variables, await procedure(world.variables));
+      const captured = Promise.resolve(procedure(world.variables));
+      Object.assign(world.variables, await within(captured, EXEC_SECONDS, "Its end"));
     } catch (error) {
       throw new Unexpected(
         `The procedure "${name}" failed: ${error instanceof Error ? error.message : error}`,

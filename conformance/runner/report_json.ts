@@ -19,7 +19,7 @@ export function toJson(report: Report): string {
     passed,
     stale,
     coverage: figures.map(({ strength, ...rest }) => ({ ...rest, level: strength })),
-    vectors: vectors.map(({ rows, strength, broke: _, exchanges, outcome, ...rest }) => ({
+    vectors: vectors.map(({ rows, strength, isGone: _, exchanges, outcome, ...rest }) => ({
       ...rest,
       outcome,
       level: strength,

@@ -10,8 +10,8 @@ import { runStep } from "./step.ts";
 import { type Result, type Run, runVector } from "./vector.ts";
 import type { World } from "./world.ts";
 
-/** So many exchanges in a row that broke mean that nobody is there. */
-const MOST_BROKEN = 12;
+/** So many vectors in a row without an answer mean that nobody is there. */
+const MOST_GONE = 12;
 
 /** @param onResult told after each vector */
 export async function runAll(
@@ -20,10 +20,10 @@ export async function runAll(
   onResult: (result: Result) => void = () => {},
 ): Promise<Result[]> {
   const results = new Map<string, Result>();
-  let broken = 0;
+  let gone = 0;
   const one = async (loaded: Loaded) => {
-    const result = broken >= MOST_BROKEN ? notAsked(loaded) : judge(loaded, await runVector(loaded, run));
-    broken = result.broke ? broken + 1 : 0;
+    const result = gone >= MOST_GONE ? notAsked(loaded) : judge(loaded, await runVector(loaded, run));
+    gone = result.isGone ? gone + 1 : 0;
     results.set(loaded.name, result);
     onResult(result);
   };
@@ -55,7 +55,7 @@ function judge({ vector: { outcome } }: Loaded, result: Result): Result {
 
 function notAsked({ name, vector, strength }: Loaded): Result {
   const { title, covers, flags = [] } = vector;
-  const reason = `not asked: ${MOST_BROKEN} exchanges in a row broke before it`;
+  const reason = `not asked: nobody answered ${MOST_GONE} vectors in a row before it`;
   return {
     name,
     title,
@@ -66,7 +66,7 @@ function notAsked({ name, vector, strength }: Loaded): Result {
     reason,
     seconds: 0,
     exchanges: [],
-    broke: true,
+    isGone: true,
   };
 }
 

@@ -14,8 +14,9 @@ import { type Pull, readAnswer } from "./http_answer.ts";
 export function httpSender(): Sender {
   const open = new Set<Socket>();
   return {
-    async open(outgoing: Outgoing, limits: Limits): Promise<OpenAnswer> {
+    async open(outgoing: Outgoing, limits: Limits, signal: AbortSignal): Promise<OpenAnswer> {
       const socket = await dial(new URL(outgoing.url), limits);
+      signal.addEventListener("abort", () => socket.destroy(), { once: true });
       open.add(socket);
       socket.on("close", () => open.delete(socket));
       const pull = pullFrom(socket, limits);

@@ -9,8 +9,9 @@ export type FetchHandler = (request: Request) => Response | Promise<Response>;
 
 export function moduleSender(fetch: FetchHandler): Sender {
   return {
-    async open({ method, url, fields, body }: Outgoing, _limits: Limits): Promise<OpenAnswer> {
+    async open({ method, url, fields, body }: Outgoing, _: Limits, signal: AbortSignal): Promise<OpenAnswer> {
       const leave = new AbortController();
+      signal.addEventListener("abort", () => leave.abort(), { once: true });
       const request = new Request(url, {
         method,
         headers: toHeaders(fields),

@@ -90,8 +90,14 @@ export class StdioServer {
     if (this.#child.exitCode !== null || this.#child.signalCode !== null || this.#child.pid === undefined) {
       return;
     }
-    this.#child.kill("SIGKILL");
+    // It may have children of its own, which end with it only if it ends in peace.
+    this.#child.stdin!.end();
+    const impatient = [
+      setTimeout(() => this.#child.kill("SIGTERM"), 300),
+      setTimeout(() => this.#child.kill("SIGKILL"), 1000),
+    ];
     await this.#exit;
+    impatient.forEach(clearTimeout);
   }
 
   #take(text: string): void {

@@ -23,8 +23,8 @@ export interface Result {
   readonly step?: string;
   readonly reason?: string;
   readonly exchanges: readonly Exchange[];
-  /** The last exchange did not come to an end, or to no beginning. */
-  readonly broke: boolean;
+  /** Nobody answered in its last exchange. */
+  readonly isGone: boolean;
 }
 
 export interface Run {
@@ -57,7 +57,7 @@ export async function runVector(loaded: Loaded, run: Run): Promise<Result> {
     flags: vector.flags ?? [],
     seconds: (performance.now() - start) / 1000,
     exchanges: world.exchanges,
-    broke: world.last["broken"] !== undefined,
+    isGone: outcome !== "pass" && (world.last["broken"] === "hung" || world.last["broken"] === "refused"),
     ...more,
   });
   const needs = [

@@ -14,7 +14,7 @@ export type View = Members;
 /** @param url that was asked: `location` is resolved against it */
 export async function toView(answer: Partial<Answer>, url: string, broken?: Broken): Promise<View> {
   const view: Record<string, unknown> = {};
-  if (broken) view["broken"] = broken.word;
+  if (broken) Object.assign(view, { broken: broken.word, why: broken.message });
   if (answer.status !== undefined) view["status"] = answer.status;
   const fields = answer.fields ?? [];
   const headers = joinFields(fields);

@@ -1,0 +1,88 @@
+/**
+ * A server that does every kind of wrong, by path: what the tests of the runner talk to. Nothing but tests imports this.
+ *
+ * @module
+ */
+import { type AddressInfo, createServer, type Socket } from "node:net";
+
+export interface HostileServer {
+  readonly url: string;
+  /** Connections that are open now. */
+  open(): number;
+  close(): Promise<void>;
+}
+
+const HEAD = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n";
+
+/** Path to what the server writes; what ends in nothing stays open. */
+const WRONGS: Readonly<Record<string, (socket: Socket) => void>> = {
+  "/hangs": () => {},
+  "/hangs-in-fields": (socket) => void socket.write(HEAD),
+  "/hangs-in-body": (socket) => void socket.write(`${HEAD}Content-Length: 10\r\n\r\nabc`),
+  "/closes": (socket) => void socket.end(),
+  "/resets": (socket) => void socket.resetAndDestroy(),
+  "/closes-in-fields": (socket) => void socket.end(HEAD),
+  "/says-too-much": (socket) => void socket.end(`${HEAD}Content-Length: 100\r\n\r\nshort`),
+  "/says-too-little": (socket) => void socket.end(`${HEAD}Content-Length: 3\r\n\r\nmuch longer`),
+  "/says-two-lengths": (socket) =>
+    void socket.end(`${HEAD}Content-Length: 3\r\nContent-Length: 5\r\n\r\nabcde`),
+  "/says-no-number": (socket) => void socket.end(`${HEAD}Content-Length: -3\r\n\r\nabc`),
+  "/cuts-chunks": (socket) => void socket.end(`${HEAD}Transfer-Encoding: chunked\r\n\r\n5\r\nab`),
+  "/writes-no-chunks": (socket) => void socket.end(`${HEAD}Transfer-Encoding: chunked\r\n\r\nzz\r\nab`),
+  "/overruns-chunks": (socket) =>
+    void socket.end(`${HEAD}Transfer-Encoding: chunked\r\n\r\n2\r\nabcd\r\n0\r\n\r\n`),
+  "/is-no-http": (socket) => void socket.end("\x00\x01\x02 SSH-2.0-nothing\r\n\r\n"),
+  "/has-no-names": (socket) => void socket.end("HTTP/1.1 200 OK\r\nnothing here\r\n\r\n"),
+  "/floods": (socket) => flood(socket, `${HEAD}\r\n`, "x".repeat(65_536)),
+  "/floods-fields": (socket) => flood(socket, "HTTP/1.1 200 OK\r\n", `X-More: ${"x".repeat(1000)}\r\n`),
+  "/floods-a-line": (socket) => flood(socket, "", "x".repeat(65_536)),
+  "/floods-interim": (socket) => flood(socket, "", "HTTP/1.1 103 Early Hints\r\n\r\n"),
+  "/floods-events": (socket) =>
+    flood(socket, "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n", "data: 1\n\n"),
+  "/drips": (socket) => {
+    socket.write(`${HEAD}\r\n`);
+    const timer = setInterval(() => socket.write("x"), 20);
+    socket.on("close", () => clearInterval(timer));
+  },
+  "/is-right": (socket) => void socket.end(`${HEAD}Content-Length: 5\r\n\r\nright`),
+  "/is-right-after-interim": (socket) =>
+    void socket.end(
+      `HTTP/1.1 100 Continue\r\n\r\n${HEAD}Transfer-Encoding: chunked\r\n\r\n5;x=y\r\nright\r\n0\r\nT: 1\r\n\r\n`,
+    ),
+  "/is-right-until-close": (socket) => void socket.end(`${HEAD}\r\nright`),
+  "/answers-early": (socket) =>
+    void socket.end("HTTP/1.1 413 Content Too Large\r\nContent-Length: 0\r\n\r\n"),
+};
+
+function flood(socket: Socket, start: string, more: string): void {
+  let isOver = false;
+  socket.on("close", () => isOver = true);
+  socket.write(start);
+  const go = () => {
+    while (!isOver && socket.write(more));
+    if (!isOver) socket.once("drain", () => setTimeout(go));
+  };
+  go();
+}
+
+export async function startHostileServer(): Promise<HostileServer> {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on("close", () => sockets.delete(socket));
+    socket.on("error", () => {});
+    socket.once("data", (chunk) => {
+      const path = /^\S+ (\S+)/.exec(String(chunk))?.[1] ?? "";
+      WRONGS[path]?.(socket);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    open: () => sockets.size,
+    async close() {
+      for (const socket of sockets) socket.destroy();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
