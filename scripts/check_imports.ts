@@ -50,7 +50,8 @@ const PACKAGES: Readonly<Record<string, RegExp>> = {
 
 /** Files that may touch a runtime. */
 const OUTSIDE = /^src\/(runtime\/|store\/(sqlite|redis))/;
-const TESTS = /_test\.ts$|^src\/store\/(contract|cloudflare_suite)\.ts$|^src\/(?:[a-z_]+\/)+test_[a-z_]+\.ts$/;
+const TESTS =
+  /_test\.ts$|^src\/store\/(contract|cloudflare_suite)\.ts$|^src\/(?:[a-z_]+\/)+test_[a-z_]+\.ts$/;
 const RUNTIME_NAMES = /(?<![\w.$'"])(Deno|Bun|process|Buffer|setImmediate|require|__dirname)(?=\s*[.([])/g;
 
 export interface Finding {
