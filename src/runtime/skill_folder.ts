@@ -1,12 +1,12 @@
 /**
- * A local folder of skills on a file system: for Node, Deno and Bun. Nothing outside the folder is read, however files
- * and links change meanwhile; with `followLinks` a skill's own folder may be a link, which is resolved once, and then
+ * A local folder of skills on a file system: for Node, Deno and Bun. Nothing outside the folder is read, also when folders
+ * become links meanwhile; with `followLinks` a skill's own folder may be a link, which is resolved once, and then
  * nothing outside of where it leads is.
  *
  * @module
  */
 import { constants, type Stats } from "node:fs";
-import { type FileHandle, lstat, open, opendir, realpath, stat } from "node:fs/promises";
+import { type FileHandle, lstat, open, opendir, readlink, realpath, stat } from "node:fs/promises";
 import { join, sep } from "node:path";
 import { type FolderEntry, FolderError, type SkillFolder } from "../skills/folder.ts";
 
@@ -21,6 +21,8 @@ export interface SkillFolderOptions {
 const MOST_ENTRIES = 10_000;
 /** How often a file is opened that is replaced meanwhile. */
 const TRIES = 3;
+/** How often it is looked whether a folder on the way is a link, where the system does not say what was opened. */
+const LOOKS = 3;
 /** A file that changed so few milliseconds ago may change again and keep its times: clocks of disks are coarse. */
 const YOUNG = 2000;
 // A link is not followed by `open`, and a named pipe does not keep it waiting for a writer.
@@ -55,10 +57,7 @@ export function skillFolder(
       const file = await orNothing(open(target, FLAGS));
       if (!file) continue;
       try {
-        // What was opened is what lies there now: a folder on the way may have been a link for a moment.
-        const [opened, there] = [await file.stat(), await orNothing(lstat(target))];
-        const isSame = there?.isFile() && there.ino === opened.ino && there.dev === opened.dev;
-        if (isSame && await locate(relative) === target) return file;
+        if ((await file.stat()).isFile() && await isAt(file, target, () => locate(relative))) return file;
       } catch (error) {
         await file.close();
         throw error;
@@ -93,6 +92,26 @@ export function skillFolder(
       }
     },
   };
+}
+
+/**
+ * Whether an opened file is the one at a path, and no link was on the way. Looks at the path may each be met by another
+ * swap of folder and link; the system's own word for what was opened may not.
+ */
+async function isAt(
+  file: FileHandle,
+  target: string,
+  locate: () => Promise<string | undefined>,
+): Promise<boolean> {
+  // On Linux.
+  const path = await readlink(`/proc/self/fd/${file.fd}`).catch(() => undefined);
+  if (path !== undefined) return path === target;
+  const opened = await file.stat();
+  for (let i = 0; i < LOOKS; i++) {
+    const there = await locate() === target ? await orNothing(lstat(target)) : undefined;
+    if (there?.ino !== opened.ino || there.dev !== opened.dev) return false;
+  }
+  return await locate() === target;
 }
 
 function isName(segment: string): boolean {
