@@ -76,7 +76,10 @@ export function readBearer(request: Request): string | undefined {
   return /^bearer +([A-Za-z0-9\-._~+/]+=*) *$/i.exec(field)?.[1];
 }
 
-/** The value of a `WWW-Authenticate` field: RFC 6750 §3. Members that are `undefined` are left out. */
+/**
+ * The value of a `WWW-Authenticate` field. Members that are `undefined` are left out; where none is left there is a realm,
+ * since RFC 6750 §3 has one parameter at least.
+ */
 export function bearerChallenge(
   members: Readonly<Record<string, string | undefined>>,
   scheme: TokenRefusal["scheme"] = "Bearer",
@@ -84,5 +87,5 @@ export function bearerChallenge(
   const parts = Object.entries(members)
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => `${name}="${value!.replace(/[^\x20-\x7e]|["\\]/g, "")}"`);
-  return parts.length > 0 ? `${scheme} ${parts.join(", ")}` : scheme;
+  return `${scheme} ${parts.length > 0 ? parts.join(", ") : 'realm="trivet"'}`;
 }

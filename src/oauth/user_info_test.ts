@@ -17,7 +17,7 @@ test("a live token: id, name and email as JSON", async () => {
   }
 });
 
-test("RFC 6750 section 3: no token is 401 in plain text with a bare challenge", async () => {
+test("RFC 6750 section 3: no token is 401 in plain text with a challenge that has a realm and no error", async () => {
   const server = await newServer();
   for (
     const headers of [{}, { authorization: "Basic YTpi" }, { authorization: "Bearer" }, {
@@ -27,7 +27,7 @@ test("RFC 6750 section 3: no token is 401 in plain text with a bare challenge", 
     const response = await server.send("/api/user", { headers: headers as Record<string, string> });
     assert.is(response.status, 401);
     assert.is(response.headers.get("content-type"), "text/plain; charset=utf-8");
-    assert.is(response.headers.get("www-authenticate"), "Bearer");
+    assert.is(response.headers.get("www-authenticate"), 'Bearer realm="trivet"');
   }
 });
 
@@ -41,7 +41,10 @@ test("RFC 6750 section 2: a token by two ways is 400 invalid_request, one in the
     true,
   ]);
   const query = await server.send(`/api/user?access_token=${access_token}`);
-  assert.equal([query.status, query.headers.get("www-authenticate")], [401, "Bearer"]);
+  assert.equal([query.status, query.headers.get("www-authenticate")], [
+    401,
+    'Bearer realm="trivet"',
+  ]);
 });
 
 test("RFC 6750 section 3.1: an unknown or expired token is 401 invalid_token in plain text", async () => {
