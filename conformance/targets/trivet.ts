@@ -27,6 +27,8 @@ interface Registered {
   readonly id: string;
   readonly name?: string;
   readonly secret?: string;
+  /** A client that proves itself with a key. */
+  readonly private?: JsonWebKey;
   readonly redirect_uri?: string;
   readonly second_redirect_uri?: string;
 }
@@ -43,6 +45,7 @@ const described: {
 const MORE: Readonly<Record<string, Partial<ClientRegistration>>> = {
   service: { scope: "profile read", grant_types: ["client_credentials"] },
   code_only: { grant_types: ["authorization_code"] },
+  assertion: { grant_types: ["client_credentials"] },
   no_code: { grant_types: ["client_credentials"] },
 };
 
@@ -103,7 +106,15 @@ async function newWorld(
 }
 
 function toRegistration([name, client]: [string, Registered]): ClientRegistration {
-  const { id, name: shown, secret, redirect_uri, second_redirect_uri } = client;
+  const { id, name: shown, secret, private: key, redirect_uri, second_redirect_uri } = client;
+  const { d: _, ...publicKey } = key ?? {};
   const uris = [redirect_uri, second_redirect_uri].filter((uri) => uri !== undefined);
-  return { id, name: shown, secret, ...(uris.length > 0 && { redirect_uris: uris }), ...MORE[name] };
+  return {
+    id,
+    name: shown,
+    secret,
+    ...(key && { jwks: { keys: [publicKey] } }),
+    ...(uris.length > 0 && { redirect_uris: uris }),
+    ...MORE[name],
+  };
 }
