@@ -13,7 +13,7 @@ import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { type TestEntry, zip } from "../skills/test_service.ts";
-import { openPlace } from "./cli/skill_place.ts";
+import { openPlace } from "./cli/open_skill_place.ts";
 import { openSource } from "./cli/skill_source.ts";
 import { writeFolder } from "./cli/written_whole.ts";
 import { type Answering, apiSkill, startApi, type TestApiServer } from "./test_api_server.ts";

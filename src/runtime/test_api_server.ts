@@ -37,7 +37,10 @@ export type Answering = (
 ) => Answer | void;
 
 /** Starts one on a free port. It reads bodies to their end before it answers with JSON. */
-export async function startApi(answering: Answering, { secure = false } = {}): Promise<TestApiServer> {
+export async function startApi(
+  answering: Answering,
+  { secure = false }: { readonly secure?: boolean } = {},
+): Promise<TestApiServer> {
   const seen: ApiRequest[] = [];
   const listener: RequestListener = (message, response) => {
     const request = { method: message.method!, path: message.url!, headers: message.headers };

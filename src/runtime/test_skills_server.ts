@@ -92,6 +92,6 @@ export const TIME: RegExp = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 /** The files of a downloaded archive, by their paths in it. */
 export async function unpack(archive: Response | Uint8Array): Promise<Map<string, Uint8Array>> {
   const bytes = archive instanceof Response ? new Uint8Array(await archive.arrayBuffer()) : archive;
-  const files = await readZip(bytes, { limit: 8 * 1024 * 1024 });
+  const files = await readZip(bytes, 8 * 1024 * 1024);
   return new Map(files.map(({ path, bytes }) => [path, bytes]));
 }

@@ -31,7 +31,7 @@ export async function interruptible<Result>(
   } catch (error) {
     if (code === undefined) throw error;
     printError(`trivet ${name}: interrupted`);
-    process.exit(code);
+    return process.exit(code);
   } finally {
     for (const [signal, listener] of listeners) process.off(signal, listener);
   }

@@ -8,12 +8,13 @@ import { SkillError } from "../../skills/error.ts";
 import { ApiError } from "./api_error.ts";
 import { DATA_HELP } from "./data.ts";
 import { interruptible } from "./interrupt.ts";
+import { openPlace, PLACE_HELP, PLACE_OPTION } from "./open_skill_place.ts";
 import { readArguments, UsageError, type Values } from "./output.ts";
 import { add } from "./skill_add.ts";
 import type { SkillCommand } from "./skill_command.ts";
 import { doctor } from "./skill_doctor.ts";
 import { list, versions } from "./skill_list.ts";
-import { openPlace, PLACE_HELP, PLACE_OPTION, type SkillPlace } from "./skill_place.ts";
+import type { SkillPlace } from "./skill_place.ts";
 import { countRules, problemLines, toReported } from "./skill_problems.ts";
 import { pull } from "./skill_pull.ts";
 import { remove } from "./skill_remove.ts";
@@ -71,7 +72,7 @@ Examples:
   trivet skill doctor --client-skills
 `;
 
-const COMMON = { ...PLACE_OPTION, json: { type: "boolean" } } as const;
+const COMMON: SkillCommand["options"] = { ...PLACE_OPTION, json: { type: "boolean" } };
 
 export async function run(argv: readonly string[]): Promise<void> {
   const [command, operands, values] = readCommand(argv);

@@ -119,5 +119,5 @@ export async function readSource(
     }
     files.push({ path: name, bytes });
   }
-  return source.isArchive ? await readZip(files[0]!.bytes, { limit }) : files;
+  return source.isArchive ? await readZip(files[0]!.bytes, limit) : files;
 }
