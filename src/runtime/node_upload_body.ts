@@ -35,7 +35,8 @@ function streamOf(req: IncomingMessage): ReadableStream<Uint8Array> {
       req.on("data", (piece: Uint8Array) => {
         if (!isOpen) return;
         // Only a piece that has its memory for itself may give it away: others share it.
-        controller.enqueue(piece.length === piece.buffer.byteLength ? piece : new Uint8Array(piece));
+        const isWhole = piece.length === piece.buffer.byteLength;
+        controller.enqueue(isWhole ? piece as Uint8Array<ArrayBuffer> : new Uint8Array(piece));
         if (controller.desiredSize! <= 0) req.pause();
       });
       req.on("end", () => end());
