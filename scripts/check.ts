@@ -16,7 +16,8 @@ const all = globSync(["src/**/*.ts", "scripts/**/*.ts", "conformance/**/*.ts", "
   .map((file) => file.replaceAll("\\", "/"))
   .filter((file) => !file.includes("node_modules"));
 const isOutside = (file: string) =>
-  /^scripts\/|^src\/runtime\/|^src\/store\/(sqlite|postgres|redis|test_engines)|_node_test\.ts$/.test(file);
+  /^(scripts|conformance)\/|^src\/runtime\/|^src\/store\/(sqlite|postgres|redis|test_engines)|_node_test\.ts$/
+    .test(file);
 
 let failed = false;
 
@@ -42,10 +43,10 @@ function reportFindings(name: string, found: readonly Finding[]): void {
   );
 }
 
-deno("format", "fmt", "--check", "src", "scripts", "fixtures", "deno.json", "package.json");
+deno("format", "fmt", "--check", "src", "scripts", "fixtures", "conformance", "deno.json", "package.json");
 deno("lint", "lint", "src", "fixtures");
-// Scripts talk to a terminal.
-deno("lint of scripts", "lint", "--rules-exclude=no-console,require-await", "scripts");
+// Scripts talk to a terminal, and so does the kit.
+deno("lint of scripts", "lint", "--rules-exclude=no-console,require-await", "scripts", "conformance");
 deno("types of portable files", "check", "--quiet", ...all.filter((file) => !isOutside(file)));
 deno("types of files that touch a runtime", "check", "--quiet", ...all.filter(isOutside));
 reportFindings("imports", checkImports("."));
