@@ -33,6 +33,7 @@ const TOP: Readonly<Record<string, readonly string[]>> = {
   "src/server_secret.ts": ["crypto", "store"],
   "src/options.ts": ["root", "crypto", "store", "oauth", "skills", "mcp"],
   "src/mcp_options.ts": ["root", "mcp"],
+  "src/skills_options.ts": ["root", "skills"],
   "src/trivet.ts": ["root", "http", "crypto", "store", "oauth", "skills", "mcp"],
   "src/mod.ts": ["root", "http", "store", "oauth", "skills", "mcp", "jsonrpc"],
 };

@@ -1,8 +1,7 @@
-import { createAnthropic } from "@ai-sdk/anthropic";
-import { uploadSkill } from "ai";
 import Anthropic from "@anthropic-ai/sdk";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { createAnthropic, uploadSkill } from "./test_ai_sdk.ts";
 import { refusal, skillMarkdown, type SkillsServer, startSkills, unpack } from "./test_skills_server.ts";
 
 const test = suite("the AI SDK's uploadSkill");

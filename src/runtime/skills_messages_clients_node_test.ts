@@ -1,9 +1,8 @@
-import { createAnthropic } from "@ai-sdk/anthropic";
-import { generateText, streamText, uploadSkill } from "ai";
 import Anthropic, { toFile } from "@anthropic-ai/sdk";
 import OldAnthropic from "anthropic-sdk-0.121";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { createAnthropic, generateText, streamText, uploadSkill } from "./test_ai_sdk.ts";
 import { refusal, skillMarkdown, type SkillsServer, startSkills } from "./test_skills_server.ts";
 
 const test = suite("clients that use skills in messages");
