@@ -47,33 +47,41 @@ export async function listSkills(store: Store, directory: Directory, request: Li
   const { dialect, workspace } = request;
   const asked = await readQuery(request, "skills");
   const { limit, source } = asked;
-  const shown: { skill: ShownSkill; source: Source }[] = [];
+  const items: string[] = [];
+  const ids: string[] = [];
+  let last: readonly [Source, string] | undefined;
   // One more than the page holds is looked for, to know whether there is a next page.
-  const isFull = () => shown.length > limit;
+  let isFull = false;
   const [kind, after] = asked.after ?? [];
+
+  function show(skill: ShownSkill, source: Source): void {
+    isFull = items.length === limit;
+    if (isFull) return;
+    items.push(dialect.shape.skill(skill, source));
+    ids.push(skill.id);
+    last = [source, source === "local" ? skill.name : skill.id];
+  }
 
   async function addLocal(): Promise<void> {
     const all = await directory.skills();
     // OpenAI's pages name an id.
-    const last = kind === "local" ? all.find(({ id }) => id === after)?.name ?? after! : undefined;
+    const end = kind === "local" ? all.find(({ id }) => id === after)?.name ?? after! : undefined;
     for (const local of asked.reverse ? all.toReversed() : all) {
-      if (isFull()) return;
-      const isBefore = last !== undefined && (asked.reverse ? local.name >= last : local.name <= last);
-      if (!isBefore) shown.push({ skill: showLocal(local).skill, source: "local" });
+      if (isFull) return;
+      const isBefore = end !== undefined && (asked.reverse ? local.name >= end : local.name <= end);
+      if (!isBefore) show(showLocal(local).skill, "local");
     }
   }
 
   async function addUploaded(): Promise<void> {
     let from = kind === "custom" ? skillKey(workspace, after!) : undefined;
-    while (!isFull()) {
-      const wanted = limit + 1 - shown.length;
+    while (!isFull) {
+      const wanted = limit + 1 - items.length;
       const options = { after: from, limit: wanted, reverse: !asked.reverse };
       const entries = await store.list<Skill>(["skill", workspace], options);
       for (const { value } of entries) {
         // Only the older dialect knows skills without a version.
-        if (value.latest || dialect.name === "skills-2025-10-02") {
-          shown.push({ skill: value, source: "custom" });
-        }
+        if (value.latest || dialect.name === "skills-2025-10-02") show(value, "custom");
       }
       if (entries.length < wanted) return;
       from = entries.at(-1)!.key;
@@ -86,16 +94,7 @@ export async function listSkills(store: Store, directory: Directory, request: Li
   if (hasUploaded && (asked.reverse ? kind !== "local" : true)) await addUploaded();
   if (asked.reverse && hasLocal) await addLocal();
 
-  const page = shown.slice(0, limit);
-  const last = page.at(-1);
-  const next = isFull()
-    ? asked.cursor([last!.source, last!.source === "local" ? last!.skill.name : last!.skill.id])
-    : null;
-  return dialect.shape.page(
-    page.map(({ skill, source }) => dialect.shape.skill(skill, source)),
-    next,
-    page.map(({ skill }) => skill.id),
-  );
+  return dialect.shape.page(items, isFull ? asked.cursor(last!) : null, ids);
 }
 
 /**
@@ -152,7 +151,7 @@ async function readQuery(
     after: page === undefined ? undefined : readPage(key, purpose, page),
     source,
     reverse: false,
-    cursor: (position) => PREFIX + writeCursor(key, purpose, position),
+    cursor: (position) => writePage(key, purpose, position),
   };
 }
 
@@ -161,6 +160,20 @@ function checkLimit(limit: string, most: number): string {
     throw refusal(`limit must be a whole number from 1 to ${most}`);
   }
   return limit;
+}
+
+/** The cursor that was made last: who looks at one page again and again gets the same, and it costs as much as the page. */
+let latest: { readonly key?: Uint8Array; readonly place: string; readonly page: string } = {
+  place: "",
+  page: "",
+};
+
+function writePage(key: Uint8Array, purpose: string, position: readonly string[]): string {
+  const place = JSON.stringify([purpose, position]);
+  if (latest.key !== key || latest.place !== place) {
+    latest = { key, place, page: PREFIX + writeCursor(key, purpose, position) };
+  }
+  return latest.page;
 }
 
 /** Where the page before ended. @throws {SkillError} for a cursor that was not made for this list */

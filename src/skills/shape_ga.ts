@@ -8,7 +8,7 @@ import type { Shape, ShownError } from "./shape.ts";
 export const shapeGa: Shape = {
   skill({ id, name, display_name, latest, created_at, updated_at }, source) {
     return `{"type":"skill","id":"${id}","created_at":"${created_at}","updated_at":"${updated_at}","display_name":${
-      JSON.stringify(display_name ?? name)
+      quote(display_name ?? name)
     },"latest_version_id":"${latest!.id}","source":{"type":"${source}"}}`;
   },
   version(skill, { id, name, description, created }) {
@@ -21,6 +21,11 @@ export const shapeGa: Shape = {
   deletedVersion: (_, { id }) => `{"type":"skill_version_deleted","id":"${id}"}`,
   error: writeError,
 };
+
+/** As JSON; most names are slugs and need no escaping. */
+function quote(text: string): string {
+  return /^[\w-]*$/.test(text) ? `"${text}"` : JSON.stringify(text);
+}
 
 /** `details` tells programs which rules are broken. */
 export function writeError({ type, message, requestId, problems }: ShownError): string {
