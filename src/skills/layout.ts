@@ -4,9 +4,9 @@
  *
  * @module
  */
-import type { SentFile } from "./package.ts";
 import { checkPath, collisionKey, isLitter, showPath } from "./path.ts";
 import type { Problem } from "./problem.ts";
+import type { SentFile } from "./sent_file.ts";
 
 export interface LayoutRules {
   /** Whether files must lie in one folder (`skills-2025-10-02`), or may lie without. */

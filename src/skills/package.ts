@@ -9,15 +9,8 @@ import { SkillError } from "./error.ts";
 import { findLayout, type LayoutRules } from "./layout.ts";
 import { describe, type Problem } from "./problem.ts";
 import type { FrontMatter, MarkdownRules } from "./rules.ts";
+import type { SentFile } from "./sent_file.ts";
 import type { SkillTokens } from "./tokens.ts";
-
-/** A file as it was sent: its path may be anything. */
-export interface SentFile {
-  readonly path: string;
-  readonly bytes: Uint8Array;
-  /** CRC-32, where an archive has proved it. */
-  readonly crc?: number;
-}
 
 /** A package that may be published: paths are checked and relative to its root. */
 export interface SkillPackage {

@@ -10,7 +10,8 @@ import { crc32 } from "./crc32.ts";
 import { SkillError } from "./error.ts";
 import { newIdentifier } from "./identifier.ts";
 import { mediaTypeOf } from "./media_type_of.ts";
-import type { SentFile, SkillPackage } from "./package.ts";
+import type { SkillPackage } from "./package.ts";
+import type { SentFile } from "./sent_file.ts";
 import {
   type Skill,
   type SkillFile,

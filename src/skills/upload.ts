@@ -10,7 +10,7 @@ import { SlowBodyError } from "../http/paced_body.ts";
 import type { PartName } from "../http/part_header.ts";
 import { refuseArchive, refuseSize } from "./archive_refusal.ts";
 import { SkillError } from "./error.ts";
-import type { SentFile } from "./package.ts";
+import type { SentFile } from "./sent_file.ts";
 import { createUploadGate, type GatePlace } from "./upload_gate.ts";
 import { isZip, readZip } from "./zip_reader.ts";
 

@@ -5,7 +5,8 @@
  * @module
  */
 import type { SkillError } from "./error.ts";
-import { capProblems, checkPackage, type PackageRules, type SentFile } from "./package.ts";
+import { capProblems, checkPackage, type PackageRules } from "./package.ts";
+import type { SentFile } from "./sent_file.ts";
 import type { Problem } from "./problem.ts";
 import type { SkillTokens } from "./tokens.ts";
 

@@ -6,7 +6,7 @@
  */
 import { joinBytes } from "../../http/body.ts";
 import { findLayout } from "../../skills/layout.ts";
-import type { SentFile } from "../../skills/package.ts";
+import type { SentFile } from "../../skills/sent_file.ts";
 import { isZip, readZip } from "../../skills/zip_reader.ts";
 import { metered, type Progress } from "./progress_bar.ts";
 import type { Archive } from "./skill_place.ts";

@@ -8,7 +8,7 @@ import { constants, lstatSync, readdirSync, statSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { basename, join, relative, resolve, sep } from "node:path";
 import { refuseSize } from "../../skills/archive_refusal.ts";
-import type { SentFile } from "../../skills/package.ts";
+import type { SentFile } from "../../skills/sent_file.ts";
 import { isZip, readZip } from "../../skills/zip_reader.ts";
 import type { FormFile } from "./multipart_body.ts";
 import type { Progress } from "./progress_bar.ts";
