@@ -36,8 +36,8 @@ export function skillFolder(
   path: string,
   { followLinks = false, optional = false }: SkillFolderOptions = {},
 ): SkillFolder {
-  /** Where a path leads, when no link but an allowed one is on the way. */
-  async function locate(relative: string): Promise<string | undefined> {
+  /** Where a path leads when no link but an allowed one is on the way, which is still to be seen. */
+  async function resolve(relative: string): Promise<string | undefined> {
     const segments = relative === "" ? [] : relative.split("/");
     if (!segments.every(isName)) return undefined;
     const [first, ...rest] = segments;
@@ -45,9 +45,12 @@ export function skillFolder(
     if (base === undefined || first === undefined) return base;
     const top = join(base, first);
     const root = followLinks ? await orNothing(realpath(top)) : top;
-    if (root === undefined) return undefined;
-    const target = join(root, ...rest);
-    return await orNothing(realpath(target)) === target ? target : undefined;
+    return root === undefined ? undefined : join(root, ...rest);
+  }
+
+  async function locate(relative: string): Promise<string | undefined> {
+    const target = await resolve(relative);
+    return target !== undefined && await hasNoLink(target) ? target : undefined;
   }
 
   async function openFile(relative: string): Promise<FileHandle | undefined> {
@@ -72,12 +75,12 @@ export function skillFolder(
     followLinks,
     optional,
     async list(relative) {
-      const folder = await locate(relative);
+      const folder = await resolve(relative);
       const names = folder === undefined ? undefined : await orNothing(namesIn(folder));
       if (folder === undefined || !names) return undefined;
       const entries = await Promise.all(names.map((name) => describe(folder, name, relative === "")));
-      // A folder on the way may have become a link meanwhile.
-      if (await locate(relative) !== folder) return undefined;
+      // Afterwards, since a folder on the way may have become a link meanwhile.
+      if (!await hasNoLink(folder)) return undefined;
       return entries.filter((entry) => entry !== undefined);
     },
     async read(relative, limit) {
@@ -114,6 +117,10 @@ async function isAt(
   return await locate() === target;
 }
 
+async function hasNoLink(path: string): Promise<boolean> {
+  return await orNothing(realpath(path)) === path;
+}
+
 function isName(segment: string): boolean {
   return segment !== "" && segment !== "." && segment !== ".." && !segment.includes(sep) &&
     !segment.includes("\u0000");
@@ -134,7 +141,7 @@ async function orNothing<Value>(operation: Promise<Value>): Promise<Value | unde
 /** In order. */
 async function namesIn(folder: string): Promise<string[]> {
   const names: string[] = [];
-  for await (const { name } of await opendir(folder)) {
+  for await (const { name } of await opendir(folder, { bufferSize: 256 })) {
     if (names.push(name) > MOST_ENTRIES) {
       throw new FolderError(`It has more than ${MOST_ENTRIES} entries`);
     }

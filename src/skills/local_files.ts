@@ -45,6 +45,8 @@ export type Digested = ReadonlyMap<string, { readonly stamp: string; readonly fi
 const MOST_DIGESTS = 512;
 /** Bytes of all files of a skill. */
 const MOST_DIGESTED = 16 * 1024 * 1024;
+/** Bytes of a file that is read without taking turns. */
+const SMALL = 64 * 1024;
 const MOST_FILES = 2000;
 const DEEPEST = 8;
 /** Bytes. */
@@ -122,14 +124,14 @@ async function listOrTell(
   }
 }
 
-/** Gives what makes digests, one file after the other; what could not be read is left out, and told. */
+/** Gives what makes digests; what could not be read is left out, and told. */
 export function createDigester(): (
   folder: SkillFolder,
   directory: string,
   files: readonly FoundFile[],
   known: Digested,
 ) => Promise<{ readonly digested: Digested; readonly problems: readonly Problem[] }> {
-  // One file is in memory at a time, however many skills are looked at at once.
+  // One large file is in memory at a time, however many skills are looked at at once.
   let turn: Promise<unknown> = Promise.resolve();
   return async (folder, directory, files, known) => {
     const digested = new Map<string, { readonly stamp: string; readonly file: ManifestFile }>();
@@ -142,8 +144,10 @@ export function createDigester(): (
       } else if (isLarge) {
         digested.set(path, { stamp, file: { path, size, type: mediaTypeByName(path), digest: undefined } });
       } else {
-        const reading = turn.then(() => digestFile(folder, directory, path));
-        turn = reading.catch(() => {});
+        const reading = (size > SMALL ? turn : Promise.resolve()).then(() =>
+          digestFile(folder, directory, path)
+        );
+        if (size > SMALL) turn = reading.catch(() => {});
         const file = await reading;
         if (!("rule" in file)) digested.set(path, { stamp, file });
         else problems.push(file);

@@ -11,7 +11,7 @@ import { printError } from "./output.ts";
 
 /** Milliseconds between looks, and how many times as long as a look takes at least: a look at many skills costs more. */
 const LOOK_EVERY = 2000;
-const REST = 20;
+const REST = 50;
 /** Names in one line. */
 const MOST_NAMES = 8;
 
