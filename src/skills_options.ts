@@ -22,7 +22,7 @@ export interface SkillsOptions {
   readonly uploadLimit?: number;
   /** What uploads are refused for beyond the rules that `skills/RULES.md` lists. @default unknown keys are kept, reserved names refused */
   readonly packageRules?: MarkdownRules;
-  /** How many uploads are taken in at once, and how slow they may be. @default 64 MiB at a time, 20 s without a byte, 120 s in all */
+  /** How many uploads are taken in at once, and how slow they may be. @default 64 MiB at a time, 20 s without a byte, 90 s in all */
   readonly intake?: SkillsServiceOptions["intake"];
   /** Skills that one messages request may use. @default 8 */
   readonly skillsPerRequest?: number;
