@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { urlencode } from "./compute.ts";
 import { isMembers } from "./vector_file.ts";
 
 const NAMES =
@@ -23,15 +24,13 @@ const PLACES: readonly RegExp[] = [
 
 /** A masker for one vector. */
 export function maskerFor(variables: unknown): (text: string) => string {
-  const known = new Map<string, string>();
+  const known = new Set<string>();
+  const labels = new Map<string, string>();
   const learn = (secret: string) => {
-    if (secret.length < SHORTEST || secret.includes("‹")) return;
-    if (!known.has(secret)) known.set(secret, `‹secret ${known.size + 1}›`);
+    if (secret.length >= SHORTEST && !secret.includes("‹")) known.add(secret);
   };
   for (const secret of secretsOf(variables)) {
-    learn(secret);
-    learn(encodeURIComponent(secret));
-    learn(new URLSearchParams([["", secret]]).toString().slice(1));
+    for (const form of [secret, encodeURIComponent(secret), urlencode(secret)]) learn(form);
   }
   return (text) => {
     for (const place of PLACES) {
@@ -42,8 +41,13 @@ export function maskerFor(variables: unknown): (text: string) => string {
       }
     }
     // Longest first, so that no secret is cut by one that it contains.
-    const secrets = [...known].sort(([one], [other]) => other.length - one.length);
-    return secrets.reduce((masked, [secret, label]) => masked.replaceAll(secret, label), text);
+    for (const secret of [...known].sort((one, other) => other.length - one.length)) {
+      if (!text.includes(secret)) continue;
+      const label = labels.get(secret) ?? `‹secret ${labels.size + 1}›`;
+      labels.set(secret, label);
+      text = text.replaceAll(secret, label);
+    }
+    return text;
   };
 }
 
