@@ -18,7 +18,6 @@ import {
   wordOption,
 } from "./output.ts";
 
-export const summary = "adds, lists and removes OAuth clients";
 export const help: string = `trivet client: adds, lists and removes OAuth clients
 
 Usage: trivet client add [options]

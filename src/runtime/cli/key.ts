@@ -8,7 +8,6 @@ import { createApiKey, listApiKeys, removeApiKey } from "../../skills/api_key.ts
 import { DATA_HELP, DATA_OPTION, readPlace, withStore } from "./data.ts";
 import { listOption, printLine, printTable, readArguments, textOption, UsageError } from "./output.ts";
 
-export const summary = "adds, lists and removes API keys";
 export const help: string = `trivet key: adds, lists and removes API keys
 
 Usage: trivet key add [options]

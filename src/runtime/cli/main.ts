@@ -5,23 +5,45 @@
  * @module
  */
 import { VERSION } from "../../version.ts";
-import * as client from "./client.ts";
 import { printError, printLine, UsageError } from "./output.ts";
-import * as key from "./key.ts";
-import * as migrate from "./migrate.ts";
-import * as serve from "./serve.ts";
-import * as skill from "./skill.ts";
-import * as stdio from "./stdio.ts";
-import * as user from "./user.ts";
 
-/** A command: a line for the overview, its help, and what it does. */
+/** A command: its help, and what it does. */
 interface Command {
-  readonly summary: string;
   readonly help: string;
   run(argv: readonly string[]): Promise<void>;
 }
 
-const COMMANDS: Readonly<Record<string, Command>> = { serve, stdio, client, user, skill, key, migrate };
+/** Each with a line for the overview. Loaded when it is called: what a server needs takes four times as long as a key. */
+const COMMANDS: Readonly<Record<string, { readonly summary: string; load(): Promise<Command> }>> = {
+  serve: {
+    summary: "runs the authorization server, the Skills service and the tool server",
+    load: () => import("./serve.ts"),
+  },
+  stdio: {
+    summary: "serves tools to one MCP client over standard input and output",
+    load: () => import("./stdio.ts"),
+  },
+  client: {
+    summary: "adds, lists and removes OAuth clients",
+    load: () => import("./client.ts"),
+  },
+  user: {
+    summary: "adds, lists and removes users",
+    load: () => import("./user.ts"),
+  },
+  skill: {
+    summary: "adds, shows, pulls and removes skills, here or on a server",
+    load: () => import("./skill.ts"),
+  },
+  key: {
+    summary: "adds, lists and removes API keys",
+    load: () => import("./key.ts"),
+  },
+  migrate: {
+    summary: "moves everything from one store to another",
+    load: () => import("./migrate.ts"),
+  },
+};
 
 const HELP = `trivet: permission, know-how and tools for AI agents
 
@@ -42,11 +64,12 @@ export async function main([name, ...argv]: readonly string[]): Promise<number> 
     printLine(VERSION);
     return 0;
   }
-  const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
-  if (!command) {
+  const known = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
+  if (!known) {
     printError(`trivet: there is no command "${name}". Commands: ${Object.keys(COMMANDS).join(", ")}`);
     return 2;
   }
+  const command = await known.load();
   if (argv.includes("--help") || argv.includes("-h")) {
     printLine(command.help.trimEnd());
     return 0;

@@ -13,7 +13,6 @@ import { listAll, type Store } from "../../store/store.ts";
 import { DATA_HELP, DATA_OPTION, openStore, type Place, readPlace } from "./data.ts";
 import { printLine, readArguments, textOption, UsageError } from "./output.ts";
 
-export const summary = "moves everything from one store to another";
 export const help: string = `trivet migrate: moves everything from one store to another
 
 Usage: trivet migrate --from STORE --to STORE [options]

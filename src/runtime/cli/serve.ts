@@ -18,7 +18,6 @@ import { MODULE_HELP, MODULE_OPTION, readModule, WATCH_HELP } from "./tool_modul
 import { describeUpstream, readUpstream, UPSTREAM_HELP, UPSTREAM_OPTION } from "./upstream.ts";
 import { watchSkills } from "./watch_skills.ts";
 
-export const summary = "runs the authorization server, the Skills service and the tool server";
 export const help: string = `trivet serve: runs everything on one port
 
 Usage: trivet serve [MODULE] [options]

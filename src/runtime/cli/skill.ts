@@ -33,7 +33,6 @@ const COMMANDS: Readonly<Record<string, SkillCommand>> = {
 };
 const NAMES: string = Object.keys(COMMANDS).join(", ").replace(/, (?=\w+$)/, " or ");
 
-export const summary = "adds, shows, pulls and removes skills, here or on a server";
 export const help: string = `trivet skill: adds, shows, pulls and removes skills, here or on a server
 
 Usage: ${

@@ -15,7 +15,6 @@ import { readSkillFolders, SKILLS_HELP, SKILLS_OPTION } from "./skill_folders.ts
 import { MODULE_HELP, MODULE_OPTION, readModule, WATCH_HELP } from "./tool_module.ts";
 import { watchSkills } from "./watch_skills.ts";
 
-export const summary = "serves tools to one MCP client over standard input and output";
 export const help: string = `trivet stdio: serves tools to one MCP client over standard input and output
 
 Usage: trivet stdio [MODULE] [options]

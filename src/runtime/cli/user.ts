@@ -17,7 +17,6 @@ import {
   type Values,
 } from "./output.ts";
 
-export const summary = "adds, lists and removes users";
 export const help: string = `trivet user: adds, lists and removes users
 
 Usage: trivet user add USERNAME [options]
