@@ -42,7 +42,7 @@ export async function readPaced(
       if (done) return;
       take(value);
       // Given back at once: the pieces of a long body would lie about as garbage, as long as all of it.
-      if (isOurs && value.length === value.buffer.byteLength) (value.buffer as ArrayBuffer).transfer(0);
+      if (isOurs) (value.buffer as ArrayBuffer).transfer(0);
     }
   } catch (error) {
     // Not awaited: a sender that is stuck need not hear of it before the caller does.

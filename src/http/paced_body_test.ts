@@ -36,6 +36,25 @@ test("all pieces come in order", async () => {
   assert.not.ok(cut);
 });
 
+test("the memory of a piece is given back when it was looked at, unless somebody else may have it", async () => {
+  const pieces: Uint8Array[] = [];
+  const source = {
+    start(controller: { enqueue(piece: Uint8Array<ArrayBuffer>): void; close(): void }) {
+      controller.enqueue(Uint8Array.of(1, 2, 3));
+      controller.close();
+    },
+  };
+  const take = (piece: Uint8Array): void => {
+    assert.equal([...piece], [1, 2, 3]);
+    pieces.push(piece);
+  };
+  const pace = { idle: 5000, whole: 5000 };
+  await readPaced(new ReadableStream({ ...source, type: "bytes" }), pace, take);
+  const shared = new ReadableStream(source).tee();
+  for (const body of shared) await readPaced(body, pace, take);
+  assert.equal(pieces.map(({ length }) => length), [0, 3, 3]);
+});
+
 test("a sender that falls silent is given up and cut off", async () => {
   const { error, cut } = await read({ start: (controller) => controller.enqueue(new Uint8Array(1)) }, {
     idle: 20,
