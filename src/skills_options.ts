@@ -38,7 +38,7 @@ export interface SkillsOptions {
   /**
    * The indexes at `/.well-known/agent-skills/` and `/.well-known/skills/`, by which `npx skills add` and its like find
    * skills. Everybody reads them, without a key. `false` leaves them out.
-   * @default local skills
+   * @default local skills, or none where the tool server lets nobody in without a token
    */
   readonly discovery?: DiscoverySettings | false;
   /** `off` lets everybody read and write: for a machine of one's own. @default "required" */
@@ -80,8 +80,15 @@ type Completed =
   | "openai"
   | "unknownBetas";
 
-/** Complete. @throws {TypeError | RangeError} for what cannot stand */
-export function completeSkills(options: SkillsOptions): Pick<SkillsServiceOptions, Completed> {
+/**
+ * Complete.
+ * @param isPublic whether callers without a token get as far as local skills
+ * @throws {TypeError | RangeError} for what cannot stand
+ */
+export function completeSkills(
+  options: SkillsOptions,
+  isPublic: boolean,
+): Pick<SkillsServiceOptions, Completed> {
   const isGa = options.preset === "ga";
   return {
     auth: options.auth ?? "required",
@@ -96,13 +103,15 @@ export function completeSkills(options: SkillsOptions): Pick<SkillsServiceOption
     packageRules: options.packageRules ?? {},
     intake: options.intake,
     messages: options.messages === false ? undefined : completeMessages(options.messages ?? {}),
-    discovery: options.discovery === false ? undefined : completeDiscovery(options.discovery ?? {}),
+    discovery: completeDiscovery(options.discovery ?? (isPublic ? {} : false)),
     openai: options.openai ?? false,
     unknownBetas: options.unknownBetas ?? "ignore",
   };
 }
 
-function completeDiscovery({ workspaces = [] }: DiscoverySettings): SkillsServiceOptions["discovery"] {
+function completeDiscovery(settings: DiscoverySettings | false): SkillsServiceOptions["discovery"] {
+  if (settings === false) return undefined;
+  const { workspaces = [] } = settings;
   if (!Array.isArray(workspaces) || workspaces.some((name) => typeof name !== "string" || name === "")) {
     throw new TypeError(
       'Cannot create Trivet: "skills.discovery.workspaces" must be a list of names of workspaces',

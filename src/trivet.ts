@@ -113,7 +113,7 @@ export function createTrivet(options: TrivetOptions): Trivet {
     base,
     authenticate: authenticateFor(resources.skills.resource),
     resourceMetadata: oauth && resourceMetadataUrl(resources.skills.resource),
-    ...completeSkills(skillsOptions),
+    ...completeSkills(skillsOptions, options.mcp === false || options.mcp?.auth !== "required"),
     cursorKey: secret,
     observe(event) {
       observe(event);

@@ -54,6 +54,17 @@ test("uploads are found when their workspace is published, and only then", async
   }
 });
 
+test("where the tool server lets nobody in without a token, nothing is found unless that is asked for", async () => {
+  const mcp = { auth: "required" } as const;
+  const issuer = "https://h.example";
+  const closed = createTrivet({ issuer, store: memoryStore(), skills: { folders }, mcp });
+  const open = createTrivet({ issuer, store: memoryStore(), skills: { folders, discovery: {} }, mcp });
+  for (const path of INDEXES) {
+    assert.is((await get(closed, path)).status, 404);
+    assert.equal(await namesOf(await get(open, path)), ["demo"]);
+  }
+});
+
 test("it can be left out, and what cannot stand is told at the start", async () => {
   const trivet = start({ folders, discovery: false });
   for (const path of INDEXES) assert.is((await get(trivet, path)).status, 404);

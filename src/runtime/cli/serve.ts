@@ -12,7 +12,15 @@ import { createPublicConnect } from "../public_connect.ts";
 import { DATA_HELP, DATA_OPTION, isShared, openStore, readPlace } from "./data.ts";
 import { type Demo, ensureDemo, ensureSkills, UNKNOWN_DEMO, withoutSecrets } from "./demo.ts";
 import { endSoon, namesOf, offerChanges } from "./offer_tools.ts";
-import { printError, printLine, readArguments, textOption, UsageError, wordOption } from "./output.ts";
+import {
+  listOption,
+  printError,
+  printLine,
+  readArguments,
+  textOption,
+  UsageError,
+  wordOption,
+} from "./output.ts";
 import { readSkillFolders, SKILLS_HELP, SKILLS_OPTION } from "./skill_folders.ts";
 import { MODULE_HELP, MODULE_OPTION, readModule, WATCH_HELP } from "./tool_module.ts";
 import { describeUpstream, readUpstream, UPSTREAM_HELP, UPSTREAM_OPTION } from "./upstream.ts";
@@ -32,6 +40,7 @@ ${DATA_HELP}
   --cache MS          with a store on the network: how long a token check may be answered from memory; a
                       revocation is acknowledged that much later (default: 1000)
 ${SKILLS_HELP}
+  --publish WORKSPACE uploaded skills of it are at the well-known address too, for everybody; may come several times
 ${UPSTREAM_HELP}
   --token-format KIND opaque or jwt (default: opaque)
   --registration WHO  who may register a client: open, token (the scope clients:register) or off (default: open)
@@ -69,6 +78,7 @@ export async function run(argv: readonly string[]): Promise<void> {
     cache: { type: "string" },
     json: { type: "boolean" },
     "show-secrets": { type: "boolean" },
+    publish: { type: "string", multiple: true },
     sse: { type: "boolean" },
   }, 1);
   const module = readModule(path, values);
@@ -84,6 +94,7 @@ export async function run(argv: readonly string[]): Promise<void> {
   const wantsDemo = values.demo === true || values["no-demo"] !== true && !isShared(place);
   const { named, folders } = readSkillFolders(values, folder);
   const upstream = readUpstream(values, process.env);
+  const workspaces = listOption(values, "publish");
 
   // Listens before anything is made: a port that is taken must leave no trace, and 0 is known only then.
   let ready: (trivet: Trivet) => void;
@@ -106,7 +117,12 @@ export async function run(argv: readonly string[]): Promise<void> {
         issuer,
         store,
         oauth: { accessTokenFormat, registration, connect: createPublicConnect() },
-        skills: { folders, ...(blobs && { blobs }), ...(upstream && { messages: { upstream } }) },
+        skills: {
+          folders,
+          ...(blobs && { blobs }),
+          ...(upstream && { messages: { upstream } }),
+          ...(workspaces && { discovery: { workspaces } }),
+        },
         mcp: { auth, definitions, sse: values.sse === true },
         onEvent: report,
       });
