@@ -7,7 +7,8 @@ import type { Loaded } from "./load.ts";
 import type { Strength } from "./outcome.ts";
 import { runAll } from "./run.ts";
 import { moduleSender } from "./send_module.ts";
-import type { Procedure, Target } from "./target.ts";
+import type { Target } from "./target.ts";
+import type { Procedure } from "./target_file.ts";
 import type { Step, Vector } from "./vector_file.ts";
 import type { Result } from "./vector.ts";
 

@@ -18,10 +18,8 @@ import {
 } from "../../src/mod.ts";
 import { skillFolder } from "../../src/runtime/skill_folder.ts";
 import { apiKeyKey } from "../../src/skills/records.ts";
-import type { ModuleTarget } from "../runner/target.ts";
+import type { ModuleTarget } from "../runner/target_file.ts";
 import { exampleMethods } from "./example_methods.ts";
-
-const BASE = "https://trivet.example";
 
 interface Registered {
   readonly id: string;
@@ -57,24 +55,28 @@ const KEYS: Readonly<Record<string, readonly [workspace: string, scopes: readonl
   stranger: ["other", ["skills:read", "skills:write"]],
 };
 
-interface StartOptions {
+export interface StartOptions {
+  /** @default https://trivet.example */
+  readonly base?: string;
   /** A store for each world: the first, and one after each reset. @default memory */
   readonly openStore?: (now: () => number) => Promise<Store>;
 }
 
-export async function start({ openStore }: StartOptions = {}): Promise<ModuleTarget> {
+export async function start(
+  { base = "https://trivet.example", openStore }: StartOptions = {},
+): Promise<ModuleTarget & Required<Pick<ModuleTarget, "fetch">>> {
   let offset = 0;
   const now = (): number => Date.now() + offset;
-  let world = await newWorld(now, openStore);
+  let world = await newWorld(base, now, openStore);
   return {
-    base: BASE,
+    base,
     fetch: (request) =>
       new URL(request.url).pathname === "/rpc" ? exampleMethods(request) : world.trivet.fetch(request),
     procedures: {
       advance: ({ seconds }) => void (offset += Number(seconds) * 1000),
       async reset() {
         await world.store.close();
-        world = await newWorld(now, openStore);
+        world = await newWorld(base, now, openStore);
       },
     },
     close: () => world.store.close(),
@@ -82,6 +84,7 @@ export async function start({ openStore }: StartOptions = {}): Promise<ModuleTar
 }
 
 async function newWorld(
+  base: string,
   now: () => number,
   openStore: StartOptions["openStore"],
 ): Promise<{ readonly trivet: Trivet; readonly store: Store }> {
@@ -95,7 +98,7 @@ async function newWorld(
     await store.commit({ set: [{ key: apiKeyKey(secretDigest(secret)), value }] });
   }
   const trivet: Trivet = createTrivet({
-    issuer: BASE,
+    issuer: base,
     store,
     now,
     oauth: { clients: Object.entries(described.vars.clients).map(toRegistration), passwordIterations: 1000 },

@@ -1,0 +1,117 @@
+/**
+ * What a target file says, and which description a command line means (`FORMAT.md` section 9).
+ *
+ * @module
+ */
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import process from "node:process";
+import type { FetchHandler } from "./send_module.ts";
+import type { StdioCommand } from "./send_stdio.ts";
+import { isMembers, type Members, type Step } from "./vector_file.ts";
+
+/** A procedure of a target: steps, a command, a question to the person who runs the kit, or a function of a module. */
+export type Procedure =
+  | readonly Step[]
+  | { readonly exec: readonly string[]; readonly cwd?: string }
+  | { readonly ask: string; readonly capture: string }
+  | ((variables: Members) => Promise<Members | void> | Members | void);
+
+/** A target file, or what a module's `start()` adds to it. */
+export interface TargetDescription {
+  /** Another target file, whose members hold where this one has none. */
+  readonly extends?: string;
+  readonly name?: string;
+  readonly version?: string;
+  readonly note?: string;
+  readonly base?: string;
+  readonly origins?: readonly string[];
+  readonly stdio?: StdioCommand;
+  readonly start?: StdioCommand & { readonly ready?: string };
+  readonly module?: string;
+  readonly discover?: string;
+  readonly endpoints?: Readonly<Record<string, string>>;
+  readonly features?: readonly string[];
+  readonly vars?: Members;
+  readonly procedures?: Readonly<Record<string, Procedure>>;
+  readonly send_headers?: Readonly<Record<string, string>>;
+  readonly limits?: { readonly seconds?: number; readonly bytes?: number; readonly jobs?: number };
+  readonly deviations?: Readonly<Record<string, string>>;
+}
+
+/** What a module gives, by `start()` or as its own exports. */
+export interface ModuleTarget extends TargetDescription {
+  readonly fetch?: FetchHandler;
+  readonly close?: () => Promise<void> | void;
+}
+
+export interface Asked {
+  /** A target file, or the address of a server. */
+  readonly target?: string;
+  readonly stdio?: string;
+  readonly module?: string;
+  readonly seconds?: number;
+  readonly jobs?: number;
+}
+
+/** The description, and the folder that its paths start from. @throws {TypeError} that says what to do */
+export function readDescription(
+  { target, stdio, module }: Asked,
+): { description: TargetDescription; folder: string } {
+  if (stdio !== undefined) {
+    const command = stdio.split(/\s+/).filter((part) => part !== "");
+    return {
+      description: { name: stdio, stdio: { command }, ...fileOf(target)?.description },
+      folder: process.cwd(),
+    };
+  }
+  if (module !== undefined) {
+    // What stands in a file of the same name beside it need not be said again.
+    const beside = module.replace(/\.[a-z]+$/, ".json");
+    const found = fileOf(target ?? (existsSync(beside) ? beside : undefined));
+    return {
+      description: { name: module, ...found?.description, module: resolve(module) },
+      folder: process.cwd(),
+    };
+  }
+  if (target === undefined) {
+    throw new TypeError("Cannot run: name a target by --target file|URL, --stdio command or --module file");
+  }
+  if (/^https?:\/\//.test(target)) {
+    const oauth = "/.well-known/oauth-authorization-server";
+    return { description: { name: target, base: target, discover: oauth }, folder: process.cwd() };
+  }
+  return fileOf(target)!;
+}
+
+function fileOf(path: string | undefined): { description: TargetDescription; folder: string } | undefined {
+  if (path === undefined) return undefined;
+  const folder = dirname(resolve(path));
+  const own = readTarget(path);
+  if (own.extends === undefined) return { description: own, folder };
+  const parent = fileOf(resolve(folder, own.extends))!.description;
+  // How the parent is reached is not how this one is.
+  const { module: _, start: __, stdio: ___, base: ____, ...kept } = parent;
+  const reach = own.module ?? own.start ?? own.stdio ?? own.base;
+  const description = {
+    ...(reach === undefined ? parent : kept),
+    ...own,
+    features: own.features ?? parent.features ?? [],
+    endpoints: { ...parent.endpoints, ...own.endpoints },
+    vars: { ...parent.vars, ...own.vars },
+    procedures: { ...parent.procedures, ...own.procedures },
+    deviations: { ...parent.deviations, ...own.deviations },
+  };
+  return { description, folder };
+}
+
+function readTarget(path: string): TargetDescription {
+  let description: unknown;
+  try {
+    description = JSON.parse(readFileSync(path, "utf8"));
+  } catch (error) {
+    throw new TypeError(`Cannot read the target "${path}": ${(error as Error).message}`, { cause: error });
+  }
+  if (!isMembers(description)) throw new TypeError(`Cannot read the target "${path}": it must be an object`);
+  return description as TargetDescription;
+}
