@@ -144,7 +144,15 @@ export function inProcessSubjects(scale: number): Subject[] {
         const store = memoryStore();
         const trivet = newTrivet(store, "opaque", 1);
         const { secret } = await createApiKey(store, { name: "bench" });
-        const content = { name: "demo", description: "A skill.", directory: "", files: [] };
+        const tokens = { metadata: 8, instructions: 10 };
+        const content = {
+          name: "demo",
+          description: "A skill.",
+          directory: "",
+          tokens,
+          files: [],
+          warnings: [],
+        };
         const ledger = createLedger(store, Date.now);
         for (let i = 0; i < skills; i++) {
           await publish(ledger, "default", content, { now: 1_700_000_000_000 + i });

@@ -6,6 +6,7 @@
  *   npm run bench -- --costs
  *   npm run bench -- --peers [--scale 1000000]
  *   npm run bench -- --mcp [--quick] [--only http]
+ *   npm run bench -- --skills [--scale 100000] [--only "SQLite, 64 files"]
  *
  * @module
  */
@@ -19,6 +20,7 @@ import { inProcessSubjects } from "./in_process.ts";
 import { startHttpSubjects } from "./over_http.ts";
 import { measureMcpPeers } from "./mcp_peers.ts";
 import { measurePeers } from "./peers.ts";
+import { measureSkills } from "./skills.ts";
 import { measureStores } from "./stores.ts";
 import { measureStoresOverHttp } from "./stores_over_http.ts";
 
@@ -33,6 +35,7 @@ const { values } = parseArgs({
     costs: { type: "boolean" },
     peers: { type: "boolean" },
     mcp: { type: "boolean" },
+    skills: { type: "boolean" },
     quick: { type: "boolean", default: false },
   },
 });
@@ -62,6 +65,12 @@ console.log(
 );
 if (values.costs) {
   await printCosts();
+  process.exit(0);
+}
+if (values.skills) {
+  const skills = await measureSkills(rounds, slice, Number(values.scale), values.only);
+  const report = { node: process.version, cores: availableParallelism(), rounds, slice, skills };
+  writeFileSync(values.json, JSON.stringify(report, null, 2) + "\n");
   process.exit(0);
 }
 if (values.peers) {

@@ -1,0 +1,42 @@
+/**
+ * `npm run bench -- --skills`: what skills cost that are stored and not asked for, what an upload costs beside hashing
+ * and writing it, and what memory it takes.
+ *
+ * @module
+ */
+import { measure, printResults, type Result } from "./harness.ts";
+import { FLOOR_GET, inProcessSubjects } from "./in_process.ts";
+import { startSkillSubjects } from "./skill_lists.ts";
+import { measureUploadMemory, type MemoryResult } from "./skill_memory.ts";
+import { measureUploads, type UploadResult } from "./skill_uploads.ts";
+
+export interface SkillResults {
+  readonly lists: readonly Result[];
+  readonly uploads: readonly UploadResult[];
+  readonly memory: readonly MemoryResult[];
+}
+
+/** All three tables; `only` names calls, engines or loads by a part of their names. */
+export async function measureSkills(
+  rounds: number,
+  slice: number,
+  scale: number,
+  only?: string,
+): Promise<SkillResults> {
+  const floor = inProcessSubjects(1).filter(({ name }) => name === FLOOR_GET);
+  const { subjects, stop } = await startSkillSubjects(scale, only);
+  let lists: Result[] = [];
+  try {
+    if (subjects.length > 0) {
+      lists = await measure([...floor, ...subjects], rounds, slice);
+      printResults("Skills in process", lists);
+    }
+  } finally {
+    await stop();
+  }
+  const uploads = await measureUploads(rounds, only);
+  const memory = only === undefined || "memory of an upload".includes(only)
+    ? await measureUploadMemory()
+    : [];
+  return { lists, uploads, memory };
+}
