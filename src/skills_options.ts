@@ -22,7 +22,7 @@ export interface SkillsOptions {
   readonly uploadLimit?: number;
   /** What uploads are refused for beyond the rules that `skills/RULES.md` lists. @default unknown keys are kept, reserved names refused */
   readonly packageRules?: MarkdownRules;
-  /** How many uploads are taken in at once, and how slow they may be. @default 64 MiB at a time, 20 s without a byte, 90 s in all */
+  /** How many uploads are taken in at once, and how slow they may be. @default 64 MiB at a time, 80 s of waiting for room, 20 s without a byte, 90 s in all */
   readonly intake?: SkillsServiceOptions["intake"];
   /** Skills that one messages request may use. @default 8 */
   readonly skillsPerRequest?: number;
@@ -101,12 +101,20 @@ export function completeSkills(
     ),
     skillsPerRequest: checkWhole("skills.skillsPerRequest", options.skillsPerRequest ?? (isGa ? 20 : 8), 1),
     packageRules: options.packageRules ?? {},
-    intake: options.intake,
+    intake: checkIntake(options.intake ?? {}),
     messages: options.messages === false ? undefined : completeMessages(options.messages ?? {}),
     discovery: completeDiscovery(options.discovery ?? (isPublic ? {} : false)),
     openai: options.openai ?? false,
     unknownBetas: options.unknownBetas ?? "ignore",
   };
+}
+
+function checkIntake(intake: NonNullable<SkillsOptions["intake"]>): SkillsServiceOptions["intake"] {
+  for (const name of ["memory", "wait", "idle", "whole"] as const) {
+    const value = intake[name];
+    if (value !== undefined) checkWhole(`skills.intake.${name}`, value, 1);
+  }
+  return intake;
 }
 
 function completeDiscovery(settings: DiscoverySettings | false): SkillsServiceOptions["discovery"] {

@@ -23,7 +23,7 @@ export interface ServeOptions {
 
 /** On Node, a client has this long to send its header fields, and its whole request, in milliseconds. */
 export const HEADERS_TIMEOUT = 15_000;
-export const REQUEST_TIMEOUT = 120_000;
+export const REQUEST_TIMEOUT = 180_000;
 
 export interface RunningServer {
   readonly hostname: string;

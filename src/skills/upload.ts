@@ -27,7 +27,7 @@ export interface IntakeOptions {
   readonly limit: number;
   /** Bytes of all uploads that one process holds. @default 64 MiB, and never less than two uploads need */
   readonly memory?: number | undefined;
-  /** Milliseconds for which an upload waits for room. @default 30000 */
+  /** Milliseconds for which an upload waits for room. @default 80000 */
   readonly wait?: number | undefined;
   /** Milliseconds for which a sender may be silent. @default 20000 */
   readonly idle?: number | undefined;
@@ -52,7 +52,7 @@ const SINGLE = new Set([...LABELS, "default"]);
 
 /** To be made once for a process: the uploads of one intake share its room. */
 export function createIntake(options: IntakeOptions): Intake {
-  const { limit, memory = 64 * 1024 * 1024, wait = 30_000, idle = 20_000, whole = 90_000 } = options;
+  const { limit, memory = 64 * 1024 * 1024, wait = 80_000, idle = 20_000, whole = 90_000 } = options;
   const longest = longestMultipart(limit);
   const gate = createUploadGate({
     memory: Math.max(memory, longest + limit),
