@@ -182,11 +182,24 @@ interface PreparedFile extends SentFile {
   readonly crc: number;
 }
 
+/** Bytes that are hashed at one time: whoever hashes may copy them. */
+const HASHED_AT_ONCE = 1024 * 1024;
+
 async function prepare(files: readonly SentFile[]): Promise<PreparedFile[]> {
   const prepared: PreparedFile[] = [];
-  // One after the other: a digest may copy what it reads.
-  for (const file of files) {
-    prepared.push({ ...file, digest: await digestOf(file.bytes), crc: file.crc ?? crc32(file.bytes) });
+  for (let from = 0; from < files.length;) {
+    let to = from;
+    let bytes = 0;
+    do bytes += files[to++]!.bytes.length; while (
+      to < files.length && bytes + files[to]!.bytes.length <= HASHED_AT_ONCE
+    );
+    const some = files.slice(from, to);
+    // Digests are made on other threads, and checksums meanwhile.
+    const digests = Promise.all(some.map(({ bytes }) => digestOf(bytes)));
+    const checksums = some.map(({ bytes, crc }) => crc ?? crc32(bytes));
+    const made = await digests;
+    prepared.push(...some.map((file, i) => ({ ...file, digest: made[i]!, crc: checksums[i]! })));
+    from = to;
   }
   return prepared;
 }
