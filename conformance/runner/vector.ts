@@ -48,7 +48,10 @@ export async function runVector(loaded: Loaded, run: Run): Promise<Result> {
     stdio: undefined,
     last: {},
   };
-  const result = (outcome: OutcomeWord, more: { step?: string; reason?: string } = {}): Result => ({
+  const result = (
+    outcome: OutcomeWord,
+    { step, reason }: { step?: string; reason?: string } = {},
+  ): Result => ({
     name,
     title: vector.title,
     outcome,
@@ -58,7 +61,8 @@ export async function runVector(loaded: Loaded, run: Run): Promise<Result> {
     seconds: (performance.now() - start) / 1000,
     exchanges: world.exchanges,
     isGone: outcome !== "pass" && (world.last["broken"] === "hung" || world.last["broken"] === "refused"),
-    ...more,
+    ...(step !== undefined && { step }),
+    ...(reason !== undefined && { reason }),
   });
   const needs = [
     ...file.needs ?? [],

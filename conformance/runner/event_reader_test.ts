@@ -1,0 +1,24 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { EventReader } from "./event_reader.ts";
+
+const test = suite("event_reader");
+const bytes = (text: string) => new TextEncoder().encode(text);
+const STREAM =
+  'id: 1\r\ndata: {"a":"é"}\r\n\r\n: comment\n\nevent: end\rdata: x\rdata: y\r\rdata: never ended';
+const EVENTS = [{ id: "1", data: '{"a":"é"}', json: { a: "é" } }, { event: "end", data: "x\ny" }];
+
+test("events come out whole wherever chunks are cut", () => {
+  const all = bytes(STREAM);
+  for (let at = 0; at <= all.length; at++) {
+    const reader = new EventReader();
+    assert.equal([...reader.push(all.slice(0, at)), ...reader.push(all.slice(at))], EVENTS, `cut at ${at}`);
+  }
+});
+
+test("events come out whole byte by byte", () => {
+  const reader = new EventReader();
+  assert.equal([...bytes(STREAM)].flatMap((byte) => reader.push(Uint8Array.of(byte))), EVENTS);
+});
+
+test.run();

@@ -1,0 +1,55 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { maskerFor } from "./mask.ts";
+
+const test = suite("mask");
+const SECRET = "s3cr:et&%value";
+
+test("secrets of the target are masked in every form", () => {
+  const mask = maskerFor({ clients: { web: { id: "web-client", secret: SECRET } } });
+  const text = `a=${SECRET} b=${encodeURIComponent(SECRET)} c=${new URLSearchParams([[
+    "x",
+    SECRET,
+  ]])} id=web-client`;
+  const masked = mask(text);
+  assert.not.match(masked, /s3cr/);
+  assert.match(masked, /web-client/);
+});
+
+const TEXTS: Readonly<Record<string, string>> = {
+  "a token in JSON": '{"access_token":"abcdef123456","token_type":"Bearer"}',
+  "a token with escapes in JSON": '{ "refresh_token" : "abcdef\\"123456" }',
+  "a code in a redirect": "location: https://app.example/cb?state=ok&code=abcdef123456",
+  "a code in a form": "grant_type=authorization_code&code=abcdef123456&x=1",
+  "a verifier in a form": "code_verifier=abcdef123456",
+  "a bearer token": "authorization: Bearer abcdef123456",
+  "basic credentials": "Authorization: Basic abcdef123456",
+  "an API key": "x-api-key: abcdef123456",
+  "a cookie": "cookie: other=abcdef123456; session=abcdef1234567",
+  "a cookie that is set": "set-cookie: session_id=abcdef123456; Path=/; HttpOnly",
+  "a hidden field": '<input type="hidden" name="ticket" value="abcdef123456">',
+  "a hidden field that was cut": '<input type="hidden" name="ticket" value="abcdef123456… (9000 bytes)',
+};
+
+for (const [name, text] of Object.entries(TEXTS)) {
+  test(`${name} is masked`, () => {
+    const masked = maskerFor({})(text);
+    assert.not.match(masked, /abcdef/);
+    assert.match(masked, /‹secret 1›/);
+  });
+}
+
+test("the same secret is the same mask wherever it comes back", () => {
+  const mask = maskerFor({});
+  mask('{"access_token":"first-token"}');
+  assert.is(mask("Bearer second-one? no: first-token"), "Bearer second-one? no: ‹secret 1›");
+  assert.is(mask("code=another-secret"), "code=‹secret 2›");
+});
+
+test("what is no secret stays", () => {
+  const text =
+    '{"error":"invalid_grant","status":400}\nlocation: https://app.example/cb?error=access_denied&state=xyzzy1';
+  assert.is(maskerFor({ login: { password: "password" } })(`${text}\npassword`), `${text}\npassword`);
+});
+
+test.run();

@@ -1,0 +1,26 @@
+/**
+ * The runner passes the vectors of `self/`.
+ *
+ * @module
+ */
+import { fileURLToPath } from "node:url";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { loadRequirements, loadVectors } from "./load.ts";
+import { runAll } from "./run.ts";
+import { noTarget } from "./target.ts";
+
+const test = suite("self");
+const ROOT = fileURLToPath(new URL("..", import.meta.url));
+
+test("every vector of self/ comes to its outcome", async () => {
+  const vectors = loadVectors(ROOT, ["self"], loadRequirements(ROOT));
+  const results = await runAll(vectors, { target: noTarget(), seed: "self", mostWaiting: 0 });
+  assert.ok(results.length > 150);
+  assert.equal(
+    results.filter(({ outcome }) => outcome !== "pass").map(({ name, reason }) => `${name}: ${reason}`),
+    [],
+  );
+});
+
+test.run();
