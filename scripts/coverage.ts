@@ -28,6 +28,7 @@ let failed = false;
 checkSchemas();
 const requirements = loadRequirements(ROOT);
 const vectors = loadVectors(ROOT, ["self", "all"], requirements);
+checkSets();
 printCoverage();
 printRefusals();
 process.exitCode = failed ? 1 : 0;
@@ -60,6 +61,17 @@ function checkSchemas(): void {
 function withoutWrongOnes(file: unknown): unknown {
   if (!isMembers(file) || !Array.isArray(file["vectors"])) return file;
   return { ...file, vectors: (file["vectors"] as Vector[]).filter(({ outcome }) => outcome !== "error") };
+}
+
+/** Ids are for ever: what a frozen set names is there. */
+function checkSets(): void {
+  const names = new Set(vectors.map(({ name }) => name));
+  const sets = readJson(`${ROOT}/sets.json`) as Readonly<Record<string, readonly string[]>>;
+  for (const [set, all] of Object.entries(sets)) {
+    for (const name of all) {
+      if (!names.has(name)) complain(`sets.json: "${set}" names "${name}", which is not there`);
+    }
+  }
 }
 
 function printCoverage(): void {
