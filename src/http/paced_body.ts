@@ -37,7 +37,8 @@ export async function readPaced(
     for (;;) {
       const left = until - performance.now();
       if (left <= 0) throw slow("did not end", whole);
-      const late = left < idle ? slow("did not end", whole) : slow("brought nothing", idle);
+      // Made only when it is needed: an error notes where it was made, which costs as much as a piece.
+      const late = () => left < idle ? slow("did not end", whole) : slow("brought nothing", idle);
       const { done, value } = await within(reader.read(), Math.min(idle, left), late);
       if (done) return;
       take(value);
@@ -61,13 +62,17 @@ function givesAway(body: ReadableStream<Uint8Array>): boolean {
   }
 }
 
-async function within<Value>(reading: Promise<Value>, time: number, late: SlowBodyError): Promise<Value> {
+async function within<Value>(
+  reading: Promise<Value>,
+  time: number,
+  late: () => SlowBodyError,
+): Promise<Value> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   try {
-    const timeout = new Promise<never>((_, reject) => timer = setTimeout(() => reject(late), time));
+    const timeout = new Promise<never>((_, reject) => timer = setTimeout(() => reject(late()), time));
     return await Promise.race([reading, timeout]);
   } catch (cause) {
-    if (cause === late) throw cause;
+    if (cause instanceof SlowBodyError) throw cause;
     throw new BodyError(400, "The body ended early", { cause });
   } finally {
     clearTimeout(timer);
