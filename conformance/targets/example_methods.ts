@@ -1,6 +1,6 @@
 /**
- * The example methods of the JSON-RPC 2.0 specification (https://www.jsonrpc.org/specification#examples), served over
- * HTTP by Trivet's JSON-RPC room: what the vectors of `jsonrpc/` call.
+ * The example methods of the JSON-RPC 2.0 specification (https://www.jsonrpc.org/specification#examples), served by
+ * Trivet's JSON-RPC room: what the vectors of `jsonrpc/` call.
  *
  * @module
  */
@@ -39,13 +39,14 @@ const dispatcher: Dispatcher<undefined> = {
 /** Answers one POST. */
 export async function exampleMethods(request: Request): Promise<Response> {
   if (request.method !== "POST") return new Response(null, { status: 405, headers: { allow: "POST" } });
-  const text = await answer(await request.text());
+  const text = await answerText(await request.text());
   return text === undefined
     ? new Response(null, { status: 204 })
     : new Response(text, { headers: { "content-type": "application/json" } });
 }
 
-async function answer(text: string): Promise<string | undefined> {
+/** The answer to one message or batch, as JSON; `undefined` where nothing is to be said. */
+export async function answerText(text: string): Promise<string | undefined> {
   let value: unknown;
   try {
     value = parseJson(text);
