@@ -11,10 +11,11 @@ const NAMES =
   "access_token|refresh_token|id_token|token|code|device_code|user_code|client_secret|password|code_verifier|assertion|" +
   "client_assertion|subject_token|actor_token|registration_access_token|api_key|ticket|transaction|csrf|csrf_token|_csrf";
 const SHORTEST = 6;
+const LONG = 24;
 
 /** Where secrets stand in requests, answers and reasons. */
 const PLACES: readonly RegExp[] = [
-  new RegExp(`"(?:${NAMES})"\\s*:\\s*"((?:[^"\\\\]|\\\\.)+)"`, "g"),
+  new RegExp(`"(?:${NAMES})"\\s*:\\s*"((?:[^"\\\\]|\\\\.)+)`, "g"),
   new RegExp(`(?:^|[?&#\\s])(?:${NAMES})=([^&\\s"'<>;,]+)`, "gm"),
   /^(?:authorization|dpop|x-api-key|mcp-session-id|proxy-authorization): *(?:[A-Za-z]+ +)?(\S+)/gim,
   /^cookie: *(.+)$/gim,
@@ -42,10 +43,15 @@ export function maskerFor(variables: unknown): (text: string) => string {
     }
     // Longest first, so that no secret is cut by one that it contains.
     for (const secret of [...known].sort((one, other) => other.length - one.length)) {
-      if (!text.includes(secret)) continue;
+      const start = secret.slice(0, LONG);
+      if (!text.includes(start)) continue;
       const label = labels.get(secret) ?? `‹secret ${labels.size + 1}›`;
       labels.set(secret, label);
       text = text.replaceAll(secret, label);
+      // A long one may have been cut where it is shown.
+      if (secret.length > LONG) {
+        text = text.replaceAll(new RegExp(`${start.replace(/\W/g, "\\$&")}[\\w.~+/=%-]*`, "g"), label);
+      }
     }
     return text;
   };

@@ -46,6 +46,20 @@ test("the same secret is the same mask wherever it comes back", () => {
   assert.is(mask("code=another-secret"), "code=‹secret 2›");
 });
 
+test("a long secret is masked where it is cut", () => {
+  const mask = maskerFor({});
+  const token = `eyJhbGciOiJFUzI1NiJ9.${"abc".repeat(100)}.sig-nature`;
+  mask(`{"access_token":"${token}","x":1}`);
+  assert.is(
+    mask(`expected nothing, but it is "${token.slice(0, 200)}…`),
+    'expected nothing, but it is "‹secret 1›…',
+  );
+  assert.is(
+    maskerFor({})(`{"access_token":"${token.slice(0, 99)}… (400 bytes)`),
+    '{"access_token":"‹secret 1›',
+  );
+});
+
 test("what is no secret stays", () => {
   const text =
     '{"error":"invalid_grant","status":400}\nlocation: https://app.example/cb?error=access_denied&state=xyzzy1';

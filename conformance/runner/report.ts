@@ -70,14 +70,16 @@ export function toReport({ asked, root, target, requirements, results, seed, sta
     summary[result.outcome]++;
     const expected = isFailure(result.outcome) ? baseline.get(result.name) : undefined;
     const mask = maskerFor(target.variables);
+    // First, since they tell what is secret.
+    const exchanges = result.exchanges.map((each) => ({
+      ...each,
+      request: mask(each.request),
+      answer: mask(each.answer),
+    }));
     return {
       ...result,
       ...(result.reason !== undefined && { reason: mask(result.reason) }),
-      exchanges: result.exchanges.map((each) => ({
-        ...each,
-        request: mask(each.request),
-        answer: mask(each.answer),
-      })),
+      exchanges,
       counts: expected === undefined && (set?.has(result.name) ?? true) &&
         (COUNTING.has(result.outcome) || asked.strict && result.outcome === "warn"),
       ...(expected !== undefined && { expected }),
