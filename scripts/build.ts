@@ -9,6 +9,7 @@ import { stripTypeScriptTypes } from "node:module";
 import { dirname, join } from "node:path";
 import process from "node:process";
 import { isolatedDeclarationSync } from "oxc-transform";
+import { buildConformance } from "./build_conformance.ts";
 
 const OUT = "dist";
 /** Tests, and what only they import. */
@@ -28,6 +29,7 @@ for (const file of sources) {
   writeFileSync(target + ".d.ts", withJsImports(code));
 }
 
+buildConformance(OUT, withJsImports);
 cpSync("fixtures/skills", join(OUT, "fixtures/skills"), { recursive: true });
 for (const file of ["README.md", "LICENSE"]) cpSync(file, join(OUT, file));
 
@@ -45,7 +47,7 @@ const exports = Object.fromEntries(
 );
 const published = {
   ...kept,
-  bin: { trivet: `${built(kept.bin.trivet)}.js` },
+  bin: { trivet: `${built(kept.bin.trivet)}.js`, "trivet-conformance": "./conformance/runner/cli.js" },
   exports: { ...exports, "./package.json": "./package.json" },
 };
 writeFileSync(join(OUT, "package.json"), JSON.stringify(published, null, 2) + "\n");

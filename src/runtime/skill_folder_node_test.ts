@@ -28,7 +28,7 @@ const read = async (path: string) => {
 
 test("list() tells files, folders and links apart, in name order; a folder that is not there is none", async () => {
   const entries = await skillFolder(root).list("a");
-  assert.equal(entries.map(({ name, type }) => [name, type]), [
+  assert.equal(entries?.map(({ name, type }) => [name, type]), [
     ["SKILL.md", "file"],
     ["dangling", "link"],
     ["docs", "folder"],
@@ -39,7 +39,7 @@ test("list() tells files, folders and links apart, in name order; a folder that 
 
 test("the stamp changes when the file does, also by being replaced with one of the same size", async () => {
   const stamp = async () =>
-    (await skillFolder(root).list("a")).find(({ name }) => name === "SKILL.md")!.stamp;
+    (await skillFolder(root).list("a"))!.find(({ name }) => name === "SKILL.md")!.stamp;
   const first = await stamp();
   writeFileSync(join(root, "a/new"), "news");
   renameSync(join(root, "a/new"), join(root, "a/SKILL.md"));
