@@ -102,8 +102,11 @@ async function newWorld(
     store,
     now,
     oauth: { clients: Object.entries(described.vars.clients).map(toRegistration), passwordIterations: 1000 },
-    skills: { folders: [skillFolder(fileURLToPath(new URL("../../fixtures/skills", import.meta.url)))] },
-    mcp: { definitions: everything(() => trivet.mcp!) },
+    skills: {
+      discovery: {},
+      folders: [skillFolder(fileURLToPath(new URL("../../fixtures/skills", import.meta.url)))],
+    },
+    mcp: { auth: "required", definitions: everything(() => trivet.mcp!) },
   });
   return { trivet, store };
 }
