@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { expectEagerBodies } from "../http/eager_body.ts";
 import {
   completeServeOptions,
   faultResponse,
@@ -41,6 +42,7 @@ const IDLE_TIMEOUT = 120;
 export async function serve(handler: FetchHandler, options: ServeOptions = {}): Promise<RunningServer> {
   const { port, hostname, closeTimeout, onError } = completeServeOptions(options);
   const { Bun } = globalThis as unknown as { Bun: BunNamespace };
+  expectEagerBodies();
   const server = Bun.serve({
     port,
     hostname,

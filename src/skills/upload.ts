@@ -5,6 +5,7 @@
  * @module
  */
 import { BodyError } from "../http/body.ts";
+import { areBodiesEager } from "../http/eager_body.ts";
 import { longestMultipart, type Part, readMultipart } from "../http/multipart.ts";
 import { SlowBodyError } from "../http/paced_body.ts";
 import type { PartName } from "../http/part_header.ts";
@@ -43,6 +44,8 @@ export type Intake = <Answer>(request: Request, run: (upload: Upload) => Promise
 
 /** What storing an upload may take, in milliseconds, before its room counts as free. */
 const STORING = 60_000;
+/** Bytes of bodies that wait, where a body that waits is in memory. */
+const MOST_WAITING = 64 * 1024 * 1024;
 /** Bytes of a plain field. */
 const LONGEST_FIELD = 16 * 1024;
 const FILE_FIELD = /^files?(\[\d*\])?$/;
@@ -67,7 +70,7 @@ export function createIntake(options: IntakeOptions): Intake {
       request.body?.cancel().catch(() => {});
       throw refuseSize(limit, "packed and unpacked");
     }
-    const place = await gate.enter(declared ?? longest);
+    const place = await gate.enter(declared ?? longest, areBodiesEager() ? MOST_WAITING : undefined);
     try {
       return await run(await readUpload(request, limit, { idle, whole }, declared, place));
     } finally {

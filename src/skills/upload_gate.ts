@@ -13,8 +13,12 @@
 import { SkillError } from "./error.ts";
 
 export interface UploadGate {
-  /** Waits for room. @throws {SkillError} 529 when that takes too long */
-  enter(bytes: number): Promise<GatePlace>;
+  /**
+   * Waits for room.
+   * @param queue bytes of all that may wait together, where waiting has its cost as well
+   * @throws {SkillError} 529 when that takes too long, or too many wait
+   */
+  enter(bytes: number, queue?: number): Promise<GatePlace>;
 }
 
 export interface GatePlace {
@@ -40,6 +44,7 @@ interface Place {
 }
 
 interface Waiter {
+  readonly bytes: number;
   seen: number;
   wake(): void;
 }
@@ -83,7 +88,7 @@ export function createUploadGate({ memory, kept, wait, life }: GateOptions): Upl
 
   /** Waits until it is this one's turn and there is room under `most`. */
   async function queueUp(queue: Set<Waiter>, bytes: number, most: number): Promise<void> {
-    const me: Waiter = { seen: now(), wake() {} };
+    const me: Waiter = { bytes, seen: now(), wake() {} };
     const until = me.seen + wait;
     queue.add(me);
     try {
@@ -107,8 +112,13 @@ export function createUploadGate({ memory, kept, wait, life }: GateOptions): Upl
   }
 
   return {
-    async enter(asked) {
+    async enter(asked, queue = Infinity) {
       const bytes = Math.min(asked, memory - kept);
+      if (queue < Infinity && held + bytes > memory - kept) {
+        let waiting = bytes;
+        for (const waiter of outside) waiting += waiter.bytes;
+        if (waiting > queue) throw overloaded();
+      }
       await queueUp(outside, bytes, memory - kept);
       const place: Place = { bytes, until: now() + life };
       places.add(place);

@@ -35,6 +35,19 @@ test("as many are inside as there is room for, the others come in their order", 
   assert.equal(order, Array.from({ length: 20 }, (_, i) => i));
 });
 
+test("where waiting has its cost, those who would be too many are turned away at once, and come in later", async () => {
+  const gate = createUploadGate({ memory: 130, kept: 30, wait: LONG, life: LONG });
+  const first = await gate.enter(100, 50);
+  const waiting = [gate.enter(20, 50), gate.enter(30, 50)];
+  const error = await gate.enter(1, 50).then(() => undefined, (error) => error);
+  assert.instance(error, SkillError);
+  assert.equal([error.status, error.fields], [529, [["retry-after", "5"]]]);
+  assert.ok(await waits(Promise.race(waiting)));
+  first.leave();
+  for (const place of await Promise.all(waiting)) place.leave();
+  (await gate.enter(60, 50)).leave();
+});
+
 test("never more than the room is taken, however they come and go", async () => {
   const gate = createUploadGate({ memory: 1000, kept: 200, wait: LONG, life: LONG });
   let held = 0;
