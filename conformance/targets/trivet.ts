@@ -12,8 +12,10 @@ import {
   addUser,
   type ClientRegistration,
   createTrivet,
+  type Definition,
   memoryStore,
   type Store,
+  tool,
   type Trivet,
 } from "../../src/mod.ts";
 import { skillFolder } from "../../src/runtime/skill_folder.ts";
@@ -36,6 +38,7 @@ const described: {
     readonly clients: Readonly<Record<string, Registered>>;
     readonly users: Readonly<Record<string, { readonly name: string; readonly password: string }>>;
     readonly keys: Readonly<Record<string, string>>;
+    readonly mcp: { readonly scoped_tool: string; readonly missing_scope: string };
   };
 } = JSON.parse(readFileSync(fileURLToPath(new URL("trivet.json", import.meta.url)), "utf8"));
 
@@ -46,6 +49,14 @@ const MORE: Readonly<Record<string, Partial<ClientRegistration>>> = {
   assertion: { grant_types: ["client_credentials"] },
   no_code: { grant_types: ["client_credentials"] },
 };
+
+/** What a token with the scopes of `service` may not call. */
+const NEEDS_SCOPE: Definition = tool({
+  name: described.vars.mcp.scoped_tool,
+  description: "Needs a scope",
+  scopes: [described.vars.mcp.missing_scope],
+  run: () => "It was called",
+});
 
 /** Workspace and scopes of each API key. */
 const KEYS: Readonly<Record<string, readonly [workspace: string, scopes: readonly string[]]>> = {
@@ -106,7 +117,12 @@ async function newWorld(
       discovery: {},
       folders: [skillFolder(fileURLToPath(new URL("../../fixtures/skills", import.meta.url)))],
     },
-    mcp: { auth: "required", definitions: everything(() => trivet.mcp!) },
+    mcp: {
+      auth: "required",
+      initialScope: "profile",
+      pageSize: 25,
+      definitions: [...everything(() => trivet.mcp!), NEEDS_SCOPE],
+    },
   });
   return { trivet, store };
 }
