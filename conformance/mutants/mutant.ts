@@ -1,0 +1,63 @@
+/**
+ * What a mutant is: Trivet with one fault, which sits before it (requests), behind it (answers), or below it (the
+ * store), and the vectors that have to notice.
+ *
+ * @module
+ */
+import type { Commit, Entry, Store } from "../../src/store/store.ts";
+
+export type Handler = (request: Request) => Promise<Response>;
+
+/** Puts a fault before or behind a server. */
+export type Wrap = (next: Handler) => Handler;
+
+export interface Mutant {
+  /** Folder and words, as a vector's name. */
+  readonly name: string;
+  /** What the server does wrong. */
+  readonly fault: string;
+  /** Vectors that have to turn red. */
+  readonly breaks: readonly string[];
+  /** Vectors, or beginnings of their names, that may turn red besides. */
+  readonly mayBreak?: readonly string[];
+  /** Called once for each run, so that a fault may remember. */
+  readonly wrap?: Wrap;
+  readonly store?: (store: Store) => Store;
+  /** The server's clock stands still. */
+  readonly isTimeless?: boolean;
+}
+
+/** Changes what is done before it is done. `undefined`: it is not done, and said to have been. */
+export function faultyCommits(change: (commit: Commit) => Commit | undefined): (store: Store) => Store {
+  return (store) => ({
+    ...bound(store),
+    async commit(commit) {
+      const changed = change(commit);
+      return changed === undefined || await store.commit(changed);
+    },
+  });
+}
+
+/** Changes what records say when they are read. */
+export function faultyReads(change: (entry: Entry) => Entry): (store: Store) => Store {
+  return (store) => ({
+    ...bound(store),
+    async get<Value>(key: Entry["key"]): Promise<Entry<Value> | undefined> {
+      const entry = await store.get(key);
+      return entry && change(entry) as Entry<Value>;
+    },
+  });
+}
+
+function bound(store: Store): Store {
+  return {
+    guarantees: store.guarantees,
+    get: (key, options) => store.get(key, options),
+    list: (prefix, options) => store.list(prefix, options),
+    commit: (commit) => store.commit(commit),
+    watch: (prefix) => store.watch(prefix),
+    sweep: () => store.sweep(),
+    close: () => store.close(),
+    ...(store.now && { now: () => store.now!() }),
+  };
+}

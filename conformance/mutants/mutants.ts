@@ -1,0 +1,25 @@
+/**
+ * Every mutant.
+ *
+ * @module
+ */
+import type { Mutant } from "./mutant.ts";
+import { AUTHORIZE_ENDPOINT } from "./oauth_authorize.ts";
+import { BEARER } from "./oauth_bearer.ts";
+import { CLIENT_AUTHENTICATION } from "./oauth_clients.ts";
+import { CODES } from "./oauth_codes.ts";
+import { PKCE } from "./oauth_pkce.ts";
+import { REDIRECT_URI } from "./oauth_redirect_uri.ts";
+import { TOKEN_ANSWERS } from "./oauth_token_answers.ts";
+import { TOKEN_ENDPOINT } from "./oauth_token_endpoint.ts";
+
+export const MUTANTS: readonly Mutant[] = [
+  ...AUTHORIZE_ENDPOINT,
+  ...REDIRECT_URI,
+  ...PKCE,
+  ...CODES,
+  ...TOKEN_ENDPOINT,
+  ...TOKEN_ANSWERS,
+  ...CLIENT_AUTHENTICATION,
+  ...BEARER,
+];

@@ -1,0 +1,276 @@
+/**
+ * Faults of the authorization endpoint, the question to the user, and the login.
+ *
+ * @module
+ */
+import {
+  AUTHORIZE,
+  faultyAnswers,
+  faultyQueries,
+  faultyRedirects,
+  faultyRequests,
+  LOGIN,
+  pathOf,
+  readForm,
+  withBody,
+  withFields,
+  withForm,
+  withRequestFields,
+} from "./message.ts";
+import type { Handler, Mutant, Wrap } from "./mutant.ts";
+
+const names = (...ids: string[]): string[] => ids.map((id) => `oauth/authorize/${id}`);
+
+const onlyFirst = (...parameters: string[]): Wrap =>
+  faultyQueries((query) => {
+    for (const name of parameters) {
+      const first = query.get(name);
+      if (first !== null) query.set(name, first);
+    }
+  });
+
+/** Changes one parameter of what goes back to the client. */
+const answered = (name: string, change: (value: string) => string | undefined): Wrap =>
+  faultyRedirects(AUTHORIZE, (location) => {
+    const value = location.searchParams.get(name);
+    const changed = value === null ? undefined : change(value);
+    if (value !== null && changed === undefined) location.searchParams.delete(name);
+    else if (changed !== undefined) location.searchParams.set(name, changed);
+    return location;
+  });
+
+const withoutFrameRules = (path: string): Wrap =>
+  faultyAnswers(
+    path,
+    (answer) => withFields(answer, { "x-frame-options": undefined, "content-security-policy": undefined }),
+  );
+
+/** Sends a browser that signed in where its address says, if `takes` likes it. */
+const loginGoes = (takes: (to: string) => boolean): Wrap =>
+  faultyAnswers(LOGIN, (answer, request) => {
+    const to = new URL(request.url).searchParams.get("redirect");
+    // What no field can hold goes nowhere.
+    if (request.method !== "POST" || to === null || /[^\x20-\x7e]/.test(to) || !takes(to)) return answer;
+    return withFields(answer, { location: to }, 303);
+  });
+
+/** Remembers the question by the browser's session, and takes any post of this browser for its answer. */
+function answeredFromAnywhere(next: Handler): Handler {
+  const asked = new Map<string, string>();
+  return async (request) => {
+    if (pathOf(request) !== AUTHORIZE) return await next(request);
+    const session = /session_id=([^;]+)/.exec(request.headers.get("cookie") ?? "")?.[1] ?? "";
+    const form = await readForm(request);
+    if (!form) {
+      const answer = await next(request);
+      const transaction = /name="transaction" value="([^"]+)"/.exec(await answer.clone().text())?.[1];
+      if (transaction !== undefined) asked.set(session, transaction);
+      return answer;
+    }
+    if (!form.has("transaction")) form.set("transaction", asked.get(session) ?? "");
+    const fields = { origin: undefined, "sec-fetch-site": undefined, referer: undefined };
+    return await next(withRequestFields(withForm(request, form), fields));
+  };
+}
+
+export const AUTHORIZE_ENDPOINT: readonly Mutant[] = [
+  {
+    name: "oauth/state-forgotten",
+    fault: "Forgets the state",
+    wrap: answered("state", () => undefined),
+    breaks: names("code-in-query", "state-with-markup", "error-keeps-state", "denied"),
+    mayBreak: ["oauth/"],
+  },
+  {
+    name: "oauth/state-cut",
+    fault: "Keeps 255 characters of the state",
+    wrap: answered("state", (state) => state.slice(0, 255)),
+    breaks: names("state-of-2-kb"),
+  },
+  {
+    name: "oauth/state-cleaned",
+    fault: "Keeps only letters and digits of the state",
+    wrap: answered("state", (state) => state.replace(/\W/g, "")),
+    breaks: names("state-with-markup", "state-from-appendix-b"),
+    mayBreak: ["oauth/"],
+  },
+  {
+    name: "oauth/state-made-up",
+    fault: "Gives a state to clients that sent none",
+    wrap: faultyRedirects(AUTHORIZE, (location) => {
+      if (!location.searchParams.has("state")) location.searchParams.append("state", "");
+      return location;
+    }),
+    breaks: names("no-state", "error-without-state", "empty-state"),
+    mayBreak: ["oauth/"],
+  },
+  {
+    name: "oauth/code-in-fragment",
+    fault: "Answers in the fragment",
+    wrap: faultyRedirects(AUTHORIZE, (location) => {
+      location.hash = location.search.slice(1);
+      location.search = "";
+      return location;
+    }),
+    breaks: names("code-in-query", "error-in-query"),
+    mayBreak: ["oauth/"],
+  },
+  {
+    name: "oauth/response-type-any",
+    fault: "Takes every response type for code",
+    wrap: faultyQueries((query) => query.set("response_type", "code")),
+    breaks: names("response-type-unknown", "response-type-missing", "response-type-in-other-case"),
+    mayBreak: ["oauth/authorize/"],
+  },
+  {
+    name: "oauth/response-type-in-any-case",
+    fault: "Reads response types in any case",
+    wrap: faultyQueries((query) => {
+      const type = query.get("response_type");
+      if (type && query.getAll("response_type").length === 1) query.set("response_type", type.toLowerCase());
+    }),
+    breaks: names("response-type-in-other-case"),
+  },
+  {
+    name: "oauth/authorize-repeated-first",
+    fault: "Takes the first of repeated parameters",
+    wrap: onlyFirst("response_type", "scope", "state", "code_challenge", "client_id"),
+    breaks: names(
+      "repeated-response-type",
+      "repeated-scope",
+      "repeated-code-challenge",
+      "repeated-client-id",
+    ),
+    mayBreak: ["oauth/authorize/repeated-"],
+  },
+  {
+    name: "oauth/redirect-uri-repeated-first",
+    fault: "Takes the first of two redirect URIs",
+    wrap: onlyFirst("redirect_uri"),
+    breaks: ["oauth/redirect_uri/repeated-alike"],
+    mayBreak: ["oauth/redirect_uri/repeated-"],
+  },
+  {
+    name: "oauth/head-gives-code",
+    fault: "Answers HEAD as if the user had allowed what it asks",
+    wrap: (next) => async (request) => {
+      const to = new URL(request.url).searchParams.get("redirect_uri");
+      if (request.method !== "HEAD" || pathOf(request) !== AUTHORIZE || to === null) {
+        return await next(request);
+      }
+      return new Response(null, { status: 302, headers: { location: `${to}?code=trivet_ac_x` } });
+    },
+    breaks: names("head-gives-no-code"),
+  },
+  {
+    name: "oauth/unknown-parameter-refused",
+    fault: "Refuses parameters that it does not know",
+    wrap: (next) => async (request) => {
+      const known = /^(response_type|client_id|redirect_uri|scope|state|code_challenge(_method)?|resource)$/;
+      const others = [...new URL(request.url).searchParams.keys()].some((name) => !known.test(name));
+      if (!request.url.includes(AUTHORIZE) || request.method !== "GET" || !others) return await next(request);
+      return new Response("unknown parameter", { status: 400 });
+    },
+    breaks: names("unknown-parameter"),
+    mayBreak: ["oauth/"],
+  },
+  {
+    name: "oauth/error-page-echoes",
+    fault: "Writes what it was sent into its pages",
+    wrap: faultyAnswers(undefined, async (answer, request) => {
+      if (!answer.headers.get("content-type")?.startsWith("text/html")) return answer;
+      const sent = [...new URL(request.url).searchParams.values()].join(" ");
+      return withBody(answer, (await answer.text()).replace("</body>", `${sent}</body>`));
+    }),
+    breaks: [...names("state-is-no-markup"), "oauth/login/page-shows-no-markup"],
+    mayBreak: ["oauth/"],
+  },
+  {
+    name: "oauth/consent-framed",
+    fault: "Lets other sites show the consent page in a frame",
+    wrap: withoutFrameRules(AUTHORIZE),
+    breaks: ["oauth/consent/not-in-a-frame"],
+    mayBreak: ["oauth/consent/error-page-not-in-a-frame"],
+  },
+  {
+    name: "oauth/login-framed",
+    fault: "Lets other sites show the login page in a frame",
+    wrap: withoutFrameRules(LOGIN),
+    breaks: ["oauth/login/not-in-a-frame"],
+  },
+  {
+    name: "oauth/consent-by-get",
+    fault: "Takes the user's answer from an address",
+    wrap: faultyRequests(AUTHORIZE, (request) => {
+      const { searchParams } = new URL(request.url);
+      return searchParams.has("decision") ? withForm(request, searchParams) : request;
+    }),
+    breaks: ["oauth/consent/by-get"],
+  },
+  {
+    name: "oauth/consent-from-anywhere",
+    fault: "Takes the user's answer from other sites' pages",
+    wrap: answeredFromAnywhere,
+    breaks: ["oauth/consent/from-another-site", "oauth/consent/without-token"],
+    mayBreak: ["oauth/consent/"],
+  },
+  {
+    name: "oauth/login-from-anywhere",
+    fault: "Lets other sites sign a browser in",
+    wrap: faultyRequests(
+      LOGIN,
+      (request) => withRequestFields(request, { origin: undefined, "sec-fetch-site": undefined }),
+    ),
+    breaks: ["oauth/login/from-another-site"],
+  },
+  {
+    name: "oauth/login-goes-anywhere",
+    fault: "Sends a browser that signed in wherever its address says",
+    wrap: loginGoes(() => true),
+    breaks: ["oauth/login/never-to-elsewhere", "oauth/login/never-to-script", "oauth/login/never-to-data"],
+    mayBreak: ["oauth/login/"],
+  },
+  {
+    name: "oauth/login-goes-to-paths",
+    fault: "Takes everything that begins with a slash for a path of its own",
+    wrap: loginGoes((to) => to.startsWith("/")),
+    breaks: ["oauth/login/never-to-scheme-relative", "oauth/login/never-to-slash-backslash"],
+    mayBreak: ["oauth/login/"],
+  },
+  {
+    name: "oauth/login-goes-to-own-prefix",
+    fault: "Takes everything that begins with its own address for its own",
+    wrap: loginGoes((to) => to.startsWith("https://trivet.example")),
+    breaks: ["oauth/login/never-to-own-host-as-user", "oauth/login/never-to-own-host-as-prefix"],
+    mayBreak: ["oauth/login/"],
+  },
+  {
+    name: "oauth/login-forgets",
+    fault: "Forgets what the browser came for",
+    wrap: faultyRedirects(LOGIN, () => "/"),
+    breaks: ["oauth/login/back-to-the-request"],
+    mayBreak: ["oauth/login/"],
+  },
+  {
+    name: "oauth/login-not-needed",
+    fault: "Gives a code to a browser in which nobody is signed in",
+    wrap: faultyAnswers(AUTHORIZE, (answer, request) => {
+      const to = new URL(request.url).searchParams.get("redirect_uri");
+      const isToLogin = answer.headers.get("location")?.includes(LOGIN);
+      return isToLogin && to !== null
+        ? withFields(answer, { location: `${to}?code=trivet_ac_${"x".repeat(43)}` })
+        : answer;
+    }),
+    breaks: names("nobody-signed-in"),
+    mayBreak: ["oauth/"],
+  },
+  {
+    name: "oauth/consent-nameless",
+    fault: "Does not say which client it is that the user is asked about",
+    wrap: faultyAnswers(AUTHORIZE, async (answer) => {
+      if (!answer.headers.get("content-type")?.startsWith("text/html")) return answer;
+      return withBody(answer, (await answer.text()).replaceAll("The Asking App", "An app"));
+    }),
+    breaks: ["oauth/consent/names-the-client"],
+  },
+];

@@ -1,0 +1,130 @@
+/**
+ * Faults of protected resources.
+ *
+ * @module
+ */
+import {
+  faultyAnswers,
+  faultyRequests,
+  RESOURCE,
+  withFields,
+  withRequestFields,
+  withUrl,
+} from "./message.ts";
+import type { Mutant, Wrap } from "./mutant.ts";
+import { readBasic } from "./registered.ts";
+
+const bearer = (...ids: string[]): string[] => ids.map((id) => `oauth/bearer/${id}`);
+
+const field = (request: Request): string => request.headers.get("authorization") ?? "";
+
+/** Takes a token from elsewhere than the field. */
+const tokenFrom = (find: (request: Request) => Promise<string | null | undefined>): Wrap =>
+  faultyRequests(RESOURCE, async (request) => {
+    const token = await find(request);
+    return token ? withRequestFields(request, { authorization: `Bearer ${token}` }) : request;
+  });
+
+export const BEARER: readonly Mutant[] = [
+  {
+    name: "oauth/bearer-any-scheme",
+    fault: "Takes tokens under any scheme",
+    wrap: tokenFrom((request) =>
+      Promise.resolve(/^\S*$/.exec(field(request))?.[0] || readBasic(field(request))?.id)
+    ),
+    breaks: bearer("other-scheme"),
+    mayBreak: ["oauth/bearer/"],
+  },
+  {
+    name: "oauth/bearer-in-capitals-only",
+    fault: "Knows the scheme only as Bearer",
+    wrap: faultyRequests(
+      RESOURCE,
+      (request) =>
+        field(request).startsWith("Bearer ")
+          ? request
+          : withRequestFields(request, { authorization: undefined }),
+    ),
+    breaks: bearer("scheme-in-any-case"),
+    mayBreak: ["oauth/bearer/"],
+  },
+  {
+    name: "oauth/bearer-query",
+    fault: "Takes tokens from addresses, and does not say so",
+    wrap: faultyRequests(RESOURCE, (request) => {
+      const url = new URL(request.url);
+      const token = url.searchParams.get("access_token");
+      if (token === null) return request;
+      url.searchParams.delete("access_token");
+      const bare = withUrl(request, url);
+      return field(request) ? bare : withRequestFields(bare, { authorization: `Bearer ${token}` });
+    }),
+    breaks: bearer("in-query-refused", "two-ways"),
+    mayBreak: ["oauth/bearer/"],
+  },
+  {
+    name: "oauth/bearer-prolonged",
+    fault: "Reads only as much of a token as its tokens are long",
+    wrap: tokenFrom((request) =>
+      Promise.resolve(/^Bearer (trivet_\w\w_[\w-]{43})./i.exec(field(request))?.[1])
+    ),
+    breaks: bearer("prolonged"),
+    mayBreak: ["oauth/bearer/token-", "oauth/bearer/two-fields"],
+  },
+  {
+    name: "oauth/bearer-unquoted",
+    fault: "Takes tokens out of quotes and parameters",
+    wrap: tokenFrom((request) => Promise.resolve(/^Bearer (?:\w+=)?"([^"]+)"$/i.exec(field(request))?.[1])),
+    breaks: bearer("token-in-quotes"),
+    mayBreak: bearer("token-as-parameter"),
+  },
+  {
+    name: "oauth/bearer-no-challenge",
+    fault: "Refuses tokens without a challenge",
+    wrap: faultyAnswers(RESOURCE, (answer) => withFields(answer, { "www-authenticate": undefined })),
+    breaks: bearer("nothing-sent", "unknown"),
+    mayBreak: ["oauth/bearer/"],
+  },
+  {
+    name: "oauth/bearer-always-error",
+    fault: "Names an error to those who sent no token",
+    wrap: faultyAnswers(
+      RESOURCE,
+      (answer) =>
+        answer.status === 401
+          ? withFields(answer, { "www-authenticate": 'Bearer realm="x", error="invalid_token"' })
+          : answer,
+    ),
+    breaks: bearer("nothing-sent-says-no-error"),
+    mayBreak: ["oauth/bearer/"],
+  },
+  {
+    name: "oauth/bearer-unknown-forbidden",
+    fault: "Answers bad tokens with 403",
+    wrap: faultyAnswers(RESOURCE, (answer) => answer.status === 401 ? withFields(answer, {}, 403) : answer),
+    breaks: bearer("nothing-sent", "unknown-is-told"),
+    mayBreak: ["oauth/bearer/", "oauth/code/", "oauth/refresh/", "oauth/revocation/"],
+  },
+  {
+    name: "oauth/bearer-attributes-twice",
+    fault: "Says an attribute of its challenge twice",
+    wrap: faultyAnswers(undefined, (answer) => {
+      const challenge = answer.headers.get("www-authenticate");
+      return challenge?.startsWith("Bearer")
+        ? withFields(answer, { "www-authenticate": `${challenge}, error="invalid_token", error="again"` })
+        : answer;
+    }),
+    breaks: bearer("attributes-once"),
+    mayBreak: ["oauth/bearer/"],
+  },
+  {
+    name: "oauth/scope-of-resource-ignored",
+    fault: "Lets tokens do more than their scope",
+    wrap: (next) => async (request) => {
+      const answer = await next(request);
+      return answer.status === 403 && field(request) !== "" ? Response.json({ data: [] }) : answer;
+    },
+    breaks: bearer("insufficient-scope-is-refused", "insufficient-scope"),
+    mayBreak: ["oauth/"],
+  },
+];

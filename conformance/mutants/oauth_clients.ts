@@ -1,0 +1,240 @@
+/**
+ * Faults of client authentication, of scopes and of registration.
+ *
+ * @module
+ */
+import {
+  AUTHORIZE,
+  faultyAnswers,
+  faultyForms,
+  faultyJson,
+  faultyQueries,
+  faultyRequests,
+  readForm,
+  REGISTER,
+  TOKEN,
+  withFields,
+  withForm,
+  withRequestFields,
+} from "./message.ts";
+import type { Mutant, Wrap } from "./mutant.ts";
+import { basic, clientOf, CLIENTS, readBasic } from "./registered.ts";
+
+const auth = (...ids: string[]): string[] => ids.map((id) => `oauth/client_authentication/${id}`);
+
+/** Replaces the secret that a client sends by its right one, if the fault likes what was sent. */
+function taken(
+  likes: (sent: string, right: string) => boolean,
+): Wrap {
+  return faultyRequests(TOKEN, async (request) => {
+    const form = await readForm(request);
+    const inField = readBasic(request.headers.get("authorization"));
+    const known = clientOf(inField?.id ?? form?.get("client_id") ?? null);
+    if (!form || known?.secret === undefined || form.getAll("client_secret").length > 1) return request;
+    const sent = inField?.secret ?? form.get("client_secret") ?? "";
+    if (!likes(sent, known.secret)) return request;
+    if (inField) return withRequestFields(request, { authorization: basic(known) });
+    form.set("client_secret", known.secret);
+    return withForm(request, form);
+  });
+}
+
+const changedScope = (change: (scope: string) => string): Wrap => {
+  const edit = (parameters: URLSearchParams) => {
+    const scope = parameters.getAll("scope");
+    if (scope.length === 1) parameters.set("scope", change(scope[0]!));
+  };
+  const inForms = faultyForms(TOKEN, edit);
+  const inQueries = faultyQueries(edit);
+  return (next) => inForms(inQueries(next));
+};
+
+const field = (request: Request): string => request.headers.get("authorization") ?? "";
+
+export const CLIENT_AUTHENTICATION: readonly Mutant[] = [
+  {
+    name: "oauth/secret-optional",
+    fault: "Asks for a secret only where one is sent",
+    wrap: taken((sent) => sent === ""),
+    breaks: [
+      ...auth("secret-missing", "secret-empty"),
+      "oauth/client_credentials/name-alone",
+      "oauth/refresh/without-secret",
+    ],
+    mayBreak: ["oauth/"],
+  },
+  {
+    name: "oauth/secret-any",
+    fault: "Takes any secret",
+    wrap: taken((sent) => sent !== ""),
+    breaks: [...auth("secret-wrong", "secret-of-another"), "oauth/client_credentials/wrong-secret"],
+    mayBreak: ["oauth/"],
+  },
+  {
+    name: "oauth/secret-prefix",
+    fault: "Compares only as many letters of a secret as it has",
+    wrap: taken((sent, right) => sent.startsWith(right)),
+    breaks: auth("secret-with-a-letter-more"),
+  },
+  {
+    name: "oauth/secret-of-another",
+    fault: "Takes the secret of any client",
+    wrap: taken((sent) => CLIENTS.some(({ secret }) => secret === sent)),
+    breaks: auth("secret-of-another"),
+    mayBreak: auth("two-methods-of-two-clients"),
+  },
+  {
+    name: "oauth/two-methods",
+    fault: "Overlooks a secret in the body where there is one in the field",
+    wrap: faultyForms(TOKEN, (form, request) => {
+      if (request.headers.has("authorization")) form.delete("client_secret");
+    }),
+    breaks: auth("two-methods", "two-methods-one-wrong"),
+    mayBreak: auth("two-methods-of-two-clients"),
+  },
+  {
+    name: "oauth/two-names",
+    fault: "Overlooks a name in the body that differs from that in the field",
+    wrap: faultyForms(TOKEN, (form, request) => {
+      if (request.headers.has("authorization")) form.delete("client_id");
+    }),
+    breaks: auth("two-names"),
+    mayBreak: ["oauth/client_authentication/", "oauth/token_endpoint/repeated-client-id"],
+  },
+  {
+    name: "oauth/basic-not-decoded",
+    fault: "Takes name and password of HTTP Basic as they stand",
+    wrap: faultyRequests(TOKEN, (request) => {
+      const read = readBasic(field(request));
+      const isEncoded = read && /[^\w-]/.test(read.secret);
+      return isEncoded ? withRequestFields(request, { authorization: "Basic b2RkOndyb25n" }) : request;
+    }),
+    breaks: auth("odd-secret"),
+  },
+  {
+    name: "oauth/basic-in-capitals-only",
+    fault: "Knows the scheme only as Basic",
+    wrap: faultyRequests(
+      TOKEN,
+      (request) =>
+        field(request).startsWith("Basic ")
+          ? request
+          : withRequestFields(request, { authorization: undefined }),
+    ),
+    breaks: auth("basic-in-any-case"),
+    mayBreak: ["oauth/client_authentication/"],
+  },
+  {
+    name: "oauth/basic-fault",
+    fault: "Fails on HTTP Basic that cannot be read",
+    wrap: (next) => async (request) =>
+      /^basic/i.test(field(request)) && !readBasic(field(request))
+        ? new Response(null, { status: 500 })
+        : await next(request),
+    breaks: auth("basic-not-base64"),
+    mayBreak: ["oauth/client_authentication/basic-"],
+  },
+  {
+    name: "oauth/invalid-client-with-400",
+    fault: "Refuses clients of HTTP Basic without a challenge",
+    wrap: faultyAnswers(
+      TOKEN,
+      (answer) => answer.status === 401 ? withFields(answer, { "www-authenticate": undefined }, 400) : answer,
+    ),
+    breaks: auth("secret-wrong"),
+    mayBreak: ["oauth/"],
+  },
+  {
+    name: "oauth/secret-guessing",
+    fault: "Never slows down who guesses",
+    store: (store) => ({
+      guarantees: store.guarantees,
+      get: (key, options) => key[0] === "attempts" ? Promise.resolve(undefined) : store.get(key, options),
+      list: (prefix, options) => store.list(prefix, options),
+      commit: (commit) =>
+        commit.set?.some(({ key }) => key[0] === "attempts") ? Promise.resolve(true) : store.commit(commit),
+      watch: (prefix) => store.watch(prefix),
+      sweep: () => store.sweep(),
+      close: () => store.close(),
+    }),
+    breaks: [...auth("guessing"), "oauth/login/guessing-passwords"],
+    mayBreak: ["oauth/revocation/guessing-secrets"],
+  },
+  {
+    name: "oauth/scope-in-any-case",
+    fault: "Reads scopes in any case",
+    wrap: changedScope((scope) => scope.toLowerCase()),
+    breaks: ["oauth/scope/in-capitals"],
+  },
+  {
+    name: "oauth/scope-unknown-dropped",
+    fault: "Drops scopes that it does not know",
+    wrap: changedScope((scope) =>
+      scope.split(" ").filter((each) => /^(profile|read|admin)$/.test(each)).join(" ")
+    ),
+    breaks: ["oauth/scope/unknown-beside-known"],
+    mayBreak: ["oauth/scope/", "oauth/refresh/", "oauth/client_credentials/"],
+  },
+  {
+    name: "oauth/scope-beyond",
+    fault: "Says that it grants whatever was asked",
+    wrap: (next) => async (request) => {
+      const asked = (await readForm(request))?.get("scope");
+      const answer = await changedScope((scope) =>
+        scope.split(" ").filter((each) => each !== "admin").join(" ")
+      )(
+        next,
+      )(request);
+      if (!asked?.includes("admin") || !request.url.endsWith(TOKEN)) return answer;
+      return await faultyJson(TOKEN, (json) => "scope" in json && (json["scope"] = asked))(() =>
+        Promise.resolve(answer)
+      )(request);
+    },
+    breaks: ["oauth/client_credentials/scope-beyond"],
+    mayBreak: ["oauth/client_credentials/scope-", "oauth/refresh/more-scope", "oauth/scope/"],
+  },
+  {
+    name: "oauth/consent-skipped",
+    fault: "Tells the client nothing when its request asks for too much",
+    wrap: faultyAnswers(
+      AUTHORIZE,
+      (answer) =>
+        answer.headers.get("location")?.includes("error=invalid_scope")
+          ? new Response("no such scope", { status: 500 })
+          : answer,
+    ),
+    breaks: ["oauth/scope/unknown", "oauth/scope/with-quote"],
+    mayBreak: ["oauth/scope/", "oauth/authorize/"],
+  },
+  {
+    name: "oauth/registered-alike",
+    fault: "Gives every client that registers the same name",
+    wrap: faultyJson(REGISTER, (json) => "client_id" in json && (json["client_id"] = "registered")),
+    breaks: ["oauth/clients/ids-differ"],
+    mayBreak: ["oauth/clients/"],
+  },
+  {
+    name: "oauth/registered-public-secret",
+    fault: "Gives secrets to public clients, and short ones",
+    wrap: faultyJson(REGISTER, (json) => "client_id" in json && (json["client_secret"] = "secret")),
+    breaks: ["oauth/clients/public-gets-no-secret", "oauth/clients/secret-entropy"],
+    mayBreak: ["oauth/clients/"],
+  },
+  {
+    name: "oauth/registered-anything",
+    fault: "Registers whatever redirect URI it is given",
+    wrap: faultyAnswers(
+      REGISTER,
+      (answer) =>
+        answer.status === 400
+          ? Response.json({ client_id: crypto.randomUUID(), redirect_uris: ["x"] }, { status: 201 })
+          : answer,
+    ),
+    breaks: [
+      "oauth/clients/redirect-uri-relative",
+      "oauth/clients/redirect-uri-with-fragment",
+      "oauth/clients/one-bad-redirect-uri-of-two",
+    ],
+    mayBreak: ["oauth/clients/"],
+  },
+];

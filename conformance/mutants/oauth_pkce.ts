@@ -1,0 +1,188 @@
+/**
+ * Faults of PKCE.
+ *
+ * @module
+ */
+import { createHash } from "node:crypto";
+import type { Entry } from "../../src/store/store.ts";
+import { faultyForms, faultyQueries, TOKEN } from "./message.ts";
+import { faultyCommits, faultyReads, type Mutant, type Wrap } from "./mutant.ts";
+
+const names = (...ids: string[]): string[] => ids.map((id) => `oauth/pkce/${id}`);
+
+const s256 = (text: string): string => createHash("sha256").update(text).digest("base64url");
+
+/** A code with another challenge than it was asked for with. */
+function withChallenge(entry: Entry, change: (challenge: string) => string | undefined): Entry {
+  const value = entry.value as { unspent?: { request: { code_challenge?: string } } };
+  const challenge = value.unspent?.request.code_challenge;
+  if (entry.key[0] !== "code" || !value.unspent || challenge === undefined) return entry;
+  const { code_challenge: _, ...request } = value.unspent.request;
+  const changed = change(challenge);
+  const unspent = {
+    ...value.unspent,
+    request: { ...request, ...(changed !== undefined && { code_challenge: changed }) },
+  };
+  return { ...entry, value: { ...value, unspent } };
+}
+
+/** Takes the challenge itself for its verifier. */
+function plainToo(): Pick<Mutant, "wrap" | "store"> {
+  const verifiers = new Set<string>();
+  return {
+    wrap: faultyForms(TOKEN, (form) => void verifiers.add(form.get("code_verifier") ?? "")),
+    store: faultyReads((entry) =>
+      withChallenge(entry, (challenge) => verifiers.has(challenge) ? s256(challenge) : challenge)
+    ),
+  };
+}
+
+/** Puts good ones in the place of verifiers that are none, and of their challenges. */
+function unchecked(): Pick<Mutant, "wrap" | "store"> {
+  const replaced = new Map<string, string>();
+  return {
+    wrap: faultyForms(TOKEN, (form) => {
+      const sent = form.get("code_verifier");
+      if (!sent || form.getAll("code_verifier").length > 1 || /^[\w.~-]{43,128}$/.test(sent)) return;
+      replaced.set(s256(sent), s256(s256(sent)));
+      form.set("code_verifier", s256(sent));
+    }),
+    store: faultyReads((entry) => withChallenge(entry, (challenge) => replaced.get(challenge) ?? challenge)),
+  };
+}
+
+const asS256 = (isMeant: (method: string | null) => boolean): Wrap =>
+  faultyQueries((query) => {
+    if (query.has("code_challenge") && isMeant(query.get("code_challenge_method"))) {
+      query.set("code_challenge_method", "S256");
+    }
+  });
+
+export const PKCE: readonly Mutant[] = [
+  {
+    name: "oauth/pkce-ignored",
+    fault: "Compares no verifier",
+    wrap: faultyForms(TOKEN, (form) => {
+      if (form.get("grant_type") === "authorization_code") form.delete("code_verifier");
+    }),
+    store: faultyReads((entry) => withChallenge(entry, () => undefined)),
+    breaks: names(
+      "verifier-wrong",
+      "verifier-missing",
+      "verifier-is-challenge",
+      "verifier-of-another-request",
+    ),
+    mayBreak: ["oauth/pkce/", "oauth/token_endpoint/", "oauth/code/"],
+  },
+  {
+    name: "oauth/pkce-s256-is-plain",
+    fault: "Takes the challenge for its verifier",
+    ...plainToo(),
+    breaks: names("verifier-is-challenge"),
+    mayBreak: names("method-in-token-request", "guesses-at-once"),
+  },
+  {
+    name: "oauth/pkce-verifier-optional",
+    fault: "Compares a verifier only where one is sent",
+    ...optional(),
+    breaks: names("verifier-missing", "verifier-empty"),
+    mayBreak: names("verifier-missing-with-secret", "confidential-without"),
+  },
+  {
+    name: "oauth/pkce-padded",
+    fault: "Cuts padding off challenges",
+    wrap: faultyQueries((query) => {
+      const challenge = query.get("code_challenge");
+      if (challenge?.endsWith("=")) query.set("code_challenge", challenge.replace(/=+$/, ""));
+    }),
+    breaks: names("challenge-padded"),
+  },
+  {
+    name: "oauth/pkce-method-in-any-case",
+    fault: "Reads methods in any case",
+    wrap: asS256((method) => method?.toUpperCase() === "S256"),
+    breaks: names("method-in-lower-case"),
+  },
+  {
+    name: "oauth/pkce-method-unknown",
+    fault: "Takes methods that it does not know for S256",
+    wrap: asS256((method) => method !== null && !["", "plain"].includes(method)),
+    breaks: names("method-unknown", "method-prototype", "method-in-lower-case"),
+    mayBreak: names("method-unknown-is-explained"),
+  },
+  {
+    name: "oauth/pkce-method-left-out",
+    fault: "Takes a challenge without method for S256",
+    wrap: asS256((method) => method === null),
+    breaks: names("method-missing-without-plain"),
+  },
+  {
+    name: "oauth/pkce-plain",
+    fault: "Takes the method plain",
+    wrap: faultyQueries((query) => {
+      const challenge = query.get("code_challenge");
+      if (!challenge || query.get("code_challenge_method") !== "plain") return;
+      query.set("code_challenge", s256(challenge));
+      query.set("code_challenge_method", "S256");
+    }),
+    breaks: names("plain-refused"),
+  },
+  {
+    name: "oauth/pkce-not-demanded",
+    fault: "Gives public clients codes without a challenge",
+    wrap: faultyQueries((query) => {
+      if (query.has("response_type") && !query.get("code_challenge")) {
+        query.set("code_challenge", s256("nobody knows this one, and it is long enough"));
+        query.set("code_challenge_method", "S256");
+      }
+    }),
+    breaks: names("challenge-missing", "challenge-empty"),
+    mayBreak: ["oauth/pkce/", "oauth/authorize/", "oauth/code/"],
+  },
+  {
+    name: "oauth/pkce-verifier-unchecked",
+    fault: "Takes verifiers of any length and characters",
+    ...unchecked(),
+    breaks: names(
+      "verifier-too-long",
+      "verifier-too-short",
+      "verifier-with-odd-characters",
+      "verifier-with-blank",
+    ),
+  },
+  {
+    name: "oauth/pkce-guesses",
+    fault: "Lets one guess verifiers until one fits",
+    ...guesses(),
+    breaks: names("guesses-at-once"),
+    mayBreak: ["oauth/pkce/", "oauth/code/"],
+  },
+];
+
+function optional(): Pick<Mutant, "wrap" | "store"> {
+  const without = new Set<string>();
+  const fill = "a verifier for those who have none, 43 letters at the least".replace(/\W/g, "-");
+  return {
+    wrap: faultyForms(TOKEN, (form) => {
+      if (form.get("grant_type") !== "authorization_code" || form.get("code_verifier")) return;
+      form.set("code_verifier", fill);
+      without.add(form.get("code") ?? "");
+    }),
+    store: faultyReads((entry) => {
+      const isMeant = [...without].some((code) =>
+        createHash("sha256").update(code).digest("base64url") === entry.key[1]
+      );
+      return withChallenge(entry, (challenge) => isMeant ? s256(fill) : challenge);
+    }),
+  };
+}
+
+function guesses(): Pick<Mutant, "store"> {
+  return {
+    // A commit that spends a code and stores nothing else is that of a wrong guess.
+    store: faultyCommits((commit) => {
+      const { check = [], set = [] } = commit;
+      return set.length === 1 && set[0]!.key[0] === "code" && check.length === 1 ? undefined : commit;
+    }),
+  };
+}

@@ -1,0 +1,169 @@
+/**
+ * Redirect URIs compared in every way but the right one, and answers that go where they should not.
+ *
+ * @module
+ */
+import { AUTHORIZE, faultyAnswers, faultyRedirects, pathOf, withFields, withUrl } from "./message.ts";
+import type { Mutant, Wrap } from "./mutant.ts";
+import { clientOf, CLIENTS } from "./registered.ts";
+
+/** Takes redirect URIs that only resemble the registered one, and sends its answers there. */
+function loose(resembles: (asked: string, registered: string) => boolean): Wrap {
+  return (next) => async (request) => {
+    const url = new URL(request.url);
+    const asked = url.searchParams.get("redirect_uri");
+    const registered = clientOf(url.searchParams.get("client_id"))?.redirect_uri;
+    if (
+      pathOf(request) !== AUTHORIZE || !asked || !registered || asked === registered ||
+      !quietly(() => resembles(asked, registered))
+    ) return await next(request);
+    url.searchParams.set("redirect_uri", registered);
+    const answer = await next(withUrl(request, url));
+    const location = answer.headers.get("location");
+    if (!location?.startsWith(registered)) return answer;
+    return withFields(answer, { location: encodeURI(asked) + location.slice(registered.length) });
+  };
+}
+
+function quietly(decide: () => boolean): boolean {
+  try {
+    return decide();
+  } catch {
+    return false;
+  }
+}
+
+/** Compares one part of both, the rest exactly. */
+const but = (part: "port" | "protocol" | "search" | "hash"): Wrap =>
+  loose((asked, registered) => {
+    const [one, two] = [new URL(asked), new URL(registered)];
+    one[part] = two[part] = part === "protocol" ? "https:" : "";
+    return one.href === two.href;
+  });
+
+const names = (...ids: string[]): string[] => ids.map((id) => `oauth/redirect_uri/${id}`);
+
+export const REDIRECT_URI: readonly Mutant[] = [
+  {
+    name: "oauth/redirect-uri-any",
+    fault: "Takes any redirect URI",
+    wrap: loose(() => true),
+    breaks: names(
+      "unregistered",
+      "host-with-suffix",
+      "other-scheme",
+      "errors-stay-here",
+      "checked-before-login",
+    ),
+    mayBreak: ["oauth/redirect_uri/", "oauth/authorize/state-is-no-markup"],
+  },
+  {
+    name: "oauth/redirect-uri-host-suffix",
+    fault: "Takes any host that ends in the registered one",
+    wrap: loose((asked, registered) => new URL(asked).host.endsWith(new URL(registered).host)),
+    breaks: names("subdomain", "host-with-prefix"),
+    mayBreak: ["oauth/redirect_uri/"],
+  },
+  {
+    name: "oauth/redirect-uri-host-prefix",
+    fault: "Takes any address that begins with the registered origin",
+    wrap: loose((asked, registered) => asked.startsWith(new URL(registered).origin)),
+    breaks: names("host-with-suffix", "userinfo-is-registered", "path-cut"),
+    mayBreak: ["oauth/redirect_uri/"],
+  },
+  {
+    name: "oauth/redirect-uri-prefix",
+    fault: "Takes any address that begins with the registered one",
+    wrap: loose((asked, registered) => asked.startsWith(registered)),
+    breaks: names("path-below", "path-continued", "more-query", "fragment", "null-byte"),
+    mayBreak: ["oauth/redirect_uri/"],
+  },
+  {
+    name: "oauth/redirect-uri-contained",
+    fault: "Takes any address that contains the registered host",
+    wrap: loose((asked, registered) => asked.includes(new URL(registered).host)),
+    breaks: names("query-before-host", "fragment-before-host", "userinfo"),
+    mayBreak: ["oauth/redirect_uri/"],
+  },
+  {
+    name: "oauth/redirect-uri-parsed",
+    fault: "Compares addresses as a URL parser writes them",
+    wrap: loose((asked, registered) => new URL(asked).href === new URL(registered).href),
+    breaks: names("scheme-in-capitals", "default-port", "dots-that-cancel"),
+    mayBreak: ["oauth/redirect_uri/"],
+  },
+  {
+    name: "oauth/redirect-uri-any-port",
+    fault: "Overlooks the port of a registered https address",
+    wrap: but("port"),
+    breaks: names("other-port"),
+    mayBreak: ["oauth/redirect_uri/"],
+  },
+  {
+    name: "oauth/redirect-uri-any-scheme",
+    fault: "Overlooks the scheme",
+    wrap: but("protocol"),
+    breaks: names("other-scheme"),
+    mayBreak: ["oauth/redirect_uri/"],
+  },
+  {
+    name: "oauth/redirect-uri-any-query",
+    fault: "Overlooks the query",
+    wrap: but("search"),
+    breaks: names("more-query"),
+    mayBreak: ["oauth/redirect_uri/"],
+  },
+  {
+    name: "oauth/redirect-uri-any-fragment",
+    fault: "Overlooks the fragment",
+    wrap: but("hash"),
+    breaks: names("fragment"),
+    mayBreak: ["oauth/redirect_uri/"],
+  },
+  {
+    name: "oauth/redirect-uri-trimmed",
+    fault: "Cuts blanks off before it compares",
+    wrap: loose((asked, registered) => asked.trim() === registered),
+    breaks: names("blank-after", "blank-before"),
+  },
+  {
+    name: "oauth/redirect-uri-slash",
+    fault: "Overlooks a slash at the end",
+    wrap: loose((asked, registered) => asked.replace(/\/$/, "") === registered),
+    breaks: names("slash-after"),
+  },
+  {
+    name: "oauth/redirect-uri-path-alone",
+    fault: "Completes an address that is only a path",
+    wrap: loose((asked, registered) => new URL(asked, registered).href === registered),
+    breaks: names("relative"),
+    mayBreak: ["oauth/redirect_uri/"],
+  },
+  {
+    name: "oauth/redirect-uri-of-anyone",
+    fault: "Takes an address that another client has registered",
+    wrap: loose((asked) => CLIENTS.some(({ redirect_uri }) => redirect_uri === asked)),
+    breaks: names("of-another-client"),
+  },
+  {
+    name: "oauth/errors-open-redirect",
+    fault: "Sends errors to redirect URIs that it has refused",
+    wrap: faultyAnswers(AUTHORIZE, (answer, request) => {
+      const to = URL.parse(new URL(request.url).searchParams.get("redirect_uri") ?? "");
+      if (answer.status !== 400 || !to) return answer;
+      to.searchParams.set("error", "invalid_request");
+      return withFields(answer, { location: to.href }, 302);
+    }),
+    breaks: [...names("errors-stay-here", "unregistered"), "oauth/authorize/client-id-unknown"],
+    mayBreak: ["oauth/redirect_uri/", "oauth/authorize/", "oauth/login/", "oauth/consent/"],
+  },
+  {
+    name: "oauth/redirect-query-lost",
+    fault: "Replaces the query of a registered redirect URI",
+    wrap: faultyRedirects(AUTHORIZE, (location) => {
+      location.searchParams.delete("app");
+      return location;
+    }),
+    breaks: names("query-is-kept"),
+  },
+];

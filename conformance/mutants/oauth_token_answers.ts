@@ -1,0 +1,155 @@
+/**
+ * Faults of what the token endpoint answers: errors and tokens.
+ *
+ * @module
+ */
+import { faultyAnswers, faultyJson, TOKEN, withBody, withFields } from "./message.ts";
+import type { Handler, Mutant } from "./mutant.ts";
+
+const names = (...ids: string[]): string[] => ids.map((id) => `oauth/token_endpoint/${id}`);
+
+const GRANTED = (json: Record<string, unknown>): boolean => "access_token" in json;
+
+export const TOKEN_ANSWERS: readonly Mutant[] = [
+  {
+    name: "oauth/errors-with-200",
+    fault: "Says errors with status 200",
+    wrap: faultyAnswers(TOKEN, (answer) => answer.status === 400 ? withFields(answer, {}, 200) : answer),
+    breaks: names("error-status", "grant-type-missing"),
+    mayBreak: ["oauth/"],
+  },
+  {
+    name: "oauth/errors-as-text",
+    fault: "Says errors as plain text",
+    wrap: faultyAnswers(
+      TOKEN,
+      (answer) => answer.status === 400 ? withFields(answer, { "content-type": "text/plain" }) : answer,
+    ),
+    breaks: names("error-media-type"),
+    mayBreak: ["oauth/"],
+  },
+  {
+    name: "oauth/errors-echo",
+    fault: "Repeats in errors what it was sent",
+    wrap: (next) => async (request) => {
+      const sent = request.method === "POST" ? await request.clone().text() : "";
+      const echo = faultyJson(TOKEN, (json) => {
+        if (typeof json["error"] === "string") json["error_description"] = decode(sent);
+      });
+      return await echo(next)(request);
+    },
+    breaks: names("error-characters"),
+    mayBreak: ["oauth/"],
+  },
+  {
+    name: "oauth/errors-invented",
+    fault: "Has error codes of its own",
+    wrap: faultyJson(TOKEN, (json) => {
+      if (json["error"] === "invalid_grant") json["error"] = "bad_grant";
+    }),
+    breaks: ["oauth/code/unknown", "oauth/refresh/unknown"],
+    mayBreak: ["oauth/"],
+  },
+  {
+    name: "oauth/errors-with-tokens",
+    fault: "Puts a token into refusals",
+    wrap: faultyJson(TOKEN, (json) => {
+      if ("error" in json) json["access_token"] = null;
+    }),
+    breaks: names("refusal-has-no-tokens"),
+    mayBreak: ["oauth/"],
+  },
+  {
+    name: "oauth/tokens-cached",
+    fault: "Lets caches keep tokens",
+    wrap: faultyAnswers(
+      TOKEN,
+      (answer) => withFields(answer, { "cache-control": "private, max-age=60", pragma: undefined }),
+    ),
+    breaks: [
+      ...names("granted-not-cached", "granted-not-cached-by-old-caches", "error-not-cached"),
+      "oauth/client_credentials/not-cached",
+    ],
+  },
+  {
+    name: "oauth/tokens-as-text",
+    fault: "Gives tokens as text/html",
+    wrap: faultyAnswers(
+      TOKEN,
+      (answer) => answer.status === 200 ? withFields(answer, { "content-type": "text/html" }) : answer,
+    ),
+    breaks: names("granted-media-type"),
+    mayBreak: ["oauth/"],
+  },
+  {
+    name: "oauth/tokens-without-type",
+    fault: "Leaves out the type of tokens",
+    wrap: faultyJson(TOKEN, (json) => delete json["token_type"]),
+    breaks: names("granted"),
+    mayBreak: ["oauth/"],
+  },
+  {
+    name: "oauth/tokens-lifetime-as-text",
+    fault: "Gives lifetimes as text",
+    wrap: faultyJson(TOKEN, (json) => GRANTED(json) && (json["expires_in"] = String(json["expires_in"]))),
+    breaks: names("granted"),
+    mayBreak: ["oauth/token_endpoint/granted", "oauth/bearer/", "oauth/refresh/"],
+  },
+  {
+    name: "oauth/tokens-lifetime-untold",
+    fault: "Does not tell how long tokens live",
+    wrap: faultyJson(TOKEN, (json) => delete json["expires_in"]),
+    breaks: names("granted-lifetime"),
+    mayBreak: ["oauth/token_endpoint/granted", "oauth/bearer/", "oauth/refresh/"],
+  },
+  {
+    name: "oauth/tokens-twice-named",
+    fault: "Names a member twice",
+    wrap: faultyAnswers(TOKEN, async (answer) => {
+      const text = await answer.text();
+      return withBody(answer, text.replace('{"access_token":', '{"access_token":"x","access_token":'));
+    }),
+    breaks: names("granted-members-once"),
+  },
+  {
+    name: "oauth/tokens-numbered",
+    fault: "Counts its access tokens",
+    wrap: numberedTokens,
+    breaks: names("granted-entropy-of-128-bits", "granted-entropy-of-160-bits"),
+    mayBreak: ["oauth/"],
+  },
+  {
+    name: "oauth/client-credentials-refresh",
+    fault: "Gives refresh tokens to clients that act for themselves",
+    wrap: faultyJson(TOKEN, (json) => GRANTED(json) && (json["refresh_token"] ??= "trivet_rt_x")),
+    breaks: ["oauth/client_credentials/no-refresh-token"],
+    mayBreak: ["oauth/client_credentials/", "oauth/refresh/"],
+  },
+  {
+    name: "oauth/scope-untold",
+    fault: "Does not tell which scope it granted",
+    wrap: faultyJson(TOKEN, (json) => delete json["scope"]),
+    breaks: ["oauth/scope/left-out-is-told"],
+    mayBreak: ["oauth/"],
+  },
+];
+
+function numberedTokens(next: Handler): Handler {
+  const known = new Map<string, string>();
+  return async (request) => {
+    const name = /^bearer (\d+)$/i.exec(request.headers.get("authorization") ?? "")?.[1];
+    const headers = new Headers(request.headers);
+    if (known.has(name ?? "")) headers.set("authorization", `Bearer ${known.get(name!)}`);
+    const shorten = faultyJson(TOKEN, (json) => {
+      if (!GRANTED(json)) return;
+      const number = String(10_000 + known.size);
+      known.set(number, String(json["access_token"]));
+      json["access_token"] = number;
+    });
+    return await shorten(next)(new Request(request, { headers }));
+  };
+}
+
+function decode(form: string): string {
+  return [...new URLSearchParams(form).values()].join(" ");
+}

@@ -1,0 +1,166 @@
+/**
+ * Faults of the token endpoint: what it reads.
+ *
+ * @module
+ */
+import { faultyForms, faultyRequests, readForm, TOKEN, withForm } from "./message.ts";
+import type { Mutant, Wrap } from "./mutant.ts";
+
+const names = (...ids: string[]): string[] => ids.map((id) => `oauth/token_endpoint/${id}`);
+
+/** Reads a body of another type as if it were a form. */
+const alsoReads = (type: RegExp, read: (text: string) => URLSearchParams): Wrap =>
+  faultyRequests(
+    TOKEN,
+    async (request) =>
+      type.test(request.headers.get("content-type") ?? "")
+        ? withForm(request, read(await request.clone().text()))
+        : request,
+  );
+
+/** Treats other methods as POST. */
+const alsoTakes = (...methods: string[]): Wrap =>
+  faultyRequests(TOKEN, async (request) => {
+    if (!methods.includes(request.method)) return request;
+    const form = new URLSearchParams(request.method === "GET" ? "" : await request.clone().text());
+    for (const [name, value] of new URL(request.url).searchParams) form.append(name, value);
+    return withForm(request, form);
+  });
+
+/** Takes one of repeated parameters. */
+const repeated = (which: "first" | "last"): Wrap =>
+  faultyForms(TOKEN, (form) => {
+    for (const name of new Set(form.keys())) {
+      const all = form.getAll(name);
+      if (name !== "resource" && all.length > 1) form.set(name, which === "first" ? all[0]! : all.at(-1)!);
+    }
+  });
+
+export const TOKEN_ENDPOINT: readonly Mutant[] = [
+  {
+    name: "oauth/token-repeated-first",
+    fault: "Takes the first of repeated parameters",
+    wrap: repeated("first"),
+    breaks: names("repeated-grant-type", "repeated-code", "repeated-client-id", "repeated-code-verifier"),
+    mayBreak: names("repeated-"),
+  },
+  {
+    name: "oauth/token-repeated-last",
+    fault: "Takes the last of repeated parameters",
+    wrap: repeated("last"),
+    breaks: names(
+      "repeated-redirect-uri",
+      "repeated-client-secret",
+      "repeated-refresh-token",
+      "repeated-unlike",
+    ),
+    mayBreak: names("repeated-"),
+  },
+  {
+    name: "oauth/token-brackets",
+    fault: "Takes names with brackets for lists",
+    wrap: faultyForms(TOKEN, (form) => {
+      for (const [name, value] of [...form]) {
+        const [bare = ""] = name.split("[");
+        if (bare !== name && !form.has(bare)) form.append(bare, value);
+      }
+    }),
+    breaks: names("bracketed-names"),
+  },
+  {
+    name: "oauth/token-by-get",
+    fault: "Gives tokens to GET",
+    wrap: alsoTakes("GET"),
+    breaks: names("get"),
+  },
+  {
+    name: "oauth/token-by-put",
+    fault: "Gives tokens to any method",
+    wrap: alsoTakes("PUT", "PATCH", "DELETE"),
+    breaks: names("method-put", "method-patch"),
+    mayBreak: names("method-delete"),
+  },
+  {
+    name: "oauth/token-query",
+    fault: "Reads parameters from the address as well",
+    wrap: faultyForms(TOKEN, (form, request) => {
+      for (const [name, value] of new URL(request.url).searchParams) {
+        if (!form.has(name)) form.set(name, value);
+      }
+    }),
+    breaks: [...names("code-in-query"), "oauth/client_authentication/secret-in-query-id-in-body"],
+    mayBreak: ["oauth/token_endpoint/query", "oauth/client_authentication/"],
+  },
+  {
+    name: "oauth/token-json",
+    fault: "Reads JSON as well",
+    wrap: alsoReads(/json/, (text) => new URLSearchParams(JSON.parse(text))),
+    breaks: names("json"),
+    mayBreak: names("error-is-json"),
+  },
+  {
+    name: "oauth/token-text",
+    fault: "Reads forms that say they are plain text",
+    wrap: alsoReads(/^text\/plain/, (text) => new URLSearchParams(text)),
+    breaks: names("text-plain"),
+  },
+  {
+    name: "oauth/token-media-type-begins",
+    fault: "Compares the beginning of media types",
+    wrap: alsoReads(/^application\/x-www-form/, (text) => new URLSearchParams(text)),
+    breaks: names("media-type-alike"),
+    mayBreak: names("broken-encoding"),
+  },
+  {
+    name: "oauth/token-media-type-exact",
+    fault: "Compares media types letter by letter, parameters and all",
+    wrap: (next) => async (request) => {
+      const type = request.headers.get("content-type") ?? "";
+      const isOther = /^application\/x-www-form-urlencoded./i.test(type) || /[A-Z]/.test(type);
+      if (!request.url.endsWith(TOKEN) || !isOther) return await next(request);
+      return Response.json({ error: "invalid_request" }, { status: 400 });
+    },
+    breaks: names("media-type-with-charset"),
+  },
+  {
+    name: "oauth/token-unknown-refused",
+    fault: "Refuses parameters that it does not know",
+    wrap: (next) => async (request) => {
+      const form = request.url.endsWith(TOKEN) ? await readForm(request) : undefined;
+      const known =
+        /^(grant_type|code|redirect_uri|client_id|client_secret|code_verifier|scope|refresh_token|resource)$/;
+      const others = [...form?.keys() ?? []].some((name) => !known.test(name) && !name.includes("assertion"));
+      return others ? Response.json({ error: "invalid_request" }, { status: 400 }) : await next(request);
+    },
+    breaks: names("unknown-parameter"),
+    mayBreak: ["oauth/"],
+  },
+  {
+    name: "oauth/token-grant-type-any-case",
+    fault: "Reads grant types in any case",
+    wrap: faultyForms(TOKEN, (form) => {
+      const type = form.getAll("grant_type");
+      if (type.length === 1) form.set("grant_type", type[0]!.toLowerCase());
+    }),
+    breaks: names("grant-type-in-other-case"),
+  },
+  {
+    name: "oauth/token-grant-type-default",
+    fault: "Takes a missing grant type for the code grant",
+    wrap: faultyForms(TOKEN, (form) => {
+      if (!form.get("grant_type")) form.set("grant_type", "authorization_code");
+    }),
+    breaks: names("grant-type-missing", "grant-type-empty"),
+    mayBreak: ["oauth/"],
+  },
+  {
+    name: "oauth/token-fault-on-bytes",
+    fault: "Fails on percent signs that encode nothing",
+    wrap: (next) => async (request) => {
+      const text = request.method === "POST" ? await request.clone().text() : "";
+      const isBroken = request.url.endsWith(TOKEN) && /%(?![0-9a-f]{2})/i.test(text);
+      return isBroken ? new Response("Internal Server Error", { status: 500 }) : await next(request);
+    },
+    breaks: names("broken-encoding"),
+  },
+];
