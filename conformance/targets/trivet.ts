@@ -36,18 +36,11 @@ interface Registered {
 const described: {
   readonly vars: {
     readonly clients: Readonly<Record<string, Registered>>;
-    readonly users: Readonly<
-      Record<string, { readonly name: string; readonly password: string }>
-    >;
+    readonly users: Readonly<Record<string, { readonly name: string; readonly password: string }>>;
     readonly keys: Readonly<Record<string, string>>;
-    readonly mcp: {
-      readonly scoped_tool: string;
-      readonly missing_scope: string;
-    };
+    readonly mcp: { readonly scoped_tool: string; readonly missing_scope: string };
   };
-} = JSON.parse(
-  readFileSync(fileURLToPath(new URL("trivet.json", import.meta.url)), "utf8"),
-);
+} = JSON.parse(readFileSync(fileURLToPath(new URL("trivet.json", import.meta.url)), "utf8"));
 
 /** What a client may do beyond what follows from its secret and redirect URIs. */
 const MORE: Readonly<Record<string, Partial<ClientRegistration>>> = {
@@ -66,9 +59,7 @@ const NEEDS_SCOPE: Definition = tool({
 });
 
 /** Workspace and scopes of each API key. */
-const KEYS: Readonly<
-  Record<string, readonly [workspace: string, scopes: readonly string[]]>
-> = {
+const KEYS: Readonly<Record<string, readonly [workspace: string, scopes: readonly string[]]>> = {
   writer: ["default", ["skills:read", "skills:write"]],
   reader: ["default", ["skills:read"]],
   nobody: ["default", []],
@@ -85,8 +76,7 @@ export interface StartOptions {
 }
 
 export async function start(
-  { base = "https://trivet.example", openStore, openai = false }: StartOptions =
-    {},
+  { base = "https://trivet.example", openStore, openai = false }: StartOptions = {},
 ): Promise<ModuleTarget & Required<Pick<ModuleTarget, "fetch">>> {
   let offset = 0;
   const now = (): number => Date.now() + offset;
@@ -94,9 +84,7 @@ export async function start(
   return {
     base,
     fetch: (request) =>
-      new URL(request.url).pathname === "/rpc"
-        ? exampleMethods(request)
-        : world.trivet.fetch(request),
+      new URL(request.url).pathname === "/rpc" ? exampleMethods(request) : world.trivet.fetch(request),
     procedures: {
       advance: ({ seconds }) => void (offset += Number(seconds) * 1000),
       async reset() {
@@ -115,40 +103,23 @@ async function newWorld(
   openai: boolean,
 ): Promise<{ readonly trivet: Trivet; readonly store: Store }> {
   const store = await openStore?.(now) ?? memoryStore({ now });
-  for (
-    const { name: username, password } of Object.values(described.vars.users)
-  ) {
+  for (const { name: username, password } of Object.values(described.vars.users)) {
     await addUser(store, { username, password }, 1000);
   }
   for (const [name, secret] of Object.entries(described.vars.keys)) {
     const [workspace, scopes] = KEYS[name]!;
-    const value = {
-      id: `key_${name}`,
-      name,
-      workspace,
-      scopes,
-      created: now(),
-    };
-    await store.commit({
-      set: [{ key: apiKeyKey(secretDigest(secret)), value }],
-    });
+    const value = { id: `key_${name}`, name, workspace, scopes, created: now() };
+    await store.commit({ set: [{ key: apiKeyKey(secretDigest(secret)), value }] });
   }
   const trivet: Trivet = createTrivet({
     issuer: base,
     store,
     now,
-    oauth: {
-      clients: Object.entries(described.vars.clients).map(toRegistration),
-      passwordIterations: 1000,
-    },
+    oauth: { clients: Object.entries(described.vars.clients).map(toRegistration), passwordIterations: 1000 },
     skills: {
       openai,
       discovery: {},
-      folders: [
-        skillFolder(
-          fileURLToPath(new URL("../../fixtures/skills", import.meta.url)),
-        ),
-      ],
+      folders: [skillFolder(fileURLToPath(new URL("../../fixtures/skills", import.meta.url)))],
     },
     mcp: {
       auth: "required",
@@ -160,21 +131,10 @@ async function newWorld(
   return { trivet, store };
 }
 
-function toRegistration(
-  [name, client]: [string, Registered],
-): ClientRegistration {
-  const {
-    id,
-    name: shown,
-    secret,
-    private: key,
-    redirect_uri,
-    second_redirect_uri,
-  } = client;
+function toRegistration([name, client]: [string, Registered]): ClientRegistration {
+  const { id, name: shown, secret, private: key, redirect_uri, second_redirect_uri } = client;
   const { d: _, ...publicKey } = key ?? {};
-  const uris = [redirect_uri, second_redirect_uri].filter((uri) =>
-    uri !== undefined
-  );
+  const uris = [redirect_uri, second_redirect_uri].filter((uri) => uri !== undefined);
   return {
     id,
     name: shown,
