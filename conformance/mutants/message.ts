@@ -110,7 +110,10 @@ export function withRequestFields(
     if (value === undefined) headers.delete(name);
     else headers.set(name, value);
   }
-  return new Request(request, { headers });
+  // Bun takes empty fields for none given, and would keep the old ones.
+  return request.body
+    ? new Request(request, { headers })
+    : new Request(request.url, { method: request.method, headers });
 }
 
 /** The same answer with fields set, or (`undefined`) left out. */

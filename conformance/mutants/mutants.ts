@@ -8,6 +8,7 @@ import { AUTHORIZE_ENDPOINT } from "./oauth_authorize.ts";
 import { BEARER } from "./oauth_bearer.ts";
 import { CLIENT_AUTHENTICATION } from "./oauth_clients.ts";
 import { CODES } from "./oauth_codes.ts";
+import { INTROSPECTION } from "./oauth_introspection.ts";
 import { PKCE } from "./oauth_pkce.ts";
 import { REDIRECT_URI } from "./oauth_redirect_uri.ts";
 import { TOKEN_ANSWERS } from "./oauth_token_answers.ts";
@@ -22,4 +23,5 @@ export const MUTANTS: readonly Mutant[] = [
   ...TOKEN_ANSWERS,
   ...CLIENT_AUTHENTICATION,
   ...BEARER,
+  ...INTROSPECTION,
 ];

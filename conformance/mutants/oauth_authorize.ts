@@ -120,7 +120,7 @@ export const AUTHORIZE_ENDPOINT: readonly Mutant[] = [
     fault: "Takes every response type for code",
     wrap: faultyQueries((query) => query.set("response_type", "code")),
     breaks: names("response-type-unknown", "response-type-missing", "response-type-in-other-case"),
-    mayBreak: ["oauth/authorize/"],
+    mayBreak: ["oauth/authorize/", "oauth/issuer/", "oauth/redirect_uri/query-is-kept"],
   },
   {
     name: "oauth/response-type-in-any-case",
@@ -141,7 +141,7 @@ export const AUTHORIZE_ENDPOINT: readonly Mutant[] = [
       "repeated-code-challenge",
       "repeated-client-id",
     ),
-    mayBreak: ["oauth/authorize/repeated-"],
+    mayBreak: ["oauth/authorize/repeated-", "oauth/issuer/repeated-parameter"],
   },
   {
     name: "oauth/redirect-uri-repeated-first",

@@ -103,7 +103,13 @@ export const BEARER: readonly Mutant[] = [
     fault: "Answers bad tokens with 403",
     wrap: faultyAnswers(RESOURCE, (answer) => answer.status === 401 ? withFields(answer, {}, 403) : answer),
     breaks: bearer("nothing-sent", "unknown-is-told"),
-    mayBreak: ["oauth/bearer/", "oauth/code/", "oauth/refresh/", "oauth/revocation/"],
+    mayBreak: [
+      "oauth/bearer/",
+      "oauth/code/",
+      "oauth/refresh/",
+      "oauth/revocation/",
+      "oauth/resource_indicators/",
+    ],
   },
   {
     name: "oauth/bearer-attributes-twice",

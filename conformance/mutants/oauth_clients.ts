@@ -173,7 +173,7 @@ export const CLIENT_AUTHENTICATION: readonly Mutant[] = [
       scope.split(" ").filter((each) => /^(profile|read|admin)$/.test(each)).join(" ")
     ),
     breaks: ["oauth/scope/unknown-beside-known"],
-    mayBreak: ["oauth/scope/", "oauth/refresh/", "oauth/client_credentials/"],
+    mayBreak: ["oauth/scope/", "oauth/refresh/", "oauth/client_credentials/", "oauth/issuer/"],
   },
   {
     name: "oauth/scope-beyond",
@@ -194,7 +194,7 @@ export const CLIENT_AUTHENTICATION: readonly Mutant[] = [
     mayBreak: ["oauth/client_credentials/scope-", "oauth/refresh/more-scope", "oauth/scope/"],
   },
   {
-    name: "oauth/consent-skipped",
+    name: "oauth/scope-error-untold",
     fault: "Tells the client nothing when its request asks for too much",
     wrap: faultyAnswers(
       AUTHORIZE,
@@ -204,21 +204,21 @@ export const CLIENT_AUTHENTICATION: readonly Mutant[] = [
           : answer,
     ),
     breaks: ["oauth/scope/unknown", "oauth/scope/with-quote"],
-    mayBreak: ["oauth/scope/", "oauth/authorize/"],
+    mayBreak: ["oauth/scope/", "oauth/authorize/", "oauth/issuer/"],
   },
   {
     name: "oauth/registered-alike",
     fault: "Gives every client that registers the same name",
     wrap: faultyJson(REGISTER, (json) => "client_id" in json && (json["client_id"] = "registered")),
     breaks: ["oauth/clients/ids-differ"],
-    mayBreak: ["oauth/clients/"],
+    mayBreak: ["oauth/clients/", "oauth/registration/"],
   },
   {
     name: "oauth/registered-public-secret",
     fault: "Gives secrets to public clients, and short ones",
     wrap: faultyJson(REGISTER, (json) => "client_id" in json && (json["client_secret"] = "secret")),
     breaks: ["oauth/clients/public-gets-no-secret", "oauth/clients/secret-entropy"],
-    mayBreak: ["oauth/clients/"],
+    mayBreak: ["oauth/clients/", "oauth/registration/"],
   },
   {
     name: "oauth/registered-anything",
@@ -235,6 +235,6 @@ export const CLIENT_AUTHENTICATION: readonly Mutant[] = [
       "oauth/clients/redirect-uri-with-fragment",
       "oauth/clients/one-bad-redirect-uri-of-two",
     ],
-    mayBreak: ["oauth/clients/"],
+    mayBreak: ["oauth/clients/", "oauth/registration/"],
   },
 ];

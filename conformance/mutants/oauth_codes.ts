@@ -178,7 +178,13 @@ export const CODES: readonly Mutant[] = [
     fault: "Takes a refresh token from whoever has it",
     wrap: forAnyone("refresh_token"),
     breaks: refreshes("of-another-public-client", "of-another-confidential-client"),
-    mayBreak: ["oauth/refresh/", "oauth/client_authentication/", "oauth/code/twice-", "oauth/revocation/"],
+    mayBreak: [
+      "oauth/refresh/",
+      "oauth/client_authentication/",
+      "oauth/code/twice-",
+      "oauth/revocation/",
+      "oauth/resource_indicators/",
+    ],
   },
   {
     name: "oauth/refresh-read-then-rotated",

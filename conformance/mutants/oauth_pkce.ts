@@ -108,7 +108,7 @@ export const PKCE: readonly Mutant[] = [
     fault: "Takes methods that it does not know for S256",
     wrap: asS256((method) => method !== null && !["", "plain"].includes(method)),
     breaks: names("method-unknown", "method-prototype", "method-in-lower-case"),
-    mayBreak: names("method-unknown-is-explained"),
+    mayBreak: [...names("method-unknown-is-explained"), "oauth/issuer/wrong-challenge-method"],
   },
   {
     name: "oauth/pkce-method-left-out",

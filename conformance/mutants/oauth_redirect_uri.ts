@@ -155,7 +155,13 @@ export const REDIRECT_URI: readonly Mutant[] = [
       return withFields(answer, { location: to.href }, 302);
     }),
     breaks: [...names("errors-stay-here", "unregistered"), "oauth/authorize/client-id-unknown"],
-    mayBreak: ["oauth/redirect_uri/", "oauth/authorize/", "oauth/login/", "oauth/consent/"],
+    mayBreak: [
+      "oauth/redirect_uri/",
+      "oauth/authorize/",
+      "oauth/login/",
+      "oauth/consent/",
+      "oauth/registration/",
+    ],
   },
   {
     name: "oauth/redirect-query-lost",
@@ -165,5 +171,6 @@ export const REDIRECT_URI: readonly Mutant[] = [
       return location;
     }),
     breaks: names("query-is-kept"),
+    mayBreak: ["oauth/issuer/uri-with-query"],
   },
 ];

@@ -13,7 +13,7 @@ const alsoReads = (type: RegExp, read: (text: string) => URLSearchParams): Wrap 
   faultyRequests(
     TOKEN,
     async (request) =>
-      type.test(request.headers.get("content-type") ?? "")
+      request.method === "POST" && type.test(request.headers.get("content-type") ?? "")
         ? withForm(request, read(await request.clone().text()))
         : request,
   );
