@@ -6,7 +6,10 @@
  */
 import { refuseArchive, refuseSize } from "./archive_refusal.ts";
 import { crc32 } from "./crc32.ts";
+import { SkillError } from "./error.ts";
 import { inflate, InflateError } from "./inflate.ts";
+import { checkPath } from "./path.ts";
+import { describe, type Problem } from "./problem.ts";
 import { readDirectory, type ZipEntryPlace } from "./zip_directory.ts";
 
 export interface ZipFile {
@@ -38,7 +41,9 @@ export async function readZip(
   limit: number,
   reserve?: (bytes: number) => Promise<void>,
 ): Promise<ZipFile[]> {
-  const entries = readDirectory(archive).filter(({ isFolder }) => !isFolder);
+  const all = readDirectory(archive);
+  checkFolders(all);
+  const entries = all.filter(({ isFolder }) => !isFolder);
   let size = 0;
   for (const entry of entries) {
     size += entry.size;
@@ -61,6 +66,16 @@ export async function readZip(
     files.push({ path: entry.path, bytes, crc: entry.crc });
   }
   return files;
+}
+
+/** Folders are not kept, but one that leads out of the package tells of an archive that means harm. */
+function checkFolders(entries: readonly ZipEntryPlace[]): void {
+  const problems: Problem[] = [];
+  for (const { path, isFolder } of entries) {
+    const checked = isFolder ? checkPath(path.replace(/[\\/]$/, "")) : undefined;
+    if (checked && "problem" in checked) problems.push(checked.problem);
+  }
+  if (problems.length > 0) throw new SkillError("invalid_request_error", describe(problems), { problems });
 }
 
 /** @param apart whether a stored file is copied too, so that the archive can be let go */
