@@ -86,6 +86,6 @@ async function infect(
     ...Object.entries(own.procedures ?? {}),
     ...(isTimeless ? [["advance", () => {}] as const] : []),
   ]);
-  const target = { ...sound, procedures, sender: moduleSender(wrap?.(served) ?? served) };
+  const target = { ...sound, advanced: 0, procedures, sender: moduleSender(wrap?.(served) ?? served) };
   return { target, close: async () => await own.close?.() };
 }

@@ -190,13 +190,14 @@ export const AUTHORIZE_ENDPOINT: readonly Mutant[] = [
     fault: "Lets other sites show the consent page in a frame",
     wrap: withoutFrameRules(AUTHORIZE),
     breaks: ["oauth/consent/not-in-a-frame"],
-    mayBreak: ["oauth/consent/error-page-not-in-a-frame"],
+    mayBreak: ["oauth/consent/error-page-not-in-a-frame", "oauth/best_practice/"],
   },
   {
     name: "oauth/login-framed",
     fault: "Lets other sites show the login page in a frame",
     wrap: withoutFrameRules(LOGIN),
     breaks: ["oauth/login/not-in-a-frame"],
+    mayBreak: ["oauth/best_practice/"],
   },
   {
     name: "oauth/consent-by-get",

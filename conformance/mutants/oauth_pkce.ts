@@ -72,7 +72,7 @@ export const PKCE: readonly Mutant[] = [
       "verifier-is-challenge",
       "verifier-of-another-request",
     ),
-    mayBreak: ["oauth/pkce/", "oauth/token_endpoint/", "oauth/code/"],
+    mayBreak: ["oauth/pkce/", "oauth/token_endpoint/", "oauth/code/", "oauth/best_practice/"],
   },
   {
     name: "oauth/pkce-s256-is-plain",
@@ -86,7 +86,7 @@ export const PKCE: readonly Mutant[] = [
     fault: "Compares a verifier only where one is sent",
     ...optional(),
     breaks: names("verifier-missing", "verifier-empty"),
-    mayBreak: names("verifier-missing-with-secret", "confidential-without"),
+    mayBreak: [...names("verifier-missing-with-secret", "confidential-without"), "oauth/best_practice/"],
   },
   {
     name: "oauth/pkce-padded",

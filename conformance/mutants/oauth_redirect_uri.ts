@@ -55,7 +55,7 @@ export const REDIRECT_URI: readonly Mutant[] = [
       "errors-stay-here",
       "checked-before-login",
     ),
-    mayBreak: ["oauth/redirect_uri/", "oauth/authorize/state-is-no-markup"],
+    mayBreak: ["oauth/redirect_uri/", "oauth/authorize/state-is-no-markup", "oauth/best_practice/"],
   },
   {
     name: "oauth/redirect-uri-host-suffix",
@@ -69,7 +69,7 @@ export const REDIRECT_URI: readonly Mutant[] = [
     fault: "Takes any address that begins with the registered origin",
     wrap: loose((asked, registered) => asked.startsWith(new URL(registered).origin)),
     breaks: names("host-with-suffix", "userinfo-is-registered", "path-cut"),
-    mayBreak: ["oauth/redirect_uri/"],
+    mayBreak: ["oauth/redirect_uri/", "oauth/best_practice/"],
   },
   {
     name: "oauth/redirect-uri-prefix",
@@ -83,7 +83,7 @@ export const REDIRECT_URI: readonly Mutant[] = [
     fault: "Takes any address that contains the registered host",
     wrap: loose((asked, registered) => asked.includes(new URL(registered).host)),
     breaks: names("query-before-host", "fragment-before-host", "userinfo"),
-    mayBreak: ["oauth/redirect_uri/"],
+    mayBreak: ["oauth/redirect_uri/", "oauth/best_practice/"],
   },
   {
     name: "oauth/redirect-uri-parsed",
@@ -97,7 +97,7 @@ export const REDIRECT_URI: readonly Mutant[] = [
     fault: "Overlooks the port of a registered https address",
     wrap: but("port"),
     breaks: names("other-port"),
-    mayBreak: ["oauth/redirect_uri/"],
+    mayBreak: ["oauth/redirect_uri/", "oauth/best_practice/"],
   },
   {
     name: "oauth/redirect-uri-any-scheme",
@@ -161,6 +161,7 @@ export const REDIRECT_URI: readonly Mutant[] = [
       "oauth/login/",
       "oauth/consent/",
       "oauth/registration/",
+      "oauth/best_practice/",
     ],
   },
   {

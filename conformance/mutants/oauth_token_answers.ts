@@ -123,7 +123,7 @@ export const TOKEN_ANSWERS: readonly Mutant[] = [
     fault: "Gives refresh tokens to clients that act for themselves",
     wrap: faultyJson(TOKEN, (json) => GRANTED(json) && (json["refresh_token"] ??= "trivet_rt_x")),
     breaks: ["oauth/client_credentials/no-refresh-token"],
-    mayBreak: ["oauth/client_credentials/", "oauth/refresh/"],
+    mayBreak: ["oauth/client_credentials/", "oauth/refresh/", "oauth/best_practice/"],
   },
   {
     name: "oauth/scope-untold",
