@@ -1,0 +1,11 @@
+/**
+ * All flows, in the order in which they are best walked.
+ *
+ * @module
+ */
+import type { Flow } from "./flow.ts";
+import { CLIENT_CREDENTIALS, CODE, REFRESHING } from "./flows_oauth.ts";
+import { JSON_RPC, MCP } from "./flows_rpc.ts";
+import { SKILL } from "./flows_skills.ts";
+
+export const FLOWS: readonly Flow[] = [CODE, REFRESHING, CLIENT_CREDENTIALS, JSON_RPC, MCP, SKILL];

@@ -1,0 +1,162 @@
+/**
+ * `npm run learn`: walks a flow in the terminal, each exchange beside what the documents ask of it, made by the vectors
+ * of the kit against Trivet in this process, or against a server of yours.
+ *
+ * @module
+ */
+import process from "node:process";
+import { createInterface, type Interface } from "node:readline/promises";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { loadRequirements, loadVectors } from "../runner/load.ts";
+import { openTarget } from "../runner/target.ts";
+import type { Flow } from "./flow.ts";
+import { FLOWS } from "./flows.ts";
+import { type Block, teach } from "./lesson.ts";
+
+const ROOT: string = fileURLToPath(new URL("..", import.meta.url));
+const MOST_WIDTH = 160;
+
+const USAGE = `npm run learn -- [flow] [options]
+
+Flows     ${FLOWS.map(({ name, title }) => `${name.padEnd(20)}${title}`).join("\n          ")}
+
+Options   --all              does not stop after each exchange; without a flow, all flows
+          --target FILE|URL  a target file, or an address, in place of Trivet in this process
+          --stdio "COMMAND"  a server on standard input and output
+          --module FILE      a file that exports fetch
+          --width N          columns (those of the terminal, else 100)
+
+Exit      0 all as it has to be, 1 not, 2 could not walk
+`;
+
+const COLORS: Readonly<Record<Block["kind"], string>> = {
+  flow: "1",
+  part: "1",
+  exchange: "0",
+  again: "90",
+  held: "32",
+  broken: "31",
+  skipped: "33",
+};
+
+process.exitCode = await main(process.argv.slice(2));
+// What a target left open shall not keep the lesson alive.
+setTimeout(() => process.exit(), 500).unref();
+
+async function main(args: readonly string[]): Promise<number> {
+  const isTerminal = process.stdin.isTTY === true && process.stdout.isTTY === true;
+  let terminal: Interface | undefined;
+  try {
+    const { values, positionals } = read(args);
+    if (values.help || positionals.length === 0 && !values.all && !isTerminal) {
+      process.stdout.write(USAGE);
+      return 0;
+    }
+    if (isTerminal && !values.all) {
+      terminal = createInterface({ input: process.stdin, output: process.stdout });
+    }
+    const flows = positionals.length > 0 ? positionals.map(flowOf) : terminal ? [await ask(terminal)] : FLOWS;
+    const width = Math.min(Number(values.width ?? (process.stdout.columns || 100)), MOST_WIDTH);
+    if (!(width >= 40)) throw new TypeError('"--width" must be a number of at least 40');
+    return await walkAll(flows, values, width, terminal);
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : error}\n`);
+    return 2;
+  } finally {
+    terminal?.close();
+  }
+}
+
+interface Values {
+  readonly target?: string;
+  readonly stdio?: string;
+  readonly module?: string;
+}
+
+async function walkAll(
+  flows: readonly Flow[],
+  { target, stdio, module }: Values,
+  width: number,
+  terminal: Interface | undefined,
+): Promise<number> {
+  const requirements = loadRequirements(ROOT);
+  const vectors = new Map(loadVectors(ROOT, ["all"], requirements).map((each) => [each.name, each]));
+  const isOwn = target === undefined && stdio === undefined && module === undefined;
+  const opened = await openTarget({
+    ...(isOwn && { target: `${ROOT}targets/trivet.json` }),
+    ...(target !== undefined && { target }),
+    ...(stdio !== undefined && { stdio }),
+    ...(module !== undefined && { module }),
+  });
+  const seed = crypto.randomUUID().slice(0, 8);
+  let exitCode = 0;
+  let last: Block["kind"] | undefined;
+  try {
+    for (const flow of flows) {
+      // What Trivet in this process holds is made up, and gone when it ends.
+      const blocks = teach(flow, { target: opened, seed, isMasked: !isOwn, requirements, vectors, width });
+      for await (const block of blocks) {
+        if (last === "again" && block.kind !== "again") process.stdout.write("\n");
+        process.stdout.write(`${paint(block)}\n${block.kind === "again" ? "" : "\n"}`);
+        last = block.kind;
+        if (block.kind === "broken") exitCode = 1;
+        if (block.kind === "exchange" && terminal && !await goOn(terminal)) return exitCode;
+      }
+    }
+    return exitCode;
+  } finally {
+    await opened.close();
+  }
+}
+
+function paint({ kind, lines }: Block): string {
+  const text = lines.join("\n");
+  const hasColor = process.stdout.isTTY === true && !process.env["NO_COLOR"];
+  return hasColor && kind !== "exchange" ? `\x1b[${COLORS[kind]}m${text}\x1b[0m` : text;
+}
+
+async function goOn(terminal: Interface): Promise<boolean> {
+  const said = await question(terminal, "Enter goes on, q leaves: ");
+  process.stdout.write("\n");
+  return said !== undefined && !/^q/i.test(said.trim());
+}
+
+async function ask(terminal: Interface): Promise<Flow> {
+  const lines = FLOWS.map(({ title }, at) => `  ${at + 1}  ${title}\n`).join("");
+  const said = (await question(terminal, `${lines}Which? (1 to ${FLOWS.length}) `))?.trim() ?? "";
+  return FLOWS[Number(said) - 1] ?? flowOf(said);
+}
+
+/** Nothing where the input has ended. */
+async function question(terminal: Interface, text: string): Promise<string | undefined> {
+  const leave = new AbortController();
+  terminal.once("close", () => leave.abort());
+  try {
+    return await terminal.question(text, { signal: leave.signal });
+  } catch {
+    return undefined;
+  }
+}
+
+function flowOf(name: string): Flow {
+  const flow = FLOWS.find((each) => each.name === name);
+  if (flow) return flow;
+  const names = FLOWS.map((each) => each.name).join(", ");
+  throw new TypeError(`There is no flow "${name}"; there are ${names}`);
+}
+
+function read(args: readonly string[]) {
+  return parseArgs({
+    args: [...args],
+    allowPositionals: true,
+    options: {
+      all: { type: "boolean" },
+      target: { type: "string" },
+      stdio: { type: "string" },
+      module: { type: "string" },
+      width: { type: "string" },
+      help: { type: "boolean", short: "h" },
+    },
+  });
+}
