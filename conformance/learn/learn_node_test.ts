@@ -3,9 +3,10 @@
  *
  * @module
  */
-import { spawn } from "node:child_process";
+import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import process from "node:process";
+import type { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
@@ -70,7 +71,9 @@ for (const flow of FLOWS) {
 }
 
 test("an exchange stands beside what is asked of it", async () => {
-  const [flow, lesson] = small(() => Response.json({ a: [1, 2] }));
+  const [flow, lesson] = small(() =>
+    new Response('{"a":[1,2]}', { headers: { "content-type": "application/json" } })
+  );
   assert.equal(await blocksOf(flow, { ...lesson, width: 100 }), [
     { kind: "flow", lines: ["Small", "═════", "One question."] },
     { kind: "part", lines: ["1. Ask.", "   oauth/test/it: It is so"] },
@@ -201,13 +204,22 @@ test("the command lists flows, walks one, and says what there is not", async () 
   assert.equal([narrow.code, narrow.output], [2, ""]);
 });
 
-function run(args: readonly string[]): Promise<{ code: number | null; output: string; errors: string }> {
+test("who closes the output early gets no fault", async () => {
+  const { code, errors } = await run(["--all"], (child) => child.stdout.destroy());
+  assert.equal([code, errors], [0, ""]);
+});
+
+function run(
+  args: readonly string[],
+  onFirst: (child: ChildProcessByStdio<null, Readable, Readable>) => void = () => {},
+): Promise<{ code: number | null; output: string; errors: string }> {
   const main = `${ROOT}learn/main.ts`;
   assert.ok(existsSync(main));
   const own = "Deno" in globalThis ? ["run", "-A", main] : [main];
   const child = spawn(process.execPath, [...own, ...args], { stdio: ["ignore", "pipe", "pipe"] });
   let [output, errors] = ["", ""];
   child.stdout.on("data", (chunk) => output += chunk);
+  child.stdout.once("data", () => onFirst(child));
   child.stderr.on("data", (chunk) => errors += chunk);
   return new Promise((resolve) => child.on("close", (code) => resolve({ code, output, errors })));
 }

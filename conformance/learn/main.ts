@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { once } from "node:events";
 import process from "node:process";
 import { createInterface, type Interface } from "node:readline/promises";
 import { fileURLToPath } from "node:url";
@@ -40,6 +41,8 @@ const COLORS: Readonly<Record<Block["kind"], string>> = {
   skipped: "33",
 };
 
+// Who reads through `head` has seen enough.
+process.stdout.on("error", () => process.exit());
 process.exitCode = await main(process.argv.slice(2));
 // What a target left open shall not keep the lesson alive.
 setTimeout(() => process.exit(), 500).unref();
@@ -97,8 +100,8 @@ async function walkAll(
       // What Trivet in this process holds is made up, and gone when it ends.
       const blocks = teach(flow, { target: opened, seed, isMasked: !isOwn, requirements, vectors, width });
       for await (const block of blocks) {
-        if (last === "again" && block.kind !== "again") process.stdout.write("\n");
-        process.stdout.write(`${paint(block)}\n${block.kind === "again" ? "" : "\n"}`);
+        const before = last === "again" && block.kind !== "again" ? "\n" : "";
+        await print(`${before}${paint(block)}\n${block.kind === "again" ? "" : "\n"}`);
         last = block.kind;
         if (block.kind === "broken") exitCode = 1;
         if (block.kind === "exchange" && terminal && !await goOn(terminal)) return exitCode;
@@ -108,6 +111,10 @@ async function walkAll(
   } finally {
     await opened.close();
   }
+}
+
+async function print(text: string): Promise<void> {
+  if (!process.stdout.write(text)) await once(process.stdout, "drain");
 }
 
 function paint({ kind, lines }: Block): string {
@@ -131,11 +138,14 @@ async function ask(terminal: Interface): Promise<Flow> {
 /** Nothing where the input has ended. */
 async function question(terminal: Interface, text: string): Promise<string | undefined> {
   const leave = new AbortController();
-  terminal.once("close", () => leave.abort());
+  const onClose = () => leave.abort();
+  terminal.once("close", onClose);
   try {
     return await terminal.question(text, { signal: leave.signal });
   } catch {
     return undefined;
+  } finally {
+    terminal.off("close", onClose);
   }
 }
 
