@@ -190,17 +190,19 @@ test("columns stand beside each other where there is room, and nothing is lost",
 });
 
 test("the command lists flows, walks one, and says what there is not", async () => {
-  const usage = await run([]);
+  const [usage, walked, unknown, narrow] = await Promise.all([
+    run([]),
+    run(["client-credentials"]),
+    run(["nonsense"]),
+    run(["code", "--width", "3"]),
+  ]);
   assert.is(usage.code, 0);
   for (const { name } of FLOWS) assert.match(usage.output, name);
-  const walked = await run(["client-credentials"]);
   assert.is(walked.code, 0, walked.errors);
   assert.match(walked.output, /^Client credentials\n═+\n/);
   assert.match(walked.output, "grant_type=client_credentials");
-  const unknown = await run(["nonsense"]);
   assert.equal([unknown.code, unknown.output], [2, ""]);
   assert.match(unknown.errors, 'There is no flow "nonsense"; there are code, ');
-  const narrow = await run(["code", "--width", "3"]);
   assert.equal([narrow.code, narrow.output], [2, ""]);
 });
 
