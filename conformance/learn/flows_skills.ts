@@ -26,8 +26,8 @@ export const SKILL: Flow = {
       vector: "skills/archive/path-dots",
     },
     {
-      says: "And a small one may unpack to more than a disk holds.",
-      vector: "skills/archive/bomb-that-lies",
+      says: "Nor does a link in one.",
+      vector: "skills/archive/kind-link",
     },
     { says: "The skill is improved.", vector: "skills/versions/becomes-newest" },
     { says: "Who pinned a version keeps what they had.", vector: "skills/versions/old-stays" },

@@ -131,6 +131,11 @@ test("secrets of a server of one's own are masked", async () => {
   assert.match(await textOf(true), "‹secret 1›");
 });
 
+test("nobody has to wait: no part is slow", () => {
+  const parts = FLOWS.flatMap((flow) => flow.parts);
+  assert.equal(parts.filter(({ vector }) => vectors.get(vector)!.vector.slow), []);
+});
+
 test("an unknown vector in a flow is an error", async () => {
   const [flow] = small(() => new Response());
   try {
