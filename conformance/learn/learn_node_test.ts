@@ -64,6 +64,7 @@ for (const flow of FLOWS) {
     const rows = [...asked, ...flow.points.flatMap((point) => point.rows)];
     assert.equal(rows.filter((id) => !text.includes(id)), []);
     assert.equal(flow.points.filter(({ says }) => !text.includes(says.slice(0, 30))), []);
+    assert.equal(text.includes("In the archive:"), flow.name === "skill");
     for (const { lines } of blocks) {
       for (const line of lines) assert.ok(line.length <= 120, line);
     }

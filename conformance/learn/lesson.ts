@@ -5,7 +5,7 @@
  * @module
  */
 import type { Loaded, Requirements, Row } from "../runner/load.ts";
-import type { Members, Step } from "../runner/vector_file.ts";
+import { isMembers, type Members, type Step } from "../runner/vector_file.ts";
 import type { Exchange } from "../runner/world.ts";
 import { besides, wrap } from "./columns.ts";
 import { exchangeLines } from "./exchange_text.ts";
@@ -13,6 +13,7 @@ import { fits, type Flow, type Point } from "./flow.ts";
 import { type End, type Walk, walk, type Walked } from "./walk.ts";
 
 const MOST_PATTERN = 300;
+const MOST_ENTRIES = 8;
 
 export interface Block {
   readonly kind: "flow" | "part" | "exchange" | "again" | "held" | "broken" | "skipped";
@@ -73,6 +74,7 @@ function* show(
         ...point && !told.has(key) ? point.rows : [],
         ...isAsked ? loaded.vector.covers : [],
       ], requirements),
+      ...(isBefore ? [] : archive(step)),
       ...checks(step, isAsked),
     ];
     told.add(key);
@@ -96,11 +98,23 @@ function rowsOf(ids: readonly string[], { rows }: Requirements): string[] {
 /** What the vector looks at in the answer. */
 function checks({ expect, call }: Step, isAsked: boolean): string[] {
   if (!expect || call !== undefined && !isAsked) return [];
-  const lines = Object.entries(expect as Members).map(([name, pattern]) => {
-    const written = JSON.stringify(pattern);
-    return `  ${name} ${written.length > MOST_PATTERN ? `${written.slice(0, MOST_PATTERN)}…` : written}`;
-  });
+  const lines = Object.entries(expect as Members).map(([name, pattern]) =>
+    `  ${name} ${cut(JSON.stringify(pattern))}`
+  );
   return ["", "The vector looks at:", ...lines];
+}
+
+/** Entries of an archive that is sent, as the vector describes them. */
+function archive({ request }: Step): string[] {
+  const zips = [request?.zip, ...request?.multipart?.map(({ zip }) => zip) ?? []].filter(isMembers);
+  const entries = zips.flatMap(({ entries }) => Array.isArray(entries) ? entries : []);
+  if (entries.length === 0) return [];
+  const lines = entries.slice(0, MOST_ENTRIES).map((entry) => `  ${cut(JSON.stringify(entry))}`);
+  return ["", "In the archive:", ...lines];
+}
+
+function cut(text: string): string {
+  return text.length > MOST_PATTERN ? `${text.slice(0, MOST_PATTERN)}…` : text;
 }
 
 function ended({ outcome, reason }: End, width: number): Block {
