@@ -59,9 +59,10 @@ export function maskerFor(variables: unknown): (text: string) => string {
 
 /** Texts of the target's variables under names that say secret. */
 function secretsOf(value: unknown, name = ""): string[] {
-  // A form's field may be called "password".
+  // A form's field may be called "password", and the address of an endpoint is no secret.
   if (typeof value === "string") {
-    return /secret|password|token|key|private/i.test(name) && value !== name ? [value] : [];
+    const isNamed = /secret|password|token|key|private/i.test(name) && value !== name;
+    return isNamed && !/^https?:\/\//.test(value) ? [value] : [];
   }
   if (Array.isArray(value)) return value.flatMap((item) => secretsOf(item, name));
   return isMembers(value) ? Object.entries(value).flatMap(([member, each]) => secretsOf(each, member)) : [];

@@ -16,6 +16,12 @@ test("secrets of the target are masked in every form", () => {
   assert.match(masked, /web-client/);
 });
 
+test("addresses of endpoints are shown, whatever they are called", () => {
+  const endpoints = { token: "https://as.example/oauth/token-of-a-long-name" };
+  const text = "location: https://app.example/cb?iss=https%3A%2F%2Fas.example";
+  assert.is(maskerFor({ endpoints })(text), text);
+});
+
 const TEXTS: Readonly<Record<string, string>> = {
   "a token in JSON": '{"access_token":"abcdef123456","token_type":"Bearer"}',
   "a token with escapes in JSON": '{ "refresh_token" : "abcdef\\"123456" }',
