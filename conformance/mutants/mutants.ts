@@ -3,6 +3,11 @@
  *
  * @module
  */
+import { RPC_ANSWERS } from "./jsonrpc_answers.ts";
+import { RPC_REQUESTS } from "./jsonrpc_requests.ts";
+import { MCP_DOORS } from "./mcp_doors.ts";
+import { MCP_METHODS } from "./mcp_methods.ts";
+import { MCP_SESSIONS } from "./mcp_sessions.ts";
 import type { Mutant } from "./mutant.ts";
 import { AUTHORIZE_ENDPOINT } from "./oauth_authorize.ts";
 import { BEARER } from "./oauth_bearer.ts";
@@ -24,4 +29,9 @@ export const MUTANTS: readonly Mutant[] = [
   ...CLIENT_AUTHENTICATION,
   ...BEARER,
   ...INTROSPECTION,
+  ...RPC_REQUESTS,
+  ...RPC_ANSWERS,
+  ...MCP_DOORS,
+  ...MCP_SESSIONS,
+  ...MCP_METHODS,
 ];

@@ -1,0 +1,222 @@
+/**
+ * Faults in what is answered to JSON-RPC requests.
+ *
+ * @module
+ */
+import { withBody } from "./message.ts";
+import type { Handler, Mutant, Wrap } from "./mutant.ts";
+import { RPC } from "./jsonrpc_requests.ts";
+import { faultyEach, faultyErrors, faultyResponses, isObject, readJson } from "./rpc_message.ts";
+
+const names = (...ids: string[]): string[] => ids.map((id) => `jsonrpc/${id}`);
+
+const recode = (from: number, to: unknown): Wrap =>
+  faultyErrors(RPC, (error) => {
+    if (error["code"] === from) error["code"] = to;
+  });
+
+export const RPC_ANSWERS: readonly Mutant[] = [
+  {
+    name: "jsonrpc/parse-error-code",
+    fault: "Says of what is not JSON that it is no request",
+    wrap: recode(-32700, -32600),
+    breaks: names("parse_error/cut", "parse_error/bare-word", "batch/not-json", "examples/parse-error"),
+    mayBreak: names("parse_error/", "examples/batch-not-json"),
+  },
+  {
+    name: "jsonrpc/invalid-request-code",
+    fault: "Says of what is no request that it is not JSON",
+    wrap: recode(-32600, -32700),
+    breaks: names("invalid_request/empty-object", "invalid_request/number", "batch/empty"),
+    mayBreak: names("invalid_request/", "batch/", "examples/"),
+  },
+  {
+    name: "jsonrpc/unknown-method-code",
+    fault: "Says of a method that there is not that the server failed",
+    wrap: recode(-32601, -32603),
+    breaks: names("request/unknown-method", "request/method-reserved", "examples/unknown-method"),
+    mayBreak: ["jsonrpc/"],
+  },
+  {
+    name: "jsonrpc/params-code",
+    fault: "Has a code of its own for wrong parameters",
+    wrap: recode(-32602, -32000),
+    breaks: names("examples/wrong-parameters"),
+    mayBreak: names("examples/"),
+  },
+  {
+    name: "jsonrpc/code-as-text",
+    fault: "Says codes as texts",
+    wrap: faultyErrors(RPC, (error) => {
+      error["code"] = String(error["code"]);
+    }),
+    breaks: names("request/unknown-method", "parse_error/cut", "batch/empty"),
+    mayBreak: ["jsonrpc/"],
+  },
+  {
+    name: "jsonrpc/no-message",
+    fault: "Has no message in errors",
+    wrap: faultyErrors(RPC, (error) => {
+      delete error["message"];
+    }),
+    breaks: names("request/unknown-method", "invalid_request/number"),
+    mayBreak: ["jsonrpc/"],
+  },
+  {
+    name: "jsonrpc/result-beside-error",
+    fault: "Has a result of null beside errors",
+    wrap: faultyErrors(RPC, (_, response) => {
+      response["result"] = null;
+    }),
+    breaks: names("request/unknown-method", "parse_error/cut", "batch/empty"),
+    mayBreak: ["jsonrpc/"],
+  },
+  {
+    name: "jsonrpc/no-version",
+    fault: "Leaves jsonrpc out of responses",
+    wrap: faultyEach(RPC, (response) => {
+      delete response["jsonrpc"];
+    }),
+    breaks: names("request/id-text", "examples/by-position", "parse_error/cut"),
+    mayBreak: ["jsonrpc/"],
+  },
+  {
+    name: "jsonrpc/id-as-text",
+    fault: "Gives ids back as texts",
+    wrap: faultyEach(RPC, (response) => {
+      if (typeof response["id"] === "number") response["id"] = String(response["id"]);
+    }),
+    breaks: names("request/id-number", "request/id-zero", "request/id-negative", "request/id-large"),
+    mayBreak: names("examples/"),
+  },
+  {
+    name: "jsonrpc/id-as-number",
+    fault: "Gives digits in ids back as numbers",
+    wrap: faultyEach(RPC, (response) => {
+      if (/^\d+$/.test(String(response["id"]))) response["id"] = Number(response["id"]);
+    }),
+    breaks: names("request/id-digits"),
+    mayBreak: names("examples/"),
+  },
+  {
+    name: "jsonrpc/id-lost-where-falsy",
+    fault: "Takes 0 and the empty text for no id",
+    wrap: faultyEach(RPC, (response) => {
+      response["id"] ||= null;
+    }),
+    breaks: names("request/id-zero", "request/id-empty"),
+  },
+  {
+    name: "jsonrpc/id-in-latin-1",
+    fault: "Loses what of an id is beyond ASCII",
+    wrap: faultyEach(RPC, (response) => {
+      if (typeof response["id"] === "string") response["id"] = response["id"].replace(/[^ -~]/g, "?");
+    }),
+    breaks: names("request/id-unicode"),
+  },
+  {
+    name: "jsonrpc/inherited-methods",
+    fault: "Finds methods that every object has",
+    wrap: faultyResponses(RPC, (value, sent) => {
+      const method = isObject(sent) ? String(sent["method"]) : "";
+      return isObject(sent) && isObject(value) && method !== "" && method in {}
+        ? { jsonrpc: "2.0", id: sent["id"], result: {} }
+        : value;
+    }),
+    breaks: names(
+      "request/method-constructor",
+      "request/method-proto",
+      "request/method-tostring",
+      "request/method-hasownproperty",
+    ),
+  },
+  {
+    name: "jsonrpc/params-of-any-kind",
+    fault: "Answers requests whose params are no list and no object",
+    wrap: faultyResponses(
+      RPC,
+      (value, sent) =>
+        isObject(sent) && ["string", "number", "boolean"].includes(typeof sent["params"])
+          ? { jsonrpc: "2.0", id: sent["id"] ?? null, result: null }
+          : value,
+    ),
+    breaks: names(
+      "invalid_request/params-text",
+      "invalid_request/params-number",
+      "invalid_request/params-boolean",
+    ),
+    mayBreak: names("examples/invalid-request"),
+  },
+  {
+    name: "jsonrpc/batch-first-only",
+    fault: "Answers the first request of a batch alone",
+    wrap: faultyResponses(RPC, (value) => Array.isArray(value) ? value.slice(0, 1) : value),
+    breaks: names(
+      "batch/two-requests",
+      "batch/three-numbers",
+      "batch/same-id-twice",
+      "batch/bad-beside-good",
+    ),
+    mayBreak: names("examples/"),
+  },
+  {
+    name: "jsonrpc/batch-by-id",
+    fault: "Keeps one response for each id of a batch",
+    wrap: faultyResponses(
+      RPC,
+      (value) => Array.isArray(value) ? [...new Map(value.map((each) => [each.id, each])).values()] : value,
+    ),
+    breaks: names("batch/same-id-twice", "batch/three-numbers"),
+    mayBreak: names("examples/"),
+  },
+  {
+    name: "jsonrpc/batch-spoiled",
+    fault: "Refuses a whole batch for one value that is no request",
+    wrap: faultyResponses(
+      RPC,
+      (value) =>
+        Array.isArray(value)
+          ? value.find((each) =>
+            isObject(each) && isObject(each["error"]) && each["error"]["code"] === -32600
+          ) ??
+            value
+          : value,
+    ),
+    breaks: names("batch/bad-beside-good", "batch/one-number", "examples/batch-mixed"),
+    mayBreak: names("batch/", "examples/"),
+  },
+  {
+    name: "jsonrpc/batch-empty-as-array",
+    fault: "Answers an empty batch with an array",
+    wrap: faultyResponses(RPC, (value, sent) => Array.isArray(sent) && sent.length === 0 ? [value] : value),
+    breaks: names("batch/empty", "examples/batch-empty"),
+  },
+  {
+    name: "jsonrpc/batch-of-nothing-answered",
+    fault: "Answers a batch of notifications with an empty array",
+    wrap: (next) => async (request) => {
+      const sent = request.method === "POST" ? readJson(await request.clone().text()) : undefined;
+      const answer = await next(request);
+      const isNothing = Array.isArray(sent) && answer.status === 204;
+      return isNothing ? Response.json([]) : answer;
+    },
+    breaks: names("batch/notifications-alone", "examples/batch-of-notifications"),
+    mayBreak: names("examples/notifications-that-fail-in-a-batch"),
+  },
+  {
+    name: "jsonrpc/ends-at-parse-error",
+    fault: "Answers nothing after what it could not read",
+    wrap: (next: Handler): Handler => {
+      let isBroken = false;
+      return async (request) => {
+        if (isBroken) return new Response(null, { status: 204 });
+        const answer = await next(request);
+        const text = await answer.text();
+        isBroken = /"code":-32700/.test(text);
+        return answer.status === 204 ? new Response(null, { status: 204 }) : withBody(answer, text);
+      };
+    },
+    breaks: names("parse_error/server-goes-on"),
+    mayBreak: ["jsonrpc/"],
+  },
+];
