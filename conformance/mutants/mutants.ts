@@ -18,6 +18,7 @@ import { PKCE } from "./oauth_pkce.ts";
 import { REDIRECT_URI } from "./oauth_redirect_uri.ts";
 import { TOKEN_ANSWERS } from "./oauth_token_answers.ts";
 import { TOKEN_ENDPOINT } from "./oauth_token_endpoint.ts";
+import { SKILLS } from "./skills.ts";
 
 export const MUTANTS: readonly Mutant[] = [
   ...AUTHORIZE_ENDPOINT,
@@ -34,4 +35,5 @@ export const MUTANTS: readonly Mutant[] = [
   ...MCP_DOORS,
   ...MCP_SESSIONS,
   ...MCP_METHODS,
+  ...SKILLS,
 ];
