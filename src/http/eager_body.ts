@@ -1,17 +1,17 @@
 /**
- * Whether the runtime takes in bodies before anybody reads them, as Bun does: there a request that waits for its turn
- * holds all that its sender has to send, where elsewhere the sender waits too.
+ * Whether the runtime has taken in a request's body before anybody reads it, as Bun's server does: there a request that
+ * waits for its turn holds all that its sender has to send, where elsewhere the sender waits too.
  *
  * @module
  */
 
-let eager = false;
+const eager = new WeakSet<Request>();
 
-/** Bodies come whole from now on. For runtime entries, once at start. */
-export function expectEagerBodies(): void {
-  eager = true;
+/** The body of this request comes whole. For runtime entries. */
+export function expectEagerBody(request: Request): void {
+  eager.add(request);
 }
 
-export function areBodiesEager(): boolean {
-  return eager;
+export function isBodyEager(request: Request): boolean {
+  return eager.has(request);
 }

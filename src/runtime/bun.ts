@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { expectEagerBodies } from "../http/eager_body.ts";
+import { expectEagerBody } from "../http/eager_body.ts";
 import {
   completeServeOptions,
   faultResponse,
@@ -42,7 +42,6 @@ const IDLE_TIMEOUT = 120;
 export async function serve(handler: FetchHandler, options: ServeOptions = {}): Promise<RunningServer> {
   const { port, hostname, closeTimeout, onError } = completeServeOptions(options);
   const { Bun } = globalThis as unknown as { Bun: BunNamespace };
-  expectEagerBodies();
   const server = Bun.serve({
     port,
     hostname,
@@ -52,6 +51,7 @@ export async function serve(handler: FetchHandler, options: ServeOptions = {}): 
     reusePort: false,
     fetch(request, server) {
       if (!hasReadableTarget(request)) return malformedTargetResponse();
+      if (request.method === "POST") expectEagerBody(request);
       return handler.fetch(request, {
         get ip() {
           return server.requestIP(request)?.address;

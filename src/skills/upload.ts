@@ -5,7 +5,7 @@
  * @module
  */
 import { BodyError } from "../http/body.ts";
-import { areBodiesEager } from "../http/eager_body.ts";
+import { isBodyEager } from "../http/eager_body.ts";
 import { longestMultipart, type Part, readMultipart } from "../http/multipart.ts";
 import { SlowBodyError } from "../http/paced_body.ts";
 import type { PartName } from "../http/part_header.ts";
@@ -70,7 +70,7 @@ export function createIntake(options: IntakeOptions): Intake {
       request.body?.cancel().catch(() => {});
       throw refuseSize(limit, "packed and unpacked");
     }
-    const place = await gate.enter(declared ?? longest, areBodiesEager() ? MOST_WAITING : undefined);
+    const place = await gate.enter(declared ?? longest, isBodyEager(request) ? MOST_WAITING : undefined);
     try {
       return await run(await readUpload(request, limit, { idle, whole }, declared, place));
     } finally {
