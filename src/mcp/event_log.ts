@@ -56,7 +56,7 @@ interface Lease {
 /** Writes one stream of a session. Its event ids are `<stream>.<number>`. */
 export class LogWriter {
   readonly stream: string = randomId("");
-  /** Resolves when the stream can be found by whoever comes back, or the store failed to keep it for now. */
+  /** Resolves when the stream can be found by whoever comes back, or the store could not keep it this time. */
   readonly begun: Promise<void>;
   readonly #options: EventLogOptions;
   readonly #session: string;

@@ -88,6 +88,27 @@ test("serve: what is skipped is told once, when it comes, and again when it come
   }
 });
 
+test("serve: --publish puts uploads of a workspace at the well-known address, where they are not without it", async () => {
+  const names = async (words: readonly string[]): Promise<string[]> => {
+    const folder = join(root, `published-data-${words.length}`);
+    const server = await startTrivet(["--store", "sqlite", "--data", folder, ...words]);
+    try {
+      const body = new FormData();
+      body.append("files[]", new Blob([md("published")]), "published/SKILL.md");
+      const headers = { "x-api-key": server.facts.api_key as string };
+      const { status } = await fetch(`${server.facts.issuer}/v1/skills`, { method: "POST", headers, body });
+      assert.is(status, 200);
+      const index = await fetch(`${server.facts.issuer}/.well-known/agent-skills/index.json`);
+      const { skills } = await index.json() as { skills: { name: string }[] };
+      return skills.map(({ name }) => name).filter((name) => name === "published");
+    } finally {
+      assert.is(await server.stop(), 0);
+    }
+  };
+  assert.equal(await names([]), []);
+  assert.equal(await names(["--publish", "default"]), ["published"]);
+});
+
 test("stdio: --client-skills serves the project's skills before the user's; what is skipped goes to standard error", async () => {
   put("stdio/.agents/skills/here/SKILL.md", md("here", "Use it in the project."));
   put("stdio/.claude/skills/broken/SKILL.md", "x");
