@@ -12,9 +12,9 @@ import process from "node:process";
 import { checkImports, type Finding } from "./check_imports.ts";
 import { checkSize } from "./check_size.ts";
 
-const all = globSync(["src/**/*.ts", "scripts/**/*.ts", "conformance/**/*.ts", "fixtures/**/*.ts"])
-  .map((file) => file.replaceAll("\\", "/"))
-  .filter((file) => !file.includes("node_modules"));
+const all = globSync(["src/**/*.ts", "scripts/**/*.ts", "conformance/**/*.ts", "fixtures/**/*.ts"], {
+  exclude: ["**/node_modules/**"],
+}).map((file) => file.replaceAll("\\", "/"));
 const isOutside = (file: string) =>
   /^(scripts|conformance)\/|^src\/runtime\/|^src\/store\/(sqlite|postgres|redis|test_engines)|_node_test\.ts$/
     .test(file);
