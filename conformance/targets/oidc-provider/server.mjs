@@ -1,0 +1,144 @@
+/**
+ * oidc-provider as its documentation sets it up: pages of its own for login and consent (`example/routes/koa.js` there),
+ * clients from `target.json`, the grants and endpoints that are off by default switched on, all policies as they come
+ * but one (`issueRefreshToken`).
+ *
+ *   node server.mjs PORT
+ *
+ * @module
+ */
+import { generateKeyPairSync } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { createServer } from "node:http";
+import process from "node:process";
+import { moveClock } from "../moved_clock.mjs";
+import { errors, Provider } from "oidc-provider";
+
+const port = Number(process.argv[2]);
+const issuer = `http://127.0.0.1:${port}`;
+const { vars } = JSON.parse(readFileSync(new URL("target.json", import.meta.url), "utf8"));
+const users = Object.values(vars.users);
+
+/** What a client may do beyond what follows from its secret and redirect URIs. */
+const MORE = {
+  confidential: { grant_types: ["authorization_code", "refresh_token", "client_credentials"] },
+  other: { grant_types: ["authorization_code", "refresh_token", "client_credentials"] },
+  odd_secret: { grant_types: ["client_credentials"], response_types: [] },
+  service: { grant_types: ["client_credentials"], response_types: [], scope: "openid profile" },
+  code_only: { grant_types: ["authorization_code"] },
+  no_code: { grant_types: ["client_credentials"], response_types: [] },
+  assertion: { grant_types: ["client_credentials"], response_types: [] },
+  asked: { application_type: "native" },
+  loopback: { application_type: "native" },
+};
+
+const provider = new Provider(issuer, {
+  clients: Object.entries(vars.clients).map(toMetadata),
+  clientDefaults: { grant_types: ["authorization_code", "refresh_token"] },
+  scopes: ["openid", "offline_access", "profile", "admin"],
+  claims: { openid: ["sub"], profile: ["name"] },
+  findAccount: (_ctx, id) =>
+    users.some(({ name }) => name === id)
+      ? { accountId: id, claims: () => ({ sub: id, name: id }) }
+      : undefined,
+  interactions: { url: (_ctx, { uid }) => `/interaction/${uid}` },
+  cookies: { keys: ["a key of this run alone"] },
+  jwks: { keys: [generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey.export({ format: "jwk" })] },
+  features: {
+    devInteractions: { enabled: false },
+    clientCredentials: { enabled: true },
+    introspection: { enabled: true },
+    revocation: { enabled: true },
+    registration: { enabled: true },
+    resourceIndicators: { getResourceServerInfo },
+  },
+  // Whoever is registered for refresh tokens gets them; the default also asks for the scope offline_access.
+  issueRefreshToken: (_ctx, client) => client.grantTypeAllowed("refresh_token"),
+});
+provider.on("server_error", (_ctx, error) => console.error(error));
+
+const serve = provider.callback();
+createServer(async (request, response) => {
+  try {
+    if (await moveClock(request, response)) return;
+    const [, uid, action] = /^\/interaction\/([\w-]+)(?:\/(login|confirm|abort))?$/.exec(request.url) ?? [];
+    if (uid === undefined) await serve(request, response);
+    else await interact(request, response, uid, action);
+  } catch (error) {
+    response.writeHead(error instanceof errors.SessionNotFound ? 400 : 500, { "content-type": "text/plain" });
+    response.end(`${error.message}\n`);
+  }
+}).listen(port, "127.0.0.1");
+
+/** The pages that the documentation asks for, and what their forms do. */
+async function interact(request, response, uid, action) {
+  const details = await provider.interactionDetails(request, response);
+  const { prompt, params, session } = details;
+  if (action === "abort") {
+    return provider.interactionFinished(request, response, { error: "access_denied" });
+  }
+  if (action === "login" && request.method === "POST" && prompt.name === "login") {
+    const form = await readForm(request);
+    const user = users.find(({ name, password }) =>
+      name === form.get("name") && password === form.get("password")
+    );
+    if (user) {
+      return provider.interactionFinished(request, response, { login: { accountId: user.name } });
+    }
+  }
+  if (action === "confirm" && request.method === "POST" && prompt.name === "consent") {
+    const grant = details.grantId
+      ? await provider.Grant.find(details.grantId)
+      : new provider.Grant({ accountId: session.accountId, clientId: params.client_id });
+    grant.addOIDCScope((prompt.details.missingOIDCScope ?? []).join(" "));
+    grant.addOIDCClaims(prompt.details.missingOIDCClaims ?? []);
+    for (const [resource, scopes] of Object.entries(prompt.details.missingResourceScopes ?? {})) {
+      grant.addResourceScope(resource, scopes.join(" "));
+    }
+    const consent = { grantId: await grant.save() };
+    return provider.interactionFinished(request, response, { consent }, { mergeWithLastSubmission: true });
+  }
+  const fields = prompt.name === "login" ? '<input name="name"><input name="password" type="password">' : "";
+  const step = prompt.name === "login" ? "login" : "confirm";
+  response.writeHead(200, {
+    "content-type": "text/html; charset=utf-8",
+    "cache-control": "no-store",
+    "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+    "referrer-policy": "no-referrer",
+  });
+  response.end(
+    `<!doctype html><title>${step}</title>` +
+      `<form method="post" action="/interaction/${uid}/${step}">${fields}<button>${step}</button></form>`,
+  );
+}
+
+async function readForm(request) {
+  let text = "";
+  for await (const chunk of request) text += chunk;
+  return new URLSearchParams(text);
+}
+
+/** Two APIs with the same scopes; who may ask for them is what the documentation leaves to a deployment. */
+function getResourceServerInfo(_ctx, resource) {
+  if (!Object.values(vars.resources).includes(resource)) throw new errors.InvalidTarget();
+  return { scope: "openid profile" };
+}
+
+function toMetadata([name, client]) {
+  const { id, name: client_name, secret, private: key, redirect_uri, second_redirect_uri } = client;
+  const { d: _, ...publicKey } = key ?? {};
+  const redirect_uris = [redirect_uri, second_redirect_uri].filter((uri) => uri !== undefined);
+  return {
+    client_id: id,
+    ...(client_name && { client_name }),
+    ...(secret && { client_secret: secret }),
+    ...(key && {
+      token_endpoint_auth_method: "private_key_jwt",
+      token_endpoint_auth_signing_alg: "ES256",
+      jwks: { keys: [publicKey] },
+    }),
+    ...(!secret && !key && { token_endpoint_auth_method: "none" }),
+    redirect_uris,
+    ...MORE[name],
+  };
+}
