@@ -133,7 +133,7 @@ async function discover(description: TargetDescription, sender: Sender): Promise
       ? [[name.slice(0, -"_endpoint".length), value]]
       : []
   );
-  const endpoints = { ...Object.fromEntries(found), ...description.endpoints };
+  const endpoints = { metadata: url, ...Object.fromEntries(found), ...description.endpoints };
   return { ...description, endpoints, vars: { metadata, ...description.vars } };
 }
 
