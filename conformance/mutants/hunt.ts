@@ -35,14 +35,23 @@ export interface Caught {
   readonly beyond: readonly string[];
 }
 
-/** @param suites as on the runner's command line */
-export async function prepare(suites: readonly string[]): Promise<Hunt> {
+/** Asks the suites of these mutants of Trivet without a fault. */
+export async function prepare(mutants: readonly Mutant[]): Promise<Hunt> {
+  const suites = [...new Set(mutants.map(suiteOf))];
   const vectors = loadVectors(ROOT, suites, loadRequirements(ROOT));
   const sound = await openTarget({ module: MODULE });
-  const results = await runAll(vectors, { target: sound, seed: SEED, mostWaiting: 0 });
+  const asked = vectors.filter((each) => !isSlow(each) || mutants.some((mutant) => names(mutant, each)));
+  const results = await runAll(asked, { target: sound, seed: SEED, mostWaiting: 0 });
   const redBefore = results.filter(({ outcome }) => outcome !== "pass").map(({ name }) => name);
   return { vectors, sound, redBefore: new Set(redBefore) };
 }
+
+const suiteOf = ({ name }: Mutant): string => name.split("/")[0]!;
+
+const names = ({ breaks }: Mutant, { name }: Loaded): boolean => breaks.includes(name);
+
+/** What costs much is asked of mutants that name it. */
+const isSlow = ({ vector }: Loaded): boolean => vector.slow === true;
 
 /** @param all every vector, not only those that have to turn red */
 export async function hunt(
@@ -52,10 +61,10 @@ export async function hunt(
 ): Promise<Caught> {
   const unknown = mutant.breaks.filter((name) => !vectors.some((each) => each.name === name));
   if (unknown.length > 0) throw new TypeError(`"${mutant.name}" breaks what is no vector: ${unknown}`);
-  const folder = `${mutant.name.split("/")[0]}/`;
-  const asked = all
-    ? vectors.filter(({ name }) => name.startsWith(folder))
-    : vectors.filter(({ name }) => mutant.breaks.includes(name));
+  const folder = `${suiteOf(mutant)}/`;
+  const asked = vectors.filter((each) =>
+    names(mutant, each) || all && each.name.startsWith(folder) && !isSlow(each)
+  );
   const { target, close } = await infect(mutant, sound);
   const results = await runAll(asked, { target, seed: SEED, mostWaiting: 0 });
   await close();

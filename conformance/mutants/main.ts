@@ -18,7 +18,7 @@ const { values } = parseArgs({
   options: { only: { type: "string" }, named: { type: "boolean" }, verbose: { type: "boolean" } },
 });
 const chosen = MUTANTS.filter(({ name }) => values.only === undefined || name.includes(values.only));
-const hunting = await prepare([...new Set(MUTANTS.map(({ name }) => name.split("/")[0]!))]);
+const hunting = await prepare(chosen);
 const troubled = new Set<string>();
 let bad = 0;
 for (const mutant of chosen) {

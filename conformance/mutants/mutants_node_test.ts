@@ -11,7 +11,7 @@ import { MUTANTS } from "./mutants.ts";
 const test = suite<{ hunting: Hunt }>("mutants");
 
 test.before(async (context) => {
-  context.hunting = await prepare([...new Set(MUTANTS.map(({ name }) => name.split("/")[0]!))]);
+  context.hunting = await prepare(MUTANTS);
 });
 test.after(async ({ hunting }) => await hunting.sound.close());
 

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { crc32, deflateRawSync } from "node:zlib";
 import { type Bytes, fromBase64, join, utf8 } from "./bytes.ts";
 import { buildContent } from "./content.ts";
 import { KitError } from "./outcome.ts";
@@ -50,7 +51,7 @@ export async function buildArchive(description: Members): Promise<Uint8Array> {
       throw new KitError('Cannot build the archive: "data_of" must be the position of an earlier entry');
     }
     const content = (await buildContent(entry))?.bytes ?? new Uint8Array();
-    const data = entry["method"] === "deflate" ? await deflate(content) : content;
+    const data = entry["method"] === "deflate" ? deflateRawSync(content) : content;
     const header = headerOf(entry, content, data);
     const offset = whole ?? length;
     offsets.push(offset);
@@ -177,20 +178,4 @@ function numbers(...all: readonly (readonly [size: 2 | 4 | 8, value: number])[])
     for (let n = 0; n < size; n++) bytes[at++] = Math.floor(value / 2 ** (8 * n)) & 0xff;
   }
   return bytes;
-}
-
-async function deflate(bytes: Uint8Array): Promise<Uint8Array> {
-  const stream = new Blob([new Uint8Array(bytes)]).stream().pipeThrough(new CompressionStream("deflate-raw"));
-  return new Uint8Array(await new Response(stream).arrayBuffer());
-}
-
-const TABLE = Uint32Array.from({ length: 256 }, (_, n) => {
-  for (let bit = 0; bit < 8; bit++) n = n & 1 ? 0xedb88320 ^ n >>> 1 : n >>> 1;
-  return n;
-});
-
-function crc32(bytes: Uint8Array): number {
-  let crc = -1;
-  for (const byte of bytes) crc = TABLE[(crc ^ byte) & 0xff]! ^ crc >>> 8;
-  return (crc ^ -1) >>> 0;
 }
