@@ -139,7 +139,6 @@ export const RPC_REQUESTS: readonly Mutant[] = [
     breaks: names(
       "batch/one-request",
       "batch/one-number",
-      "batch/null-value",
       "examples/batch-of-one-number",
     ),
     mayBreak: names("batch/inner-array"),
