@@ -60,7 +60,8 @@ export function readCookie(field: string): [name: string, cookie: Readonly<Recor
   return [pair.slice(0, Math.max(equals, 0)).trim(), cookie];
 }
 
-function readRedirect(location: string, base: string): Members {
+/** The view's `redirect`: where a `Location` leads, seen from an address. */
+export function readRedirect(location: string, base: string): Members {
   const url = URL.parse(location, base);
   if (!url) return { to: location, query: {}, fragment: {} };
   const query = toParameters(url.search);
@@ -90,6 +91,10 @@ export function read(source: Members, view: View): unknown {
   switch (kind) {
     case "json":
       return pointTo(String(where), view["json"]);
+    case "address": {
+      const address = pointTo(String(where), view["json"]);
+      return typeof address === "string" ? readRedirect(address, "") : undefined;
+    }
     case "message":
       return pointTo(String(where), view["messages"]);
     case "view":
@@ -114,7 +119,8 @@ export function read(source: Members, view: View): unknown {
   }
 }
 
-function decodeEntities(text: string): string {
+/** HTML's five named entities and numeric ones. */
+export function decodeEntities(text: string): string {
   return text.replace(
     /&(?:#x([0-9a-f]{1,6})|#(\d{1,7})|(amp|lt|gt|quot|apos));/gi,
     (whole, hex, decimal, name) => {
