@@ -13,7 +13,7 @@ export type View = Members;
 
 /** @param url that was asked: `location` is resolved against it */
 export async function toView(answer: Partial<Answer>, url: string, broken?: Broken): Promise<View> {
-  const view: Record<string, unknown> = {};
+  const view: Record<string, unknown> = { url };
   if (broken) Object.assign(view, { broken: broken.word, why: broken.message });
   if (answer.status !== undefined) view["status"] = answer.status;
   const fields = answer.fields ?? [];
@@ -91,10 +91,6 @@ export function read(source: Members, view: View): unknown {
   switch (kind) {
     case "json":
       return pointTo(String(where), view["json"]);
-    case "address": {
-      const address = pointTo(String(where), view["json"]);
-      return typeof address === "string" ? readRedirect(address, "") : undefined;
-    }
     case "message":
       return pointTo(String(where), view["messages"]);
     case "view":
