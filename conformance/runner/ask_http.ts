@@ -16,6 +16,9 @@ import type { Members, RequestDescription, Step } from "./vector_file.ts";
 import { toView, type View } from "./view.ts";
 import type { OpenStream, World } from "./world.ts";
 
+/** Redirects that a browser goes along before it gives up (RFC 9110 section 15.4 names no number). */
+const MOST_HOPS = 10;
+
 /** Sends a step's request, or all of its copies, and gives a view of each answer. @throws {KitError} */
 export async function ask(step: Step, world: World): Promise<View[]> {
   const { parallel } = step;
@@ -49,13 +52,14 @@ async function build(
     : { ...outgoing, fields: [...outgoing.fields, ["cookie", cookies]] };
 }
 
-function jarOf({ jars }: World, name: string): CookieJar {
+/** The cookies of a browser of this vector. */
+export function jarOf({ jars }: World, name: string): CookieJar {
   const jar = jars.get(name) ?? new CookieJar();
   jars.set(name, jar);
   return jar;
 }
 
-async function sendOne(step: Step, outgoing: Outgoing, world: World): Promise<View> {
+async function sendOne(step: Step, outgoing: Outgoing, world: World, hops = 0): Promise<View> {
   if (step.echo) return await echo(outgoing, world);
   if (step.stream !== undefined) return await openStream(step, outgoing, world);
   let answer: Partial<Answer>;
@@ -71,7 +75,19 @@ async function sendOne(step: Step, outgoing: Outgoing, world: World): Promise<Vi
   }
   remember(step, world, outgoing, answer, broken);
   const view = await toView(answer, outgoing.url, broken);
+  const next = step.follow ? nextAddress(view, world) : undefined;
+  if (next !== undefined && hops < MOST_HOPS) {
+    return await sendOne(step, await build(step, { url: "{{next}}" }, world, { next }), world, hops + 1);
+  }
   return events ? { ...view, events } : view;
+}
+
+/** Where a browser goes on, as long as that is the target itself. */
+function nextAddress({ status, headers, url }: View, { target }: World): string | undefined {
+  const location = (headers as Members | undefined)?.["location"];
+  if (![301, 302, 303].includes(Number(status)) || typeof location !== "string") return undefined;
+  const next = URL.parse(location, String(url));
+  return next && target.origins.has(next.origin) ? next.href : undefined;
 }
 
 /** The sender of a target that is reached over HTTP. */

@@ -8,6 +8,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { runAll } from "./run.ts";
 import { runOne, testTarget, vectorOf } from "./test_run.ts";
+import type { Members, Step } from "./vector_file.ts";
 
 const test = suite("run");
 
@@ -96,6 +97,45 @@ test("cookies are kept in a jar by name, by path, until they are deleted", async
       .outcome,
     "pass",
   );
+});
+
+test("redirects within the target are followed where a step says so, with its cookies, and no further", async () => {
+  const target = testTarget((request) => {
+    const { pathname, search } = new URL(request.url);
+    const hop = (status: number, location: string) => new Response(null, { status, headers: { location } });
+    if (pathname === "/sent" && request.method === "POST") return hop(303, "/set");
+    if (pathname === "/set") {
+      return new Response(null, {
+        status: 302,
+        headers: { location: "page?a=1", "set-cookie": "a=1; Path=/" },
+      });
+    }
+    if (pathname === "/page") return Response.json({ search, cookie: request.headers.get("cookie") });
+    if (pathname === "/out") return hop(302, "/again");
+    if (pathname === "/again") return hop(302, "https://app.example/cb?code=c");
+    return hop(pathname === "/kept" ? 307 : 302, "/round");
+  });
+  const asked = (url: string, expect: Members): Step => ({
+    as: "browser",
+    follow: true,
+    request: { url },
+    expect,
+  });
+  const { outcome, reason } = await runOne(target, [
+    {
+      ...asked("/sent", {
+        status: 200,
+        url: { $endsWith: "/page?a=1" },
+        json: { search: "?a=1", cookie: "a=1" },
+      }),
+      request: { url: "/sent", form: { a: "b" } },
+    },
+    asked("/out", { status: 302, redirect: { to: "https://app.example/cb", query: { code: "c" } } }),
+    asked("/kept", { status: 307 }),
+    asked("/round", { status: 302 }),
+    { request: { url: "/out" }, expect: { redirect: { to: { $endsWith: "/again" } } } },
+  ]);
+  assert.equal([outcome, reason], ["pass", undefined]);
 });
 
 test("copies at once are counted by a tally, and captures read the first row's", async () => {

@@ -32,6 +32,7 @@ export interface Step {
   readonly as?: string;
   readonly request?: RequestDescription;
   readonly parallel?: number | readonly RequestDescription[];
+  readonly follow?: true;
   readonly raw?: boolean;
   readonly stream?: string;
   readonly read?: string;
