@@ -86,8 +86,22 @@ export const RPC_ANSWERS: readonly Mutant[] = [
     wrap: faultyEach(RPC, (response) => {
       if (typeof response["id"] === "number") response["id"] = String(response["id"]);
     }),
-    breaks: names("request/id-number", "request/id-zero", "request/id-negative", "request/id-large"),
+    breaks: names(
+      "request/id-number",
+      "request/id-zero",
+      "request/id-negative",
+      "request/id-large",
+      "request/id-fraction",
+    ),
     mayBreak: names("examples/"),
+  },
+  {
+    name: "jsonrpc/id-whole",
+    fault: "Cuts fractions off ids",
+    wrap: faultyEach(RPC, (response) => {
+      if (typeof response["id"] === "number") response["id"] = Math.trunc(response["id"]);
+    }),
+    breaks: names("request/id-fraction"),
   },
   {
     name: "jsonrpc/id-as-number",
