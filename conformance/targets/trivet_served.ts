@@ -8,6 +8,7 @@
  */
 import process from "node:process";
 import { start } from "./trivet.ts";
+import { withControl } from "./trivet_world.ts";
 
 const port = Number(process.argv[2] ?? 8799);
 const entry = "Deno" in globalThis
@@ -17,14 +18,8 @@ const entry = "Deno" in globalThis
   : await import("../../src/runtime/node.ts");
 
 const target = await start({ base: `http://127.0.0.1:${port}` });
-const server = await entry.serve({ fetch: serve }, { port, onError: (error) => console.error(error) });
+const server = await entry.serve({ fetch: withControl(target) }, {
+  port,
+  onError: (error) => console.error(error),
+});
 console.log(server.url);
-
-async function serve(request: Request): Promise<Response> {
-  const name = /^\/control\/([a-z]+)$/.exec(new URL(request.url).pathname)?.[1];
-  if (name === undefined) return await target.fetch(request);
-  const procedure = target.procedures?.[name];
-  if (typeof procedure !== "function") return new Response(null, { status: 404 });
-  await procedure(await request.json());
-  return new Response(null, { status: 204 });
-}

@@ -1,0 +1,163 @@
+/**
+ * Trivet with what `trivet.json` describes: every service, a clock that is moved by hand, and a new world after each reset.
+ * Nothing here needs a runtime: `trivet.ts` reads the files that this wants, and a Worker is given them in its bundle.
+ *
+ * @module
+ */
+import { everything } from "../../fixtures/everything/everything.ts";
+import { secretDigest } from "../../src/crypto/secret.ts";
+import {
+  addUser,
+  type ClientRegistration,
+  createTrivet,
+  memoryStore,
+  type RequestContext,
+  type Store,
+  tool,
+  type Trivet,
+} from "../../src/mod.ts";
+import type { SkillFolder } from "../../src/skills/folder.ts";
+import { apiKeyKey } from "../../src/skills/records.ts";
+import type { ModuleTarget } from "../runner/target_file.ts";
+import { exampleMethods } from "./example_methods.ts";
+
+interface Registered {
+  readonly id: string;
+  readonly name?: string;
+  readonly secret?: string;
+  /** A client that proves itself with a key. */
+  readonly private?: JsonWebKey;
+  readonly redirect_uri?: string;
+  readonly second_redirect_uri?: string;
+}
+
+/** What stands in `trivet.json` and is registered here, so that vectors and server read one list. */
+export interface Described {
+  readonly vars: {
+    readonly clients: Readonly<Record<string, Registered>>;
+    readonly users: Readonly<Record<string, { readonly name: string; readonly password: string }>>;
+    readonly keys: Readonly<Record<string, string>>;
+    readonly mcp: { readonly scoped_tool: string; readonly missing_scope: string };
+  };
+}
+
+/** What a client may do beyond what follows from its secret and redirect URIs. */
+const MORE: Readonly<Record<string, Partial<ClientRegistration>>> = {
+  service: { scope: "profile read", grant_types: ["client_credentials"] },
+  code_only: { grant_types: ["authorization_code"] },
+  assertion: { grant_types: ["client_credentials"] },
+  no_code: { grant_types: ["client_credentials"] },
+};
+
+/** Workspace and scopes of each API key. */
+const KEYS: Readonly<Record<string, readonly [workspace: string, scopes: readonly string[]]>> = {
+  writer: ["default", ["skills:read", "skills:write"]],
+  reader: ["default", ["skills:read"]],
+  nobody: ["default", []],
+  stranger: ["other", ["skills:read", "skills:write"]],
+};
+
+export interface WorldOptions {
+  readonly described: Described;
+  /** The folder of skills that is served beside those that are uploaded. */
+  readonly folder: SkillFolder;
+  /** @default https://trivet.example */
+  readonly base?: string;
+  /** A store for each world: the first, and one after each reset. @default memory */
+  readonly openStore?: (now: () => number) => Promise<Store>;
+  /** Whether bearer tokens alone mean OpenAI's dialect of the Skills API. */
+  readonly openai?: boolean;
+}
+
+/** A target in this process. */
+export interface TrivetTarget extends ModuleTarget {
+  readonly fetch: (request: Request, context?: RequestContext) => Response | Promise<Response>;
+  readonly close: () => Promise<void>;
+}
+
+export async function startWorlds(options: WorldOptions): Promise<TrivetTarget> {
+  const base = options.base ?? "https://trivet.example";
+  let offset = 0;
+  const now = (): number => Date.now() + offset;
+  let world = await newWorld(options, base, now);
+  return {
+    base,
+    fetch: (request, context) =>
+      new URL(request.url).pathname === "/rpc"
+        ? exampleMethods(request)
+        : world.trivet.fetch(request, context),
+    procedures: {
+      advance: ({ seconds }) => void (offset += Number(seconds) * 1000),
+      async reset() {
+        await world.store.close();
+        world = await newWorld(options, base, now);
+      },
+    },
+    close: () => world.store.close(),
+  };
+}
+
+/**
+ * The target as a handler that a server can serve: `POST /control/advance` with `{ "seconds": n }` moves its clock,
+ * `POST /control/reset` begins anew.
+ */
+export function withControl(target: TrivetTarget): TrivetTarget["fetch"] {
+  return async (request, context) => {
+    const name = /^\/control\/([a-z]+)$/.exec(new URL(request.url).pathname)?.[1];
+    if (name === undefined) return await target.fetch(request, context);
+    const procedure = target.procedures?.[name];
+    if (typeof procedure !== "function") return new Response(null, { status: 404 });
+    await procedure(await request.json());
+    return new Response(null, { status: 204 });
+  };
+}
+
+async function newWorld(
+  { described: { vars }, folder, openStore, openai = false }: WorldOptions,
+  base: string,
+  now: () => number,
+): Promise<{ readonly trivet: Trivet; readonly store: Store }> {
+  const store = await openStore?.(now) ?? memoryStore({ now });
+  for (const { name: username, password } of Object.values(vars.users)) {
+    await addUser(store, { username, password }, 1000);
+  }
+  for (const [name, secret] of Object.entries(vars.keys)) {
+    const [workspace, scopes] = KEYS[name]!;
+    const value = { id: `key_${name}`, name, workspace, scopes, created: now() };
+    await store.commit({ set: [{ key: apiKeyKey(secretDigest(secret)), value }] });
+  }
+  const needsScope = tool({
+    name: vars.mcp.scoped_tool,
+    description: "Needs a scope",
+    scopes: [vars.mcp.missing_scope],
+    run: () => "It was called",
+  });
+  const trivet: Trivet = createTrivet({
+    issuer: base,
+    store,
+    now,
+    oauth: { clients: Object.entries(vars.clients).map(toRegistration), passwordIterations: 1000 },
+    skills: { openai, discovery: {}, folders: [folder] },
+    mcp: {
+      auth: "required",
+      initialScope: "profile",
+      pageSize: 25,
+      definitions: [...everything(() => trivet.mcp!), needsScope],
+    },
+  });
+  return { trivet, store };
+}
+
+function toRegistration([name, client]: [string, Registered]): ClientRegistration {
+  const { id, name: shown, secret, private: key, redirect_uri, second_redirect_uri } = client;
+  const { d: _, ...publicKey } = key ?? {};
+  const uris = [redirect_uri, second_redirect_uri].filter((uri) => uri !== undefined);
+  return {
+    id,
+    name: shown,
+    secret,
+    ...(key && { jwks: { keys: [publicKey] } }),
+    ...(uris.length > 0 && { redirect_uris: uris }),
+    ...MORE[name],
+  };
+}
