@@ -7,7 +7,8 @@
 import type { Field } from "./exchange.ts";
 import { readCookie } from "./view.ts";
 
-interface Kept {
+/** A cookie of a jar. */
+export interface Kept {
   readonly host: string;
   readonly path: string;
   readonly name: string;
@@ -28,6 +29,16 @@ export class CookieJar {
     return fitting.length === 0 ? undefined : fitting.map(({ name, value }) => `${name}=${value}`).join("; ");
   }
 
+  /** What the jar holds, as programs are given it. */
+  list(): Kept[] {
+    return [...this.#kept.values()];
+  }
+
+  /** Puts a cookie in that no answer set. */
+  put({ host, path, name, value }: Kept): void {
+    this.#kept.set(`${host} ${path} ${name}`, { host, path, name, value });
+  }
+
   /** Takes what an answer sets and deletes. */
   take(address: string, fields: readonly Field[]): void {
     const url = new URL(address);
@@ -38,9 +49,8 @@ export class CookieJar {
         ? cookie["path"]
         : undefined;
       const path = asked ?? (url.pathname.replace(/\/[^/]*$/, "") || "/");
-      const key = `${url.hostname} ${path} ${name}`;
-      if (isOver(cookie)) this.#kept.delete(key);
-      else this.#kept.set(key, { host: url.hostname, path, name, value: String(cookie["value"]) });
+      if (isOver(cookie)) this.#kept.delete(`${url.hostname} ${path} ${name}`);
+      else this.put({ host: url.hostname, path, name, value: String(cookie["value"]) });
     }
   }
 }

@@ -10,6 +10,9 @@ export class Unexpected extends Error {
   override readonly name = "Unexpected";
 }
 
+/** A procedure came to no end: the question behind it was not asked. */
+export class Unfinished extends Unexpected {}
+
 /** The kit is wrong: an unknown variable, a step that cannot be, a request outside the target. */
 export class KitError extends Error {
   override readonly name = "KitError";

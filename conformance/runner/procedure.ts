@@ -3,89 +3,128 @@
  *
  * @module
  */
-import { spawn } from "node:child_process";
-import process from "node:process";
-import { createInterface } from "node:readline/promises";
+import { jarOf } from "./ask_http.ts";
+import { askPerson } from "./ask_person.ts";
+import type { Kept } from "./cookie_jar.ts";
 import { within } from "./exchange.ts";
-import { parseJson } from "./match.ts";
-import { NotClaimed, Unexpected } from "./outcome.ts";
+import { execute, type Program } from "./execute.ts";
+import { NotClaimed, Unexpected, Unfinished } from "./outcome.ts";
 import { fill } from "./template.ts";
 import { isMembers, type Members, type Step } from "./vector_file.ts";
+import { readRedirect } from "./view.ts";
+import { isPageWalk, walk, whereItStands } from "./walk.ts";
 import type { World } from "./world.ts";
 
-const EXEC_SECONDS = 60;
+const FUNCTION_SECONDS = 60;
+/** Procedures that leave `answer`. */
+const ANSWERING: ReadonlySet<string> = new Set(["authorize", "deny"]);
+
+type RunStep = (step: Step, world: World) => Promise<void>;
 
 /**
  * Runs a procedure in the vector's own variables.
  * @param runStep runs one step, for procedures that are steps
  */
-export async function callProcedure(
-  name: string,
-  world: World,
-  runStep: (step: Step, world: World) => Promise<void>,
-): Promise<void> {
-  const procedure = world.target.procedures.get(name);
-  if (!procedure) throw new NotClaimed(`procedure:${name}`);
+export async function callProcedure(name: string, world: World, runStep: RunStep): Promise<void> {
+  const { variables } = world;
+  if (!world.target.procedures.has(name)) throw new NotClaimed(`procedure:${name}`);
+  // What an earlier call left is not the answer of this one.
+  if (ANSWERING.has(name)) { for (const left of ["answer", "code"]) delete variables[left]; }
+  await run(name, world, runStep);
+  if (!ANSWERING.has(name)) return;
+  if (typeof variables["answer"] === "string") {
+    variables["answer"] = readRedirect(variables["answer"], world.target.base);
+  }
+  const { answer } = variables;
+  if (!isMembers(answer) && variables["code"] === undefined) {
+    throw new Unfinished(
+      `The procedure "${name}" did not lead back to the client (it leaves no "answer"): ${
+        whereItStands(world)
+      }`,
+    );
+  }
+  const code = isMembers(answer) && isMembers(answer["query"]) ? answer["query"]["code"] : undefined;
+  if (code !== undefined) variables["code"] ??= code;
+}
+
+async function run(name: string, world: World, runStep: RunStep): Promise<void> {
+  const { variables } = world;
+  const procedure = world.target.procedures.get(name)!;
+  const refused = (error: unknown) =>
+    new Unexpected(`The procedure "${name}" failed: ${error instanceof Error ? error.message : error}`);
   if (typeof procedure === "function") {
     try {
-      const captured = Promise.resolve(procedure(world.variables));
-      Object.assign(world.variables, await within(captured, EXEC_SECONDS, "Its end"));
+      const captured = Promise.resolve(procedure(variables));
+      Object.assign(variables, await within(captured, FUNCTION_SECONDS, "Its end"));
     } catch (error) {
-      throw new Unexpected(
-        `The procedure "${name}" failed: ${error instanceof Error ? error.message : error}`,
-      );
+      throw refused(error);
     }
   } else if (Array.isArray(procedure)) {
     for (const step of procedure as readonly Step[]) await runStep(step, world);
   } else if ("exec" in procedure) {
-    Object.assign(
-      world.variables,
-      await execute(name, procedure as { exec: readonly string[] }, world.variables),
-    );
+    const { exec: _, cwd: __, seconds: ___, stays: ____, ...rest } = procedure as Program;
+    const page = fill(rest, variables);
+    const cookies = jarOf(world, "browser").list();
+    const input = { ...variables, ...authorizationUrl(variables), procedure: name, page, cookies };
+    try {
+      take(await execute(procedure as Program, input), world);
+    } catch (error) {
+      throw error instanceof Unexpected ? refused(error) : error;
+    }
+  } else if (isPageWalk(procedure)) {
+    try {
+      await walk(fill(procedure, variables) as typeof procedure, world, runStep);
+    } catch (error) {
+      throw error instanceof Unexpected ? refused(error) : error;
+    }
+    if (ANSWERING.has(name)) variables["answer"] = world.last["redirect"];
+  } else if ("cookies" in procedure) {
+    take(fill(procedure, variables) as Members, world);
   } else {
     const { ask, capture } = procedure as { ask: string; capture: string };
-    world.variables[capture] = await askPerson(String(fill(ask, world.variables)));
+    const question = String(fill(ask, { ...variables, ...authorizationUrl(variables) }));
+    take({ [capture]: await askPerson(question) }, world);
   }
 }
 
-function execute(
-  name: string,
-  { exec: [program = "", ...args], cwd }: { readonly exec: readonly string[]; readonly cwd?: string },
-  variables: Members,
-): Promise<Members> {
-  return new Promise((resolve, reject) => {
-    const refuse = (why: string) => reject(new Unexpected(`The procedure "${name}" failed: ${why}`));
-    const child = spawn(program, args, { stdio: ["pipe", "pipe", "inherit"], ...(cwd && { cwd }) });
-    const late = setTimeout(() => {
-      child.kill("SIGKILL");
-      refuse(`"${program}" did not end within ${EXEC_SECONDS} s`);
-    }, EXEC_SECONDS * 1000);
-    let text = "";
-    child.on("error", (error) => {
-      clearTimeout(late);
-      refuse(error.message);
+/** Captures become variables; `cookies`, by name or as a list, go into the jar `browser`. */
+function take({ cookies, ...captured }: Members, world: World): void {
+  Object.assign(world.variables, captured);
+  const jar = jarOf(world, "browser");
+  const { hostname } = new URL(world.target.base);
+  for (const cookie of cookiesOf(cookies)) {
+    jar.put({
+      host: String(cookie.host ?? hostname),
+      path: String(cookie.path ?? "/"),
+      name: String(cookie.name),
+      value: String(cookie.value),
     });
-    child.stdin.on("error", () => {});
-    child.stdout.on("data", (chunk: Uint8Array) => {
-      if (text.length < 1 << 20) text += String(chunk);
-    });
-    child.on("close", (code) => {
-      clearTimeout(late);
-      const captured = parseJson(text);
-      if (code !== 0) refuse(`"${program}" ended with exit code ${code}`);
-      else if (!isMembers(captured)) refuse(`"${program}" wrote no object of JSON`);
-      else resolve(captured);
-    });
-    child.stdin.end(JSON.stringify(variables));
-  });
+  }
 }
 
-async function askPerson(question: string): Promise<string> {
-  if (!process.stdin.isTTY) throw new NotClaimed("a person at the terminal");
-  const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  try {
-    return (await terminal.question(`\n${question}\n> `)).trim();
-  } finally {
-    terminal.close();
+function cookiesOf(cookies: unknown): Partial<Kept>[] {
+  if (Array.isArray(cookies)) return cookies.filter(isMembers);
+  // As a person copies it from a browser: "a=1; b=2".
+  if (typeof cookies === "string") {
+    return cookies.replace(/^cookie:\s*/i, "").split(/;\s*/).filter((pair) => pair.includes("=")).map((
+      pair,
+    ) => ({
+      name: pair.slice(0, pair.indexOf("=")).trim(),
+      value: pair.slice(pair.indexOf("=") + 1).trim(),
+    }));
   }
+  return isMembers(cookies)
+    ? Object.entries(cookies).map(([name, value]) => ({ name, value: String(value) }))
+    : [];
+}
+
+/** `url`: where a browser goes to ask for what `query` says. */
+function authorizationUrl({ endpoints, query, base }: Members): Members {
+  const endpoint = isMembers(endpoints) ? endpoints["authorization"] : undefined;
+  if (typeof endpoint !== "string" || !isMembers(query)) return {};
+  const url = new URL(endpoint, String(base));
+  for (const [name, value] of Object.entries(query)) {
+    for (const each of [value ?? []].flat()) url.searchParams.append(name, String(each));
+  }
+  return { url: url.href };
 }

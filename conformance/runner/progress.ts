@@ -11,6 +11,13 @@ export interface Progress {
 }
 
 const WIDTH = 30;
+let isShown = false;
+
+/** Takes the bar off the terminal, where something else has to stand; the next vector brings it back. */
+export function hideProgress(): void {
+  if (isShown) process.stderr.write("\r\x1b[2K");
+  isShown = false;
+}
 
 export function progressOf(total: number, isWanted: boolean = process.stderr.isTTY === true): Progress {
   if (!isWanted || total === 0) return { tick() {}, end() {} };
@@ -22,6 +29,7 @@ export function progressOf(total: number, isWanted: boolean = process.stderr.isT
     const bar = "█".repeat(full) + "░".repeat(WIDTH - full);
     const failures = failed === 0 ? "" : `, ${failed} not as expected`;
     const room = Math.max(0, (process.stderr.columns ?? 80) - WIDTH - 40);
+    isShown = true;
     process.stderr.write(`\r\x1b[2K${bar} ${done}/${total}${failures} ${name.slice(0, room)}`);
   };
   return {
@@ -33,6 +41,6 @@ export function progressOf(total: number, isWanted: boolean = process.stderr.isT
       shown = now;
       draw(name);
     },
-    end: () => void process.stderr.write("\r\x1b[2K"),
+    end: hideProgress,
   };
 }

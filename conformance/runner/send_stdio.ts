@@ -3,16 +3,15 @@
  *
  * @module
  */
-import { type ChildProcess, spawn } from "node:child_process";
-import process from "node:process";
+import type { ChildProcess } from "node:child_process";
+import { type Command, finish, isOver, signal, start } from "./children.ts";
 import { Broken, type Limits, within } from "./exchange.ts";
 import { parseJson } from "./match.ts";
 
-export interface StdioCommand {
-  readonly command: readonly string[];
-  readonly env?: Readonly<Record<string, string>>;
-  readonly cwd?: string;
-}
+export type StdioCommand = Command;
+
+/** Of standard error, for the reason of a failure. */
+const MOST_SAID = 1000;
 
 export class StdioServer {
   readonly #child: ChildProcess;
@@ -20,24 +19,23 @@ export class StdioServer {
   readonly #arrived: unknown[] = [];
   readonly #exit: Promise<number>;
   #rest = "";
+  #said = "";
   #size = 0;
   #over: Broken | undefined;
   #wake: (() => void) | undefined;
 
-  constructor({ command: [program = "", ...args], env, cwd }: StdioCommand, limits: Limits) {
+  constructor(command: StdioCommand, limits: Limits) {
     this.#limits = limits;
-    this.#child = spawn(program, args, {
-      stdio: ["pipe", "pipe", "ignore"],
-      env: { ...process.env, ...env },
-      ...(cwd && { cwd }),
-    });
+    this.#child = start(command, ["pipe", "pipe", "pipe"]);
     this.#exit = new Promise((resolve) => {
       this.#child.once("error", (error) => {
-        this.#stop(new Broken("refused", `Cannot start "${program}": ${error.message}`));
+        this.#stop(new Broken("refused", `Cannot start "${command.command[0]}": ${error.message}`));
         resolve(-1);
       });
       const ended = (code: number | null) => {
-        this.#stop(new Broken("closed", `The server ended with exit code ${code ?? "none"}`));
+        const said = this.#said.trim();
+        const why = `The server ended with exit code ${code ?? "none"}`;
+        this.#stop(new Broken("closed", said === "" ? why : `${why}, and said: ${said}`));
         resolve(code ?? -1);
       };
       this.#child.once("close", ended);
@@ -45,6 +43,12 @@ export class StdioServer {
       this.#child.once("exit", (code) => void setTimeout(ended, 500, code));
     });
     this.#child.stdin!.on("error", () => {});
+    let noise = 0;
+    this.#child.stderr!.on("data", (chunk: Uint8Array) => {
+      this.#said = (this.#said + chunk).slice(-MOST_SAID);
+      noise += chunk.length;
+      if (noise > limits.bytes) this.#flood(`More than ${limits.bytes} bytes of standard error arrived`);
+    });
     const decoder = new TextDecoder();
     this.#child.stdout!.on(
       "data",
@@ -87,24 +91,23 @@ export class StdioServer {
   }
 
   async kill(): Promise<void> {
-    if (this.#child.exitCode !== null || this.#child.signalCode !== null || this.#child.pid === undefined) {
-      return;
+    if (!isOver(this.#child)) {
+      // In peace first: it may have something to put away.
+      this.#child.stdin!.end();
+      const impatient = [
+        setTimeout(() => signal(this.#child, "SIGTERM"), 300),
+        setTimeout(() => signal(this.#child, "SIGKILL"), 1000),
+      ];
+      await this.#exit;
+      impatient.forEach(clearTimeout);
     }
-    // It may have children of its own, which end with it only if it ends in peace.
-    this.#child.stdin!.end();
-    const impatient = [
-      setTimeout(() => this.#child.kill("SIGTERM"), 300),
-      setTimeout(() => this.#child.kill("SIGKILL"), 1000),
-    ];
-    await this.#exit;
-    impatient.forEach(clearTimeout);
+    finish(this.#child);
   }
 
   #take(text: string): void {
     this.#size += text.length;
     if (this.#size > this.#limits.bytes) {
-      this.#stop(new Broken("flooded", `More than ${this.#limits.bytes} bytes arrived`));
-      this.#child.kill("SIGKILL");
+      this.#flood(`More than ${this.#limits.bytes} bytes arrived`);
       return;
     }
     if (!text.includes("\n")) {
@@ -118,6 +121,11 @@ export class StdioServer {
       this.#arrived.push(message === undefined ? { unparsable: line } : message);
     }
     this.#stir();
+  }
+
+  #flood(why: string): void {
+    this.#stop(new Broken("flooded", why));
+    finish(this.#child);
   }
 
   #stop(why: Broken): void {

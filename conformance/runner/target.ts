@@ -12,7 +12,7 @@ import { parseJson } from "./match.ts";
 import { httpSender } from "./send_http.ts";
 import { type FetchHandler, moduleSender } from "./send_module.ts";
 import type { StdioCommand } from "./send_stdio.ts";
-import { inFolder, startServer, stopServer, untilReady } from "./server_process.ts";
+import { inFolder, ServerProcess } from "./server_process.ts";
 import {
   type Asked,
   type ModuleTarget,
@@ -69,14 +69,14 @@ export async function openTarget(asked: Asked): Promise<Target> {
       'Cannot open the target: it must have "base", "stdio" or "module" (see FORMAT.md, section 9)',
     );
   }
-  const child = whole.start ? startServer(inFolder(whole.start, folder)) : undefined;
+  const server = whole.start && new ServerProcess(inFolder(whole.start, folder));
   const sender = httpSender();
   const close = async () => {
     await sender.close();
-    await stopServer(child);
+    await server?.stop();
   };
   try {
-    if (whole.start) await untilReady(sender, new URL(whole.start.ready ?? "/", whole.base).href);
+    await server?.untilReady(sender, whole.base);
     return toTarget(await discover(whole, sender), sender, close);
   } catch (error) {
     await close();

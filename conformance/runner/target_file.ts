@@ -6,14 +6,19 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import process from "node:process";
+import type { Program } from "./execute.ts";
 import type { FetchHandler } from "./send_module.ts";
 import type { StdioCommand } from "./send_stdio.ts";
+import type { StartCommand } from "./server_process.ts";
 import { isMembers, type Members, type Step } from "./vector_file.ts";
+import type { PageWalk } from "./walk.ts";
 
-/** A procedure of a target: steps, a command, a question to the person who runs the kit, or a function of a module. */
+/** A procedure of a target: steps, pages, cookies, a program, a question to a person, or a function of a module. */
 export type Procedure =
   | readonly Step[]
-  | { readonly exec: readonly string[]; readonly cwd?: string }
+  | PageWalk
+  | { readonly cookies: unknown }
+  | Program
   | { readonly ask: string; readonly capture: string }
   | ((variables: Members) => Promise<Members | void> | Members | void);
 
@@ -27,7 +32,7 @@ export interface TargetDescription {
   readonly base?: string;
   readonly origins?: readonly string[];
   readonly stdio?: StdioCommand;
-  readonly start?: StdioCommand & { readonly ready?: string };
+  readonly start?: StartCommand;
   readonly module?: string;
   readonly discover?: string;
   readonly endpoints?: Readonly<Record<string, string>>;
@@ -87,7 +92,7 @@ export function readDescription(
 function fileOf(path: string | undefined): { description: TargetDescription; folder: string } | undefined {
   if (path === undefined) return undefined;
   const folder = dirname(resolve(path));
-  const own = readTarget(path);
+  const own = withFolder(readTarget(path), folder);
   if (own.extends === undefined) return { description: own, folder };
   const parent = fileOf(resolve(folder, own.extends))!.description;
   // How the parent is reached is not how this one is.
@@ -103,6 +108,18 @@ function fileOf(path: string | undefined): { description: TargetDescription; fol
     deviations: { ...parent.deviations, ...own.deviations },
   };
   return { description, folder };
+}
+
+/** Programs are found from the file that names them. */
+function withFolder(description: TargetDescription, folder: string): TargetDescription {
+  if (description.procedures === undefined) return description;
+  const procedures = Object.entries(description.procedures).map(([name, procedure]) => [
+    name,
+    isMembers(procedure) && "exec" in procedure
+      ? { ...procedure, cwd: resolve(folder, (procedure as Program).cwd ?? ".") }
+      : procedure,
+  ]);
+  return { ...description, procedures: Object.fromEntries(procedures) };
 }
 
 function readTarget(path: string): TargetDescription {

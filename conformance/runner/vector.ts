@@ -4,7 +4,7 @@
  * @module
  */
 import { automaticNeeds, missing } from "./need.ts";
-import { failureWord, KitError, NotClaimed, type Strength, Unexpected } from "./outcome.ts";
+import { failureWord, KitError, NotClaimed, type Strength, Unexpected, Unfinished } from "./outcome.ts";
 import { runStep } from "./step.ts";
 import type { Target } from "./target.ts";
 import type { OutcomeWord, Step } from "./vector_file.ts";
@@ -80,7 +80,9 @@ export async function runVector(loaded: Loaded, run: Run): Promise<Result> {
     if (!failed) return result("pass");
     if (failed.error instanceof NotClaimed) return result("skip", failed);
     // A procedure is not the question: where it fails, the question was not asked.
-    const word = failed.at.call !== undefined && !failed.at.expect ? "setup" : failureWord(strength);
+    const isAsked = !(failed.error instanceof Unfinished) &&
+      (failed.at.call === undefined || failed.at.expect);
+    const word = isAsked ? failureWord(strength) : "setup";
     return result(wordOf(failed.error, word), failed);
   } finally {
     await leave(world);
