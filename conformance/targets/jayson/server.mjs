@@ -1,0 +1,37 @@
+/**
+ * jayson's own HTTP server, as its README begins, with the example methods of the specification.
+ *
+ *   node server.mjs PORT
+ */
+import jayson from "jayson";
+
+const invalidParams = jayson.Server.errors.INVALID_PARAMS;
+const numbers = (list) => list.every((each) => typeof each === "number");
+
+/** A method that takes what `read` makes of the parameters, and refuses what it makes nothing of. */
+const method = (read, run) =>
+  function (params, callback) {
+    const values = read(params);
+    if (values && numbers(values)) callback(null, run(values));
+    else callback(this.error(invalidParams));
+  };
+
+const server = new jayson.Server({
+  subtract: method(
+    (params) =>
+      Array.isArray(params)
+        ? params.slice(0, 2)
+        : [params?.minuend, params?.subtrahend],
+    ([minuend, subtrahend]) => minuend - subtrahend,
+  ),
+  sum: method(
+    (params) => Array.isArray(params) && params,
+    (list) => list.reduce((sum, each) => sum + each, 0),
+  ),
+  get_data: (_params, callback) => callback(null, ["hello", 5]),
+  update: (_params, callback) => callback(null, null),
+  notify_hello: (_params, callback) => callback(null, null),
+  notify_sum: (_params, callback) => callback(null, null),
+});
+
+server.http().listen(Number(process.argv[2]), "127.0.0.1");
