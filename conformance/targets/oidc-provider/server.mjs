@@ -1,7 +1,7 @@
 /**
  * oidc-provider as its documentation sets it up: pages of its own for login and consent (`example/routes/koa.js` there),
- * clients from `target.json`, the grants and endpoints that are off by default switched on, all policies as they come
- * but one (`issueRefreshToken`).
+ * clients from `target.json`, the grants and endpoints that are off by default switched on. Policies are as they come but
+ * those that say otherwise below.
  *
  *   node server.mjs PORT
  *
@@ -34,7 +34,6 @@ const MORE = {
 
 const provider = new Provider(issuer, {
   clients: Object.entries(vars.clients).map(toMetadata),
-  clientDefaults: { grant_types: ["authorization_code", "refresh_token"] },
   scopes: ["openid", "offline_access", "profile", "admin"],
   claims: { openid: ["sub"], profile: ["name"] },
   findAccount: (_ctx, id) =>
@@ -50,10 +49,17 @@ const provider = new Provider(issuer, {
     introspection: { enabled: true },
     revocation: { enabled: true },
     registration: { enabled: true },
-    resourceIndicators: { getResourceServerInfo },
+    resourceIndicators: { getResourceServerInfo, useGrantedResource: () => true },
   },
+  rotateRefreshToken: true,
   // Whoever is registered for refresh tokens gets them; the default also asks for the scope offline_access.
   issueRefreshToken: (_ctx, client) => client.grantTypeAllowed("refresh_token"),
+});
+// Its own pages and answers carry no policy; its example adds one with helmet.
+provider.use((ctx, next) => {
+  ctx.set("content-security-policy", "default-src 'self'; frame-ancestors 'self'");
+  ctx.set("referrer-policy", "no-referrer");
+  return next();
 });
 provider.on("server_error", (_ctx, error) => console.error(error));
 
@@ -98,6 +104,11 @@ async function interact(request, response, uid, action) {
     const consent = { grantId: await grant.save() };
     return provider.interactionFinished(request, response, { consent }, { mergeWithLastSubmission: true });
   }
+  const client = await provider.Client.find(params.client_id);
+  const shown = (client.clientName ?? client.clientId).replace(
+    /[&<>"']/g,
+    (sign) => `&#${sign.charCodeAt(0)};`,
+  );
   const fields = prompt.name === "login" ? '<input name="name"><input name="password" type="password">' : "";
   const step = prompt.name === "login" ? "login" : "confirm";
   response.writeHead(200, {
@@ -107,7 +118,7 @@ async function interact(request, response, uid, action) {
     "referrer-policy": "no-referrer",
   });
   response.end(
-    `<!doctype html><title>${step}</title>` +
+    `<!doctype html><title>${step}</title><p>${shown}</p>` +
       `<form method="post" action="/interaction/${uid}/${step}">${fields}<button>${step}</button></form>`,
   );
 }
@@ -138,6 +149,7 @@ function toMetadata([name, client]) {
       jwks: { keys: [publicKey] },
     }),
     ...(!secret && !key && { token_endpoint_auth_method: "none" }),
+    grant_types: ["authorization_code", "refresh_token"],
     redirect_uris,
     ...MORE[name],
   };
