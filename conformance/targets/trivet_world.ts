@@ -45,7 +45,8 @@ export interface Described {
 const MORE: Readonly<Record<string, Partial<ClientRegistration>>> = {
   service: { scope: "profile read", grant_types: ["client_credentials"] },
   code_only: { grant_types: ["authorization_code"] },
-  assertion: { grant_types: ["client_credentials"] },
+  assertion: { grant_types: ["authorization_code", "client_credentials"] },
+  pushing: { require_pushed_authorization_requests: true },
   no_code: { grant_types: ["client_credentials"] },
 };
 
