@@ -145,7 +145,7 @@ export const RPC_ANSWERS: readonly Mutant[] = [
     ),
   },
   {
-    name: "jsonrpc/params-of-any-kind",
+    name: "jsonrpc/scalar-params-answered",
     fault: "Answers requests whose params are no list and no object",
     wrap: faultyResponses(
       RPC,
@@ -159,7 +159,7 @@ export const RPC_ANSWERS: readonly Mutant[] = [
       "invalid_request/params-number",
       "invalid_request/params-boolean",
     ),
-    mayBreak: names("examples/invalid-request"),
+    mayBreak: names("examples/invalid-request", "examples/params-"),
   },
   {
     name: "jsonrpc/batch-first-only",

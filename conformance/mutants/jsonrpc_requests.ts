@@ -93,6 +93,15 @@ export const RPC_REQUESTS: readonly Mutant[] = [
     breaks: names("request/id-null"),
   },
   {
+    name: "jsonrpc/params-of-any-kind",
+    fault: "Takes params that are no list and no object for none",
+    wrap: faultyCalls(RPC, (call) => {
+      const { params: _, ...rest } = call;
+      return has(call, "params", "string", "number", "boolean") ? rest : call;
+    }),
+    breaks: names("examples/params-text", "examples/params-number", "examples/params-boolean"),
+  },
+  {
     name: "jsonrpc/answers-notifications",
     fault: "Answers notifications",
     wrap: faultyMessages(RPC, (value) => isNotification(value) ? { ...value, id: null } : value),

@@ -57,6 +57,18 @@ export const MCP_DOORS: readonly Mutant[] = [
     mayBreak: names("authorization/"),
   },
   {
+    name: "mcp/token-for-post-alone",
+    fault: "Opens streams and ends sessions without a token",
+    wrap: faultyAnswers(MCP, (answer, request) => {
+      if (answer.status !== 401 || request.method === "POST") return answer;
+      const headers = { "content-type": "text/event-stream" };
+      return request.method === "GET"
+        ? new Response(": open\n\n", { headers })
+        : new Response(null, { status: 204 });
+    }),
+    breaks: names("authorization/get-without-token", "authorization/delete-without-token"),
+  },
+  {
     name: "mcp/any-token",
     fault: "Takes any bearer token",
     wrap: letIn((request) => scheme(request) === "bearer"),
