@@ -41,11 +41,16 @@ export interface Described {
   };
 }
 
+const DEVICE = "urn:ietf:params:oauth:grant-type:device_code";
+
 /** What a client may do beyond what follows from its secret and redirect URIs. */
 const MORE: Readonly<Record<string, Partial<ClientRegistration>>> = {
   service: { scope: "profile read", grant_types: ["client_credentials"] },
   code_only: { grant_types: ["authorization_code"] },
   assertion: { grant_types: ["authorization_code", "client_credentials"] },
+  device: { grant_types: [DEVICE] },
+  device_other: { grant_types: [DEVICE] },
+  device_with_secret: { grant_types: [DEVICE] },
   pushing: { require_pushed_authorization_requests: true },
   no_code: { grant_types: ["client_credentials"] },
 };
