@@ -105,7 +105,7 @@ async function interact(request, response, uid, action) {
     return provider.interactionFinished(request, response, { consent }, { mergeWithLastSubmission: true });
   }
   const client = await provider.Client.find(params.client_id);
-  const shown = (client.clientName ?? client.clientId).replace(
+  const shown = `${client.clientName ?? client.clientId}, ${params.redirect_uri}`.replace(
     /[&<>"']/g,
     (sign) => `&#${sign.charCodeAt(0)};`,
   );
