@@ -13,13 +13,13 @@ import {
   memoryStore,
   type RequestContext,
   type Store,
-  tool,
   type Trivet,
 } from "../../src/mod.ts";
 import type { SkillFolder } from "../../src/skills/folder.ts";
 import { apiKeyKey } from "../../src/skills/records.ts";
 import type { ModuleTarget } from "../runner/target_file.ts";
 import { exampleMethods } from "./example_methods.ts";
+import { type ToolNames, vectorTools } from "./trivet_tools.ts";
 
 interface Registered {
   readonly id: string;
@@ -37,7 +37,7 @@ export interface Described {
     readonly clients: Readonly<Record<string, Registered>>;
     readonly users: Readonly<Record<string, { readonly name: string; readonly password: string }>>;
     readonly keys: Readonly<Record<string, string>>;
-    readonly mcp: { readonly scoped_tool: string; readonly missing_scope: string };
+    readonly mcp: ToolNames;
   };
 }
 
@@ -51,6 +51,7 @@ const MORE: Readonly<Record<string, Partial<ClientRegistration>>> = {
   device: { grant_types: [DEVICE] },
   device_other: { grant_types: [DEVICE] },
   device_with_secret: { grant_types: [DEVICE] },
+  dpop_bound: { dpop_bound_access_tokens: true },
   pushing: { require_pushed_authorization_requests: true },
   no_code: { grant_types: ["client_credentials"] },
 };
@@ -132,12 +133,6 @@ async function newWorld(
     const value = { id: `key_${name}`, name, workspace, scopes, created: now() };
     await store.commit({ set: [{ key: apiKeyKey(secretDigest(secret)), value }] });
   }
-  const needsScope = tool({
-    name: vars.mcp.scoped_tool,
-    description: "Needs a scope",
-    scopes: [vars.mcp.missing_scope],
-    run: () => "It was called",
-  });
   const trivet: Trivet = createTrivet({
     issuer: base,
     store,
@@ -148,7 +143,8 @@ async function newWorld(
       auth: "required",
       initialScope: "profile",
       pageSize: 25,
-      definitions: [...everything(() => trivet.mcp!), needsScope],
+      sse: true,
+      definitions: [...everything(() => trivet.mcp!), ...vectorTools(vars.mcp)],
     },
   });
   return { trivet, store };
