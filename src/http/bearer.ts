@@ -27,35 +27,41 @@ export interface Principal {
   readonly authorizationDetails?: readonly Readonly<Record<string, unknown>>[];
 }
 
+/** What a DPoP challenge tells beside the error (RFC 9449 §7.1 and §9). */
+export interface DpopChallenge {
+  /** The algorithms of proofs that are taken. */
+  readonly algs: readonly string[];
+  /** What the next proof must hold. */
+  readonly nonce?: string | undefined;
+}
+
 /** Credentials that do not hold, and what to say of them (RFC 6750 §3.1, RFC 9449 §7.1). */
 export class TokenRefusal {
   readonly error: "invalid_token" | "invalid_dpop_proof" | "use_dpop_nonce";
   readonly description: string;
-  readonly scheme: "Bearer" | "DPoP";
-  /** What the next proof must hold. */
-  readonly nonce: string | undefined;
+  /** What the next proof must be, where the token came with one or should have. */
+  readonly dpop: DpopChallenge | undefined;
 
-  constructor(
-    error: TokenRefusal["error"],
-    description: string,
-    scheme: TokenRefusal["scheme"] = "Bearer",
-    nonce?: string,
-  ) {
+  constructor(error: TokenRefusal["error"], description: string, dpop?: DpopChallenge) {
     this.error = error;
     this.description = description;
-    this.scheme = scheme;
-    this.nonce = nonce;
+    this.dpop = dpop;
   }
 
   /** The `WWW-Authenticate` field and what comes with it. */
   challenge(members: Readonly<Record<string, string | undefined>> = {}): Fields {
     const value = bearerChallenge(
-      { error: this.error, error_description: this.description, ...members },
-      this.scheme,
+      {
+        error: this.error,
+        error_description: this.description,
+        ...members,
+        algs: this.dpop?.algs.join(" "),
+      },
+      this.dpop ? "DPoP" : "Bearer",
     );
     return [
       ["www-authenticate", value],
-      ...(this.nonce === undefined ? [] : [["dpop-nonce", this.nonce] as const]),
+      ...(this.dpop?.nonce === undefined ? [] : [["dpop-nonce", this.dpop.nonce] as const]),
     ];
   }
 }
@@ -82,7 +88,7 @@ export function readBearer(request: Request): string | undefined {
  */
 export function bearerChallenge(
   members: Readonly<Record<string, string | undefined>>,
-  scheme: TokenRefusal["scheme"] = "Bearer",
+  scheme: "Bearer" | "DPoP" = "Bearer",
 ): string {
   const parts = Object.entries(members)
     .filter(([, value]) => value !== undefined)

@@ -38,6 +38,11 @@ for (const accessTokenFormat of ["opaque", "jwt"] as const) {
     assert.equal([bearer.status, /^Bearer error="invalid_token"/.test(bearer.challenge)], [401, true]);
     const bare = await askUser(server, access_token, undefined);
     assert.equal([bare.status, /^DPoP error="invalid_dpop_proof"/.test(bare.challenge)], [401, true]);
+    assert.match(
+      bare.challenge,
+      / algs="ES256 EdDSA RS256 PS256"$/,
+      "RFC 9449 section 7.1: which proofs are taken",
+    );
     const other = await askUser(
       server,
       access_token,

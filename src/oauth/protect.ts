@@ -4,7 +4,8 @@
  *
  * @module
  */
-import { type Principal, readBearer, TokenRefusal } from "../http/bearer.ts";
+import { JWS_ALGORITHMS } from "../crypto/jws.ts";
+import { type DpopChallenge, type Principal, readBearer, TokenRefusal } from "../http/bearer.ts";
 import type { RequestContext } from "../http/service.ts";
 import { findAccessToken } from "./access_token.ts";
 import type { AuthorizationServer } from "./authorization_server.ts";
@@ -18,6 +19,8 @@ import { expandScopes } from "./scope.ts";
 /** The one workspace of everybody who comes with a token of this server. */
 const WORKSPACE = "default";
 const UNKNOWN = "The access token is unknown, expired or revoked";
+/** What is said to whoever comes with the DPoP scheme. */
+const PROOFS: DpopChallenge = { algs: JWS_ALGORITHMS };
 /** What scopes bring along, by their text: there are few, and every request asks. */
 const expanded = new WeakMap<AuthorizationServer, Map<string, ReadonlySet<string>>>();
 const MOST_REMEMBERED = 1000;
@@ -44,8 +47,8 @@ export async function authenticateRequest(
   const presented = proven ?? readBearer(request);
   // RFC 6750 §3.1: what shows no token is no attempt.
   if (presented === undefined) return "none";
-  const scheme = proven === undefined ? "Bearer" : "DPoP";
-  const refuse = (description: string) => new TokenRefusal("invalid_token", description, scheme);
+  const dpop = proven === undefined ? undefined : PROOFS;
+  const refuse = (description: string) => new TokenRefusal("invalid_token", description, dpop);
   const token = (await findAccessToken(as, presented))?.token;
   if (!token) return refuse(UNKNOWN);
   if (!isFor(as, token.resource, resource)) {
@@ -79,15 +82,15 @@ async function checkProof(
   try {
     const proof = await checkDpopProof(as, request, presented);
     if (!proof) {
-      return new TokenRefusal("invalid_dpop_proof", "Send a DPoP proof with the access token", "DPoP");
+      return new TokenRefusal("invalid_dpop_proof", "Send a DPoP proof with the access token", PROOFS);
     }
     if (proof.jkt === jkt) return undefined;
-    return new TokenRefusal("invalid_token", "The access token is bound to another key", "DPoP");
+    return new TokenRefusal("invalid_token", "The access token is bound to another key", PROOFS);
   } catch (error) {
     if (!(error instanceof OAuthError)) throw error;
     const nonce = error.fields.find(([name]) => name === "dpop-nonce")?.[1];
     const code = error.code === "use_dpop_nonce" ? "use_dpop_nonce" : "invalid_dpop_proof";
-    return new TokenRefusal(code, error.message, "DPoP", nonce);
+    return new TokenRefusal(code, error.message, { ...PROOFS, nonce });
   }
 }
 
