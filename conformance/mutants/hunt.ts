@@ -10,6 +10,7 @@ import { runAll } from "../runner/run.ts";
 import { moduleSender } from "../runner/send_module.ts";
 import { openTarget, type Target } from "../runner/target.ts";
 import type { Procedure } from "../runner/target_file.ts";
+import type { Result } from "../runner/vector.ts";
 import { start } from "../targets/trivet.ts";
 import type { Handler, Mutant } from "./mutant.ts";
 
@@ -22,16 +23,19 @@ export interface Hunt {
   readonly vectors: readonly Loaded[];
   /** Trivet without a fault: features, variables and procedures are its. */
   readonly sound: Target;
-  /** Vectors that do not pass without any fault either. */
-  readonly redBefore: ReadonlySet<string>;
+  /** Vectors that do not pass without any fault either, and why. */
+  readonly redBefore: ReadonlyMap<string, string>;
+  /** Paths that a vector asked of Trivet without a fault. */
+  readonly paths: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
 export interface Caught {
-  readonly mutant: Mutant;
   readonly red: readonly string[];
-  /** Named in `breaks`, and green all the same. */
+  /** Of these, those that were asked and answered wrongly: not `setup`, which says that the question never came. */
+  readonly failed: readonly string[];
+  /** Named in `breaks`, and not among those that failed. */
   readonly missed: readonly string[];
-  /** Red, and neither in `breaks` nor in `mayBreak`. */
+  /** Red, and neither in `breaks` nor in `mayBreak`, nor stopped with a reason. */
   readonly beyond: readonly string[];
 }
 
@@ -42,43 +46,56 @@ export async function prepare(mutants: readonly Mutant[]): Promise<Hunt> {
   const sound = await openTarget({ module: MODULE });
   const asked = vectors.filter((each) => !isSlow(each) || mutants.some((mutant) => names(mutant, each)));
   const results = await runAll(asked, { target: sound, seed: SEED, mostWaiting: 0 });
-  const redBefore = results.filter(({ outcome }) => outcome !== "pass").map(({ name }) => name);
-  return { vectors, sound, redBefore: new Set(redBefore) };
+  const red = results.filter(({ outcome }) => outcome !== "pass");
+  return {
+    vectors,
+    sound,
+    redBefore: new Map(red.map(({ name, outcome, reason }) => [name, `${outcome}: ${reason}`])),
+    paths: new Map(results.map((result) => [result.name, pathsOf(result)])),
+  };
 }
 
-const suiteOf = ({ name }: Mutant): string => name.split("/")[0]!;
+export const suiteOf = ({ name }: { readonly name: string }): string => name.split("/")[0]!;
 
 const names = ({ breaks }: Mutant, { name }: Loaded): boolean => breaks.includes(name);
 
 /** What costs much is asked of mutants that name it. */
 const isSlow = ({ vector }: Loaded): boolean => vector.slow === true;
 
+function pathsOf({ exchanges }: Result): ReadonlySet<string> {
+  return new Set(exchanges.map(({ request }) => /^\S+ ([^\s?]*)/.exec(request)?.[1] ?? ""));
+}
+
 /** @param all every vector, not only those that have to turn red */
-export async function hunt(
-  mutant: Mutant,
-  { vectors, sound, redBefore }: Hunt,
-  all: boolean,
-): Promise<Caught> {
-  const unknown = mutant.breaks.filter((name) => !vectors.some((each) => each.name === name));
+export async function hunt(mutant: Mutant, hunting: Hunt, all: boolean): Promise<Caught> {
+  const { vectors, sound, redBefore } = hunting;
+  const { breaks, stops } = mutant;
+  const unknown = breaks.filter((name) => !vectors.some((each) => each.name === name));
   if (unknown.length > 0) throw new TypeError(`"${mutant.name}" breaks what is no vector: ${unknown}`);
-  const folder = `${suiteOf(mutant)}/`;
-  const asked = vectors.filter((each) =>
-    names(mutant, each) || all && each.name.startsWith(folder) && !isSlow(each)
-  );
+  const asked = vectors.filter((each) => names(mutant, each) || all && mayMeet(mutant, each, hunting));
   const { target, close } = await infect(mutant, sound);
   const results = await runAll(asked, { target, seed: SEED, mostWaiting: 0 });
   await close();
-  const red = results.filter(({ name, outcome }) => outcome !== "pass" && !redBefore.has(name))
-    .map(({ name }) => name);
-  const mayBreak = mutant.mayBreak ?? [];
+  const red = results.filter(({ name, outcome }) => outcome !== "pass" && !redBefore.has(name));
+  const failed = red.filter(({ outcome }) => /^(fail|warn|observe)$/.test(outcome)).map(({ name }) => name);
+  const allowed = Object.values(mutant.mayBreak ?? []).flat();
+  const isAllowed = ({ name, outcome }: Result): boolean =>
+    breaks.includes(name) || allowed.some((start) => name.startsWith(start)) ||
+    stops !== undefined && outcome === "setup";
   return {
-    mutant,
-    red,
-    missed: mutant.breaks.filter((name) => !red.includes(name)),
-    beyond: red.filter((name) =>
-      !mutant.breaks.includes(name) && !mayBreak.some((start) => name.startsWith(start))
-    ),
+    red: red.map(({ name }) => name),
+    failed,
+    missed: breaks.filter((name) => !failed.includes(name)),
+    beyond: red.filter((result) => !isAllowed(result)).map(({ name }) => name),
   };
+}
+
+/** Until its first request to where the fault is, a vector meets Trivet as it is. */
+function mayMeet(mutant: Mutant, vector: Loaded, { paths }: Hunt): boolean {
+  const { wrap, store, isTimeless } = mutant;
+  if (suiteOf(vector) !== suiteOf(mutant) || isSlow(vector)) return false;
+  const path = store || isTimeless ? undefined : wrap?.path;
+  return path === undefined || paths.get(vector.name)?.has(path) !== false;
 }
 
 async function infect(

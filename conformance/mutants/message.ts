@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Wrap } from "./mutant.ts";
+import type { Handler, Wrap } from "./mutant.ts";
 
 export const TOKEN = "/oauth/token";
 export const AUTHORIZE = "/oauth/authorize";
@@ -13,12 +13,21 @@ export const REGISTER = "/oauth/register";
 
 export const pathOf = (request: Request): string => new URL(request.url).pathname;
 
+/** A fault of one path: what goes elsewhere does not meet it. */
+export function at(path: string, wrap: (next: Handler) => Handler): Wrap {
+  const limited = (next: Handler): Handler => {
+    const faulty = wrap(next);
+    return async (request) => await (pathOf(request) === path ? faulty : next)(request);
+  };
+  return Object.assign(limited, { path });
+}
+
 /** Changes requests to one path, and leaves the others alone. */
 export function faultyRequests(
   path: string,
   change: (request: Request) => Request | Promise<Request>,
 ): Wrap {
-  return (next) => async (request) => await next(pathOf(request) === path ? await change(request) : request);
+  return at(path, (next) => async (request) => await next(await change(request)));
 }
 
 /** Changes answers of one path (of all: `undefined`). */
@@ -26,10 +35,8 @@ export function faultyAnswers(
   path: string | undefined,
   change: (answer: Response, request: Request) => Response | Promise<Response>,
 ): Wrap {
-  return (next) => async (request) => {
-    const answer = await next(request);
-    return path === undefined || pathOf(request) === path ? await change(answer, request) : answer;
-  };
+  const wrap = (next: Handler): Handler => async (request) => await change(await next(request), request);
+  return path === undefined ? wrap : at(path, wrap);
 }
 
 /** Changes the parameters of forms. */

@@ -9,17 +9,23 @@ import type { Commit, Entry, Store } from "../../src/store/store.ts";
 export type Handler = (request: Request) => Promise<Response>;
 
 /** Puts a fault before or behind a server. */
-export type Wrap = (next: Handler) => Handler;
+export interface Wrap {
+  (next: Handler): Handler;
+  /** The only path at which the fault shows. Vectors that never ask there need not be asked. */
+  readonly path?: string;
+}
 
 export interface Mutant {
   /** Folder and words, as a vector's name. */
   readonly name: string;
   /** What the server does wrong. */
   readonly fault: string;
-  /** Vectors that have to turn red. */
+  /** Vectors that have to fail: each asks for what is wrong here. */
   readonly breaks: readonly string[];
-  /** Vectors, or beginnings of their names, that may turn red besides. */
-  readonly mayBreak?: readonly string[];
+  /** Vectors, or beginnings of their names, that may turn red besides: under the reason why, or a bare list. */
+  readonly mayBreak?: Readonly<Record<string, readonly string[]>> | readonly string[];
+  /** Why vectors may come to `setup`: the fault takes from them what they need to ask their question. */
+  readonly stops?: string;
   /** Called once for each run, so that a fault may remember. */
   readonly wrap?: Wrap;
   readonly store?: (store: Store) => Store;
