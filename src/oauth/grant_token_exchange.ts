@@ -29,7 +29,9 @@ export async function grantTokenExchange(
 ): Promise<TokenResponse> {
   const { client, form, cnf } = call;
   const subject = await readToken(as, form, "subject");
-  const actor = form.has("actor_token") ? await readToken(as, form, "actor") : undefined;
+  // A type alone is refused too (RFC 8693 §2.1): who sends it believes that it named an actor.
+  const hasActor = form.has("actor_token") || form.has("actor_token_type");
+  const actor = hasActor ? await readToken(as, form, "actor") : undefined;
   const wanted = form.get("requested_token_type");
   if (wanted !== undefined && wanted !== ACCESS_TOKEN) {
     throw new OAuthError("invalid_request", `requested_token_type must be ${ACCESS_TOKEN}`);

@@ -122,6 +122,7 @@ for (
       { requested_token_type: "urn:ietf:params:oauth:token-type:refresh_token" },
       "invalid_request",
     ],
+    ["the type of an actor token without one", { actor_token_type: ACCESS_TOKEN }, "invalid_request"],
     ["an actor token that is none", { actor_token: "x", actor_token_type: ACCESS_TOKEN }, "invalid_request"],
   ] as const
 ) {
