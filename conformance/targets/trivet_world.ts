@@ -52,6 +52,7 @@ const MORE: Readonly<Record<string, Partial<ClientRegistration>>> = {
   device_other: { grant_types: [DEVICE] },
   device_with_secret: { grant_types: [DEVICE] },
   dpop_bound: { dpop_bound_access_tokens: true },
+  exchanger: { grant_types: ["urn:ietf:params:oauth:grant-type:token-exchange"] },
   pushing: { require_pushed_authorization_requests: true },
   no_code: { grant_types: ["client_credentials"] },
 };
