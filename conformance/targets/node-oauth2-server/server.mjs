@@ -1,0 +1,113 @@
+/**
+ * @node-oauth/oauth2-server behind Express. Its guide on compliance leaves it to the integration to send what the library
+ * wrote into its `Response`; so it is done here. With `--adapter` it is left to @node-oauth/express-oauth-server instead,
+ * which the guide recommends. Login and consent are this file's own, since the library has none.
+ *
+ *   node server.mjs PORT [--adapter]
+ *
+ * @module
+ */
+import { randomBytes } from "node:crypto";
+import { readFileSync } from "node:fs";
+import process from "node:process";
+import { moveClock } from "../moved_clock.mjs";
+import ExpressOAuthServer from "@node-oauth/express-oauth-server";
+import OAuth2Server from "@node-oauth/oauth2-server";
+import express from "express";
+import { createModel } from "./model.mjs";
+
+const { vars } = JSON.parse(readFileSync(new URL("target.json", import.meta.url), "utf8"));
+const options = {
+  model: createModel(vars),
+  // Public clients refresh without a secret; the model sees to it that others do not.
+  requireClientAuthentication: { refresh_token: false },
+};
+const oauth = process.argv[3] === "--adapter" ? new ExpressOAuthServer(options) : integrate(options);
+const sessions = new Map();
+
+const app = express();
+app.use(async (request, response, next) => await moveClock(request, response) || next());
+app.use(express.urlencoded({ extended: false }));
+
+app.get("/login", (request, response) => page(response, "/login", { back: request.query.back }));
+app.post("/login", (request, response) => {
+  const { name, password, back = "/login" } = request.body;
+  const user = Object.values(vars.users).find((each) => each.name === name && each.password === password);
+  if (!user) return response.status(401).send("Wrong name or password\n");
+  const session = randomBytes(32).toString("base64url");
+  sessions.set(session, { user: { id: user.name }, decision: randomBytes(32).toString("base64url") });
+  response.cookie("session", session, { httpOnly: true, sameSite: "lax" });
+  response.redirect(303, /^\/(?![/\\])/.test(back) ? back : "/login");
+});
+app.get("/consent", (request, response) => {
+  const session = sessions.get(cookieOf(request));
+  page(response, "/authorize", { ...request.query, decision: session?.decision, allowed: "true" });
+});
+
+app.all("/authorize", oauth.authorize({ authenticateHandler: { handle: findUser } }));
+app.post("/token", oauth.token());
+app.all("/api/user", oauth.authenticate(), (_request, response) => {
+  response.json({ user: response.locals.oauth.token.user.id });
+});
+const beyond = { scope: "read", addAcceptedScopesHeader: true, addAuthorizedScopesHeader: true };
+app.get("/api/read", oauth.authenticate(beyond), (_request, response) => response.json({}));
+app.listen(Number(process.argv[2]), "127.0.0.1");
+
+/** Who is signed in, and has been asked. The library calls this once client and redirect URI are found good. */
+function findUser(request, response) {
+  const session = sessions.get(cookieOf(request));
+  if (!session) return sendOn(response, `/login?${new URLSearchParams({ back: request.originalUrl })}`);
+  const isDecided = request.method === "POST" && request.body.decision === session.decision;
+  const isAsked = request.query.client_id === vars.clients.asked.id || request.method === "POST";
+  if (isAsked && !isDecided) return sendOn(response, `/consent?${new URLSearchParams(request.query)}`);
+  return session.user;
+}
+
+function sendOn(response, address) {
+  response.redirect(address);
+  throw new OAuth2Server.OAuthError("The user has to be asked first", { code: 302, name: "interaction" });
+}
+
+/** What the official adapter offers, with the library's response sent whether it throws or not. */
+function integrate(given) {
+  const server = new OAuth2Server(given);
+  const middleware = (method, goesOn) => (more) => async (request, response, next) => {
+    const written = new OAuth2Server.Response(response);
+    try {
+      const result = await server[method](new OAuth2Server.Request(request), written, more);
+      if (goesOn) {
+        response.locals.oauth = { token: result };
+        return next();
+      }
+    } catch (error) {
+      if (written.status !== 302) {
+        written.status = error.code ?? 500;
+        written.body = { error: error.name, error_description: error.message };
+      }
+    }
+    response.set(written.headers).status(written.status).send(written.body);
+  };
+  return {
+    authenticate: middleware("authenticate", true),
+    authorize: middleware("authorize", false),
+    token: middleware("token", false),
+  };
+}
+
+function cookieOf(request) {
+  return /(?:^|; )session=([^;]+)/.exec(request.get("cookie") ?? "")?.[1];
+}
+
+function page(response, action, hidden) {
+  const escape = (text) => String(text).replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`);
+  const inputs = Object.entries(hidden).map(([name, value]) =>
+    `<input type="hidden" name="${escape(name)}" value="${escape(value)}">`
+  );
+  const fields = action === "/login" ? '<input name="name"><input name="password" type="password">' : "";
+  response.set("content-security-policy", "default-src 'none'; frame-ancestors 'none'").send(
+    `<!doctype html><title>${action}</title><form method="post" action="${action}">${
+      inputs.join("")
+    }${fields}` +
+      "<button>Go on</button></form>",
+  );
+}
