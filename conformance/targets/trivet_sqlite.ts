@@ -4,9 +4,9 @@
  * @module
  */
 import { sqliteStore } from "../../src/store/sqlite.ts";
-import type { ModuleTarget } from "../runner/target_file.ts";
 import { start as startTrivet } from "./trivet.ts";
+import type { TrivetTarget } from "./trivet_world.ts";
 
-export function start(): Promise<ModuleTarget> {
+export function start(): Promise<TrivetTarget> {
   return startTrivet({ openStore: (now) => Promise.resolve(sqliteStore(":memory:", { now })) });
 }

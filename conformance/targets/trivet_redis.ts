@@ -1,0 +1,22 @@
+/**
+ * Trivet on Redis, as a target in this process, under names of its own. The server is the one at `TRIVET_TEST_REDIS`, else
+ * on this machine.
+ *
+ * @module
+ */
+import { createClient } from "redis";
+import { redisStore } from "../../src/store/redis.ts";
+import { startOnEngine } from "./trivet_engine.ts";
+import type { TrivetTarget } from "./trivet_world.ts";
+
+export function start(): Promise<TrivetTarget> {
+  return startOnEngine("redis", {
+    open: (address, name, now) => redisStore(`${address}?name=${name}`, { now }),
+    async remove(address, name) {
+      const client = await createClient({ url: address }).connect();
+      const keys = await client.keys(`{${name}}*`);
+      if (keys.length > 0) await client.unlink(keys);
+      await client.close();
+    },
+  });
+}
