@@ -5,11 +5,12 @@
  */
 import { parseArgs } from "node:util";
 
-export const USAGE = `trivet-conformance <suite> [target] [options]
+export const USAGE = `trivet-conformance <suite> <target> [options]
 
 Suites    oauth, jsonrpc, mcp, skills, self, all; a file of one (oauth/pkce); or a path
 
-Target    --target FILE|URL         a target file, or an address
+Target    URL                       an address: what it shows of itself is asked about
+          --target FILE             a target file, which says more (README.md: ten lines)
           --stdio "COMMAND"         a server on standard input and output
           --module FILE             a file that exports fetch, in this process
 
@@ -29,7 +30,7 @@ Options   --only TEXT               vectors whose name contains it (again for mo
           --verbose                 passing vectors as well, and exchanges of those that failed
           --list                    names the vectors and asks nothing
 
-Exit      0 as expected, 1 not, 2 could not run
+Exit      0 as expected, 1 not, 2 could not run or nothing could be asked
 `;
 
 export interface Arguments {
@@ -90,10 +91,19 @@ export function readArguments(args: readonly string[]): Arguments {
   if (since !== undefined && !/^\d{4}-\d{2}-\d{2}$/.test(since)) {
     throw new TypeError(`"--since" must be a date like 2026-11-01, but is "${since}"`);
   }
-  const jobs = number("jobs", values.jobs, 1);
-  const seconds = number("timeout", values.timeout, 0.01);
+  const jobs = number("jobs", values.jobs, 1, 1000);
+  const seconds = number("timeout", values.timeout, 0.01, DAY);
+  const isTarget = (word: string) => /^https?:\/\//.test(word);
+  const addresses = positionals.filter(isTarget);
+  const all = [...addresses, target, stdio, module].filter((each) => each !== undefined);
+  if (addresses.length > 1 || addresses.length > 0 && all.length > 1) {
+    throw new TypeError(
+      `A run has one target, but there are ${all.map((each) => `"${each}"`).join(" and ")}`,
+    );
+  }
   return {
-    suites: positionals,
+    suites: positionals.filter((word) => !isTarget(word)),
+    ...(addresses[0] !== undefined && { target: addresses[0] }),
     ...(target !== undefined && { target }),
     ...(stdio !== undefined && { stdio }),
     ...(module !== undefined && { module }),
@@ -106,7 +116,7 @@ export function readArguments(args: readonly string[]): Arguments {
     ...(jobs !== undefined && { jobs }),
     ...(seconds !== undefined && { seconds }),
     only: values.only ?? [],
-    wait: number("wait", values.wait, 0) ?? 0,
+    wait: number("wait", values.wait, 0, DAY) ?? 0,
     strict: values.strict ?? false,
     slow: values.slow ?? false,
     verbose: values.verbose ?? false,
@@ -116,11 +126,14 @@ export function readArguments(args: readonly string[]): Arguments {
   };
 }
 
-function number(name: string, text: string | undefined, least: number): number | undefined {
+/** Seconds: longer than a timer can be is no number to wait for. */
+const DAY = 86_400;
+
+function number(name: string, text: string | undefined, least: number, most: number): number | undefined {
   if (text === undefined) return undefined;
-  const value = Number(text);
-  if (!(value >= least)) {
-    throw new TypeError(`"--${name}" must be a number of at least ${least}, but is "${text}"`);
+  const value = text.trim() === "" ? NaN : Number(text);
+  if (!(value >= least && value <= most)) {
+    throw new TypeError(`"--${name}" must be a number from ${least} to ${most}, but is "${text}"`);
   }
   return value;
 }

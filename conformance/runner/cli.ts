@@ -53,7 +53,8 @@ async function run(asked: Arguments): Promise<number> {
   }
   const isSelf = vectors.every(({ file }) => file.suite.startsWith("self/"));
   const hasTarget = asked.target !== undefined || asked.stdio !== undefined || asked.module !== undefined;
-  const target = isSelf && !hasTarget ? noTarget() : await openTarget(asked);
+  const kinds = new Set(vectors.map(({ file }) => file.suite.split("/")[0]!));
+  const target = isSelf && !hasTarget ? noTarget() : await openTarget({ ...asked, kinds });
   const seed = asked.seed ?? crypto.randomUUID().slice(0, 8);
   const started = new Date();
   const progress = progressOf(vectors.length, asked.format === "table" ? undefined : false);

@@ -104,7 +104,7 @@ test("what cannot be run is 2, with what to do", async () => {
     [["self", "--level", "PERHAPS"], /must be MUST, SHOULD or MAY/],
     [["self", "--since", "yesterday"], /must be a date/],
     [["self", "--only", "there-is-none"], /no vector fits/],
-    [["oauth", "--target", join(folder, "nothing.json")], /Cannot read the target/],
+    [["oauth", "--target", join(folder, "nothing.json")], /nothing\.json": there is no such file/],
     [["self", "--set", "nothing"], /set/],
   ];
   for (const [args, message] of cases) {

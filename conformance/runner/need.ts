@@ -5,9 +5,27 @@
  */
 import { isMembers, type Members, type Step } from "./vector_file.ts";
 
+/** Names under which targets, and nobody else, give variables. */
+const OF_TARGETS: ReadonlySet<string> = new Set([
+  "clients",
+  "users",
+  "endpoints",
+  "scopes",
+  "resources",
+  "keys",
+  "metadata",
+]);
+const TEMPLATE = /\{\{([a-z_]+)\.([^{}]+)\}\}/g;
+
 /** Needs that nobody has to write: they follow from the steps. */
 export function automaticNeeds(steps: readonly Step[]): string[] {
   const needs = new Set<string>();
+  const own = new Set(
+    steps.flatMap((step) => [step.let, step.with, step.capture].flatMap((all) => Object.keys(all ?? {}))),
+  );
+  for (const [, root = "", rest = ""] of JSON.stringify(steps).matchAll(TEMPLATE)) {
+    if (OF_TARGETS.has(root) && !own.has(root)) needs.add(`var:${root}.${rest}`);
+  }
   for (const step of steps) {
     if (step.call !== undefined) needs.add(`procedure:${step.call}`);
     if (step.raw) needs.add("raw");
@@ -18,19 +36,19 @@ export function automaticNeeds(steps: readonly Step[]): string[] {
   return [...needs];
 }
 
-/** The first need that is not met. `var:a.b` asks for a variable; a clock may be replaced by waiting. */
+/** The needs that are not met. `var:a.b` asks for a variable; a clock may be replaced by waiting. */
 export function missing(
   needs: readonly string[],
   { features, variables }: { readonly features: ReadonlySet<string>; readonly variables: Members },
   mayWait: boolean,
-): string | undefined {
+): string[] {
   const has = (one: string): boolean =>
     one.startsWith("var:")
       ? hasVariable(one.slice("var:".length), variables)
       : features.has(one) || one === "clock" && mayWait;
-  return needs.find((need) =>
-    !need.split("|").some((one) => one.startsWith("!") ? !has(one.slice(1)) : has(one))
-  );
+  const isMet = (need: string) =>
+    need.split("|").some((one) => one.startsWith("!") ? !has(one.slice(1)) : has(one));
+  return [...new Set(needs)].filter((need) => !isMet(need));
 }
 
 function hasVariable(path: string, variables: Members): boolean {

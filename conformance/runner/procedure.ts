@@ -8,7 +8,7 @@ import { askPerson } from "./ask_person.ts";
 import type { Kept } from "./cookie_jar.ts";
 import { within } from "./exchange.ts";
 import { execute, type Program } from "./execute.ts";
-import { NotClaimed, Unexpected, Unfinished } from "./outcome.ts";
+import { KitError, NotClaimed, Unexpected, Unfinished } from "./outcome.ts";
 import { fill } from "./template.ts";
 import { isMembers, type Members, type Step } from "./vector_file.ts";
 import { readRedirect } from "./view.ts";

@@ -8,7 +8,7 @@ import type { Loaded } from "./load.ts";
 import { callProcedure } from "./procedure.ts";
 import { runStep } from "./step.ts";
 import { type Result, type Run, runVector } from "./vector.ts";
-import type { World } from "./world.ts";
+import { newWorld } from "./world.ts";
 
 /** So many vectors in a row without an answer mean that nobody is there. */
 const MOST_GONE = 12;
@@ -70,23 +70,10 @@ function notAsked({ name, vector, strength }: Loaded): Result {
   };
 }
 
-async function reset({ target, seed, mostWaiting }: Run): Promise<void> {
-  if (!target.procedures.has("reset")) return;
-  const world: World = {
-    target,
-    seed,
-    mostWaiting,
-    name: "reset",
-    isSelf: false,
-    variables: structuredClone(target.variables) as Record<string, unknown>,
-    jars: new Map(),
-    streams: new Map(),
-    exchanges: [],
-    stdio: undefined,
-    last: {},
-  };
+async function reset(run: Run): Promise<void> {
+  if (!run.target.procedures.has("reset")) return;
   try {
-    await callProcedure("reset", world, runStep);
+    await callProcedure("reset", newWorld("reset", run), runStep);
   } catch {
     // What a reset would have mended shows in the vectors themselves.
   }

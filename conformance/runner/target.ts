@@ -6,9 +6,9 @@
  */
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { toText } from "./bytes.ts";
-import { exchange, type Limits, type Sender } from "./exchange.ts";
-import { parseJson } from "./match.ts";
+import { discover } from "./discover.ts";
+import { type Limits, type Sender, within } from "./exchange.ts";
+import { probe } from "./probe.ts";
 import { httpSender } from "./send_http.ts";
 import { type FetchHandler, moduleSender } from "./send_module.ts";
 import type { StdioCommand } from "./send_stdio.ts";
@@ -37,6 +37,10 @@ export interface Target {
   /** Absent for a server on stdio. */
   readonly sender: Sender | undefined;
   readonly stdio: StdioCommand | undefined;
+  /** Where its metadata was found. */
+  readonly discovered?: string;
+  /** What it showed of itself, where no `features` say it. */
+  readonly notes?: readonly string[];
   /** Seconds that the target's clock was moved on. */
   advanced: number;
   close(): Promise<void>;
@@ -60,9 +64,10 @@ export async function openTarget(asked: Asked): Promise<Target> {
     ...(asked.jobs !== undefined && { jobs: asked.jobs }),
   };
   const whole = { ...description, limits };
-  if (whole.module) return await openModule(whole, resolve(folder, whole.module));
+  if (whole.module) return await openModule(whole, resolve(folder, whole.module), asked.kinds);
   if (whole.stdio) {
-    return toTarget({ ...whole, stdio: inFolder(whole.stdio, folder) }, undefined, () => Promise.resolve());
+    const stdio = inFolder(whole.stdio, folder);
+    return await look({ ...whole, stdio }, undefined, () => Promise.resolve(), asked.kinds);
   }
   if (!whole.base) {
     throw new TypeError(
@@ -77,64 +82,77 @@ export async function openTarget(asked: Asked): Promise<Target> {
   };
   try {
     await server?.untilReady(sender, whole.base);
-    return toTarget(await discover(whole, sender), sender, close);
+    return await look(whole, sender, close, asked.kinds);
   } catch (error) {
     await close();
     throw error;
   }
 }
 
-async function openModule(description: TargetDescription, path: string): Promise<Target> {
-  const loaded = await import(pathToFileURL(path).href) as Record<string, unknown>;
+const MODULE_SECONDS = 30;
+
+async function openModule(
+  description: TargetDescription,
+  path: string,
+  kinds: ReadonlySet<string> | undefined,
+): Promise<Target> {
+  const own = await within(loadModule(path), MODULE_SECONDS, `The module "${path}"`);
+  const sender = moduleSender((request) => own.fetch!.call(own, request));
+  const features = description.features ?? own.features;
+  const whole = {
+    ...description,
+    ...own,
+    base: own.base ?? description.base ?? "http://localhost",
+    ...(features && { features: [...description.features ?? [], ...own.features ?? []] }),
+    vars: { ...description.vars, ...own.vars },
+    procedures: { ...description.procedures, ...own.procedures },
+    limits: { ...own.limits, ...description.limits },
+  };
+  return await look(whole, sender, async () => await own.close?.(), kinds);
+}
+
+async function loadModule(path: string): Promise<ModuleTarget> {
+  let loaded: Record<string, unknown>;
+  try {
+    loaded = await import(pathToFileURL(path).href) as Record<string, unknown>;
+  } catch (error) {
+    throw new Error(`Cannot load "${path}": ${error instanceof Error ? error.message : error}`, {
+      cause: error,
+    });
+  }
   const own = typeof loaded["start"] === "function"
     ? await (loaded["start"] as () => Promise<ModuleTarget>)()
     : (isMembers(loaded["default"]) ? loaded["default"] : loaded) as ModuleTarget;
-  const fetch = own.fetch ?? loaded["default"];
+  const fetch = own?.fetch ?? loaded["default"];
   if (typeof fetch !== "function") {
     throw new TypeError(
       `Cannot open "${path}": it must export "fetch", a default with "fetch", or "start()"`,
     );
   }
-  const sender = moduleSender((request) => (fetch as FetchHandler).call(own, request));
-  const whole = {
-    ...description,
-    ...own,
-    base: own.base ?? description.base ?? "http://localhost",
-    features: [...description.features ?? [], ...own.features ?? []],
-    vars: { ...description.vars, ...own.vars },
-    procedures: { ...description.procedures, ...own.procedures },
-    limits: { ...own.limits, ...description.limits },
-  };
-  return toTarget(await discover(whole, sender), sender, async () => await own.close?.());
+  if (own.fetch === fetch) return own;
+  return { ...own, fetch: fetch as FetchHandler };
 }
 
-/** Endpoints and metadata by RFC 8414, where a path is given and answers. What is given by hand wins. */
-async function discover(description: TargetDescription, sender: Sender): Promise<TargetDescription> {
-  if (description.discover === undefined) return description;
-  const url = new URL(description.discover, description.base).href;
-  const outgoing = {
-    method: "GET",
-    url,
-    fields: [],
-    without: [],
-    body: undefined,
-    raw: false,
-    wire: undefined,
+/** Asks the target what it is, as far as its description does not say it. */
+async function look(
+  asked: TargetDescription,
+  sender: Sender | undefined,
+  close: () => Promise<void>,
+  kinds: ReadonlySet<string> = new Set(),
+): Promise<Target> {
+  const { description, discovered } = sender
+    ? await discover(asked, sender, limitsOf(asked), kinds.has("oauth"))
+    : { description: asked };
+  const target = { ...toTarget(description, sender, close), ...(discovered !== undefined && { discovered }) };
+  if (description.features !== undefined) return target;
+  const { features, vars, procedures, notes } = await probe(target, kinds);
+  const whole = {
+    ...description,
+    features,
+    vars: { ...vars, ...description.vars },
+    procedures: { ...procedures, ...description.procedures },
   };
-  const { body } = await exchange(sender, outgoing, limitsOf(description));
-  const metadata = parseJson(toText(body));
-  if (!isMembers(metadata)) return description;
-  const found = Object.entries(metadata).flatMap(([name, value]) =>
-    typeof value !== "string"
-      ? []
-      : name === "jwks_uri"
-      ? [["jwks", value]]
-      : name.endsWith("_endpoint")
-      ? [[name.slice(0, -"_endpoint".length), value]]
-      : []
-  );
-  const endpoints = { metadata: url, ...Object.fromEntries(found), ...description.endpoints };
-  return { ...description, endpoints, vars: { metadata, ...description.vars } };
+  return { ...target, ...toTarget(whole, sender, close), notes };
 }
 
 /** `{{base}}` in endpoints and variables; other templates there wait for a vector. */

@@ -7,10 +7,13 @@ import { existsSync, readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import process from "node:process";
 import type { Program } from "./execute.ts";
+import { type JsonFile, readJsonFile } from "./json_file.ts";
+import { checkSchema, type Wrong } from "./schema_check.ts";
 import type { FetchHandler } from "./send_module.ts";
 import type { StdioCommand } from "./send_stdio.ts";
 import type { StartCommand } from "./server_process.ts";
 import { isMembers, type Members, type Step } from "./vector_file.ts";
+import { pointTo } from "./view.ts";
 import type { PageWalk } from "./walk.ts";
 
 /** A procedure of a target: steps, pages, cookies, a program, a question to a person, or a function of a module. */
@@ -38,6 +41,10 @@ export interface TargetDescription {
   readonly endpoints?: Readonly<Record<string, string>>;
   readonly features?: readonly string[];
   readonly vars?: Members;
+  /** Variables that nearly every target has, written outside `vars`. */
+  readonly clients?: Members;
+  readonly users?: Members;
+  readonly scope?: string | null;
   readonly procedures?: Readonly<Record<string, Procedure>>;
   readonly send_headers?: Readonly<Record<string, string>>;
   readonly limits?: { readonly seconds?: number; readonly bytes?: number; readonly jobs?: number };
@@ -57,11 +64,13 @@ export interface Asked {
   readonly module?: string;
   readonly seconds?: number;
   readonly jobs?: number;
+  /** Folders of the vectors that shall be asked. */
+  readonly kinds?: ReadonlySet<string>;
 }
 
 /** The description, and the folder that its paths start from. @throws {TypeError} that says what to do */
 export function readDescription(
-  { target, stdio, module }: Asked,
+  { target, stdio, module, kinds = new Set() }: Asked,
 ): { description: TargetDescription; folder: string } {
   if (stdio !== undefined) {
     const command = stdio.split(/\s+/).filter((part) => part !== "");
@@ -83,25 +92,43 @@ export function readDescription(
     throw new TypeError("Cannot run: name a target by --target file|URL, --stdio command or --module file");
   }
   if (/^https?:\/\//.test(target)) {
-    const oauth = "/.well-known/oauth-authorization-server";
-    return { description: { name: target, base: target, discover: oauth }, folder: process.cwd() };
+    return {
+      description: { name: target, base: target, endpoints: endpointsOf(target, kinds) },
+      folder: process.cwd(),
+    };
   }
   return fileOf(target)!;
 }
 
-function fileOf(path: string | undefined): { description: TargetDescription; folder: string } | undefined {
+/** An address alone is the endpoint of what is asked. */
+function endpointsOf(address: string, kinds: ReadonlySet<string>): Readonly<Record<string, string>> {
+  const url = address.replace(/\/$/, "");
+  const hasPath = new URL(address).pathname !== "/";
+  return {
+    ...(kinds.has("jsonrpc") && { rpc: address }),
+    ...(kinds.has("mcp") && { mcp: address }),
+    ...(kinds.has("skills") && { skills: hasPath ? url : `${url}/v1/skills` }),
+  };
+}
+
+function fileOf(
+  path: string | undefined,
+  children: readonly string[] = [],
+): { description: TargetDescription; folder: string } | undefined {
   if (path === undefined) return undefined;
+  if (children.includes(resolve(path))) {
+    throw new TypeError(`Cannot use the target "${path}": it extends itself`);
+  }
   const folder = dirname(resolve(path));
   const own = withFolder(readTarget(path), folder);
   if (own.extends === undefined) return { description: own, folder };
-  const parent = fileOf(resolve(folder, own.extends))!.description;
+  const parent = fileOf(resolve(folder, own.extends), [...children, resolve(path)])!.description;
   // How the parent is reached is not how this one is.
   const { module: _, start: __, stdio: ___, base: ____, ...kept } = parent;
   const reach = own.module ?? own.start ?? own.stdio ?? own.base;
   const description = {
     ...(reach === undefined ? parent : kept),
     ...own,
-    features: own.features ?? parent.features ?? [],
     endpoints: { ...parent.endpoints, ...own.endpoints },
     vars: { ...parent.vars, ...own.vars },
     procedures: { ...parent.procedures, ...own.procedures },
@@ -122,13 +149,57 @@ function withFolder(description: TargetDescription, folder: string): TargetDescr
   return { ...description, procedures: Object.fromEntries(procedures) };
 }
 
+/** @throws {TypeError} with the place of the first mistake */
 function readTarget(path: string): TargetDescription {
-  let description: unknown;
+  const refuse = (why: string, cause?: unknown): never => {
+    throw new TypeError(`Cannot use the target "${path}": ${why}`, { cause });
+  };
+  let file: JsonFile | undefined;
   try {
-    description = JSON.parse(readFileSync(path, "utf8"));
+    file = readJsonFile(readFileSync(path, "utf8"));
   } catch (error) {
-    throw new TypeError(`Cannot read the target "${path}": ${(error as Error).message}`, { cause: error });
+    const { code, message } = error as { code?: string; message: string };
+    refuse(
+      code === "ENOENT" ? "there is no such file" : code === "EISDIR" ? "it is a folder" : message,
+      error,
+    );
   }
-  if (!isMembers(description)) throw new TypeError(`Cannot read the target "${path}": it must be an object`);
-  return description as TargetDescription;
+  const { value, lineOf } = file!;
+  const wrong = checkSchema(schemaOf("target.schema.json"), value, schemaOf) ?? addressesOf(value as Members);
+  if (wrong) {
+    const place = wrong.path.map((step) => typeof step === "number" ? `[${step}]` : `.${step}`).join("")
+      .slice(1);
+    refuse(`line ${lineOf(wrong.path)}: ${place === "" ? "it" : `"${place}"`} ${wrong.why}`);
+  }
+  const { clients, users, scope, ...rest } = value as TargetDescription;
+  const said = {
+    ...(clients && { clients }),
+    ...(users && { users }),
+    ...(scope !== undefined && { scope }),
+  };
+  return { name: rest.base ?? path, ...rest, vars: { ...said, ...rest.vars } };
+}
+
+/** Addresses that are none. */
+function addressesOf({ base, origins = [] }: Members): Wrong | undefined {
+  const all = [
+    [["base"], base ?? "http://x"] as const,
+    ...(origins as string[]).map((each, at) => [["origins", at], each] as const),
+  ];
+  const found = all.find(([, address]) => !URL.canParse(String(address)));
+  return found &&
+    { path: found[0], why: `must be an address like http://127.0.0.1:8080, but is "${found[1]}"` };
+}
+
+const schemas = new Map<string, unknown>();
+
+/** A schema of the kit, or a part of it: `vector.schema.json#/$defs/step`. */
+function schemaOf(reference: string): unknown {
+  const [name = "", pointer = ""] = reference.split("#");
+  // A reference within a file is one to the vectors': the only schema with parts that the other refers to.
+  const file = name === "" ? "vector.schema.json" : name;
+  const schema = schemas.get(file) ??
+    JSON.parse(readFileSync(new URL(`../${file}`, import.meta.url), "utf8"));
+  schemas.set(file, schema);
+  return pointTo(pointer, schema);
 }

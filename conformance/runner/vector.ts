@@ -9,7 +9,7 @@ import { runStep } from "./step.ts";
 import type { Target } from "./target.ts";
 import type { OutcomeWord, Step } from "./vector_file.ts";
 import type { Loaded } from "./load.ts";
-import { type Exchange, leave, type World } from "./world.ts";
+import { type Exchange, leave, newWorld, type World } from "./world.ts";
 
 export interface Result {
   readonly name: string;
@@ -22,6 +22,8 @@ export interface Result {
   /** Title of the step that ended it. */
   readonly step?: string;
   readonly reason?: string;
+  /** Needs that the target does not meet. */
+  readonly lacks?: readonly string[];
   readonly exchanges: readonly Exchange[];
   /** Nobody answered in its last exchange. */
   readonly isGone: boolean;
@@ -37,17 +39,7 @@ export interface Run {
 export async function runVector(loaded: Loaded, run: Run): Promise<Result> {
   const { vector, file, name, strength } = loaded;
   const start = performance.now();
-  const world: World = {
-    ...run,
-    name,
-    isSelf: file.suite.startsWith("self/"),
-    variables: structuredClone(run.target.variables) as Record<string, unknown>,
-    jars: new Map(),
-    streams: new Map(),
-    exchanges: [],
-    stdio: undefined,
-    last: {},
-  };
+  const world = newWorld(name, run, file.suite.startsWith("self/"));
   const result = (
     outcome: OutcomeWord,
     { step, reason }: { step?: string; reason?: string } = {},
@@ -69,8 +61,11 @@ export async function runVector(loaded: Loaded, run: Run): Promise<Result> {
     ...vector.needs ?? [],
     ...automaticNeeds([...file.before ?? [], ...vector.steps]),
   ];
-  const lacking = missing(needs, run.target, run.mostWaiting > 0);
-  if (lacking) return result("skip", { reason: `the target does not claim "${lacking}"` });
+  const lacks = missing(needs, run.target, run.mostWaiting > 0);
+  if (lacks.length > 0) {
+    const reason = `the target does not claim ${lacks.map((need) => `"${need}"`).join(", ")}`;
+    return { ...result("skip", { reason }), lacks };
+  }
   try {
     const before = await runSteps(file.before ?? [], world);
     if (before) {

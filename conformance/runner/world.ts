@@ -45,6 +45,27 @@ export interface World {
   last: View;
 }
 
+/** An empty world. */
+export function newWorld(
+  name: string,
+  { target, seed, mostWaiting }: Pick<World, "target" | "seed" | "mostWaiting">,
+  isSelf: boolean = false,
+): World {
+  return {
+    target,
+    seed,
+    mostWaiting,
+    name,
+    isSelf,
+    variables: structuredClone(target.variables) as Record<string, unknown>,
+    jars: new Map(),
+    streams: new Map(),
+    exchanges: [],
+    stdio: undefined,
+    last: {},
+  };
+}
+
 /** Seconds since the epoch, by the target's clock. */
 export function nowOf({ target }: World): number {
   return Date.now() / 1000 + target.advanced;

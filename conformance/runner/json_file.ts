@@ -1,0 +1,139 @@
+/**
+ * JSON with places: where a file is no JSON, and on which line each of its members stands, so that a mistake in it is told
+ * with its place on every runtime.
+ *
+ * @module
+ */
+
+/** A file that is no JSON (RFC 8259), with line and column. */
+export class JsonError extends Error {
+  override readonly name = "JsonError";
+}
+
+export interface JsonFile {
+  readonly value: unknown;
+  /** Line of a member, by the names and positions that lead to it. */
+  lineOf(path: readonly (string | number)[]): number;
+}
+
+const MOST_LEVELS = 100;
+const SPACE = /[ \t\r\n]*/y;
+const STRING = /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"/y;
+const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
+const WORD = /true|false|null/y;
+
+/** @throws {JsonError} that says what is wrong, and where */
+export function readJsonFile(text: string): JsonFile {
+  const reader = new Reader(text.replace(/^\ufeff/, ""));
+  return { value: reader.whole(), lineOf: (path) => reader.lineOf(path) };
+}
+
+class Reader {
+  readonly #text: string;
+  readonly #places = new Map<string, number>();
+  #at = 0;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  whole(): unknown {
+    const value = this.#value([]);
+    this.#take(SPACE);
+    if (this.#at < this.#text.length) this.#refuse("something follows the end");
+    return value;
+  }
+
+  lineOf(path: readonly (string | number)[]): number {
+    for (let length = path.length; length > 0; length--) {
+      const place = this.#places.get(JSON.stringify(path.slice(0, length)));
+      if (place !== undefined) return this.#line(place);
+    }
+    return 1;
+  }
+
+  #value(path: readonly (string | number)[]): unknown {
+    this.#take(SPACE);
+    const key = JSON.stringify(path);
+    if (!this.#places.has(key)) this.#places.set(key, this.#at);
+    if (path.length > MOST_LEVELS) this.#refuse(`it nests deeper than ${MOST_LEVELS} levels`);
+    const first = this.#text[this.#at];
+    if (first === "{") return this.#object(path);
+    if (first === "[") return this.#list(path);
+    const scalar = first === '"' ? this.#take(STRING) : this.#take(NUMBER) ?? this.#take(WORD);
+    if (scalar === undefined) {
+      this.#refuse(first === '"' ? "a text does not end on its line" : this.#unexpected());
+    }
+    return JSON.parse(scalar!);
+  }
+
+  #object(path: readonly (string | number)[]): Record<string, unknown> {
+    const members: [string, unknown][] = [];
+    const names = new Set<string>();
+    this.#at++;
+    while (!this.#is("}")) {
+      if (members.length > 0 && !this.#is(",")) this.#refuse(this.#unexpected('"," or "}"'));
+      this.#take(SPACE);
+      const start = this.#at;
+      const written = this.#take(STRING);
+      if (written === undefined) {
+        this.#refuse(
+          this.#text[start] === "}" ? 'a "," stands before "}"' : this.#unexpected("a name in quotes"),
+        );
+      }
+      const name: string = JSON.parse(written!);
+      if (names.has(name)) this.#refuse(`"${name}" is there twice`, start);
+      names.add(name);
+      this.#places.set(JSON.stringify([...path, name]), start);
+      if (!this.#is(":")) this.#refuse(this.#unexpected('":"'));
+      members.push([name, this.#value([...path, name])]);
+    }
+    return Object.fromEntries(members);
+  }
+
+  #list(path: readonly (string | number)[]): unknown[] {
+    const items: unknown[] = [];
+    this.#at++;
+    while (!this.#is("]")) {
+      if (items.length > 0) {
+        if (!this.#is(",")) this.#refuse(this.#unexpected('"," or "]"'));
+        this.#take(SPACE);
+        if (this.#text[this.#at] === "]") this.#refuse('a "," stands before "]"');
+      }
+      items.push(this.#value([...path, items.length]));
+    }
+    return items;
+  }
+
+  #is(letter: string): boolean {
+    this.#take(SPACE);
+    if (this.#text[this.#at] !== letter) return false;
+    this.#at++;
+    return true;
+  }
+
+  #take(pattern: RegExp): string | undefined {
+    pattern.lastIndex = this.#at;
+    const found = pattern.exec(this.#text)?.[0];
+    if (found !== undefined) this.#at += found.length;
+    return found;
+  }
+
+  #unexpected(wanted = "a value"): string {
+    this.#take(SPACE);
+    const rest = this.#text.slice(this.#at, this.#at + 20).split("\n")[0]!;
+    if (this.#at >= this.#text.length) return `it ends where ${wanted} must stand`;
+    if (/^\/[/*]/.test(rest)) return "JSON has no comments";
+    if (rest.startsWith("'")) return "JSON has double quotes only";
+    return `${wanted} must stand where ${JSON.stringify(rest)} does`;
+  }
+
+  #line(place: number): number {
+    return this.#text.slice(0, place).split("\n").length;
+  }
+
+  #refuse(why: string, place = this.#at): never {
+    const column = place - this.#text.lastIndexOf("\n", place - 1);
+    throw new JsonError(`line ${this.#line(place)}, column ${column}: ${why}`);
+  }
+}
