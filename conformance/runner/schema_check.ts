@@ -72,8 +72,9 @@ function checkChoices(schema: Members, value: unknown, schemas: Schemas, path: P
   if (schema["not"] !== undefined && !checkSchema(schema["not"], value, schemas, path)) {
     return { path, why: "has members that do not go together" };
   }
-  const isIf = schema["if"] !== undefined && !checkSchema(schema["if"], value, schemas, path);
-  return isIf ? checkSchema(schema["then"], value, schemas, path) : undefined;
+  if (schema["if"] === undefined) return undefined;
+  const isIf = !checkSchema(schema["if"], value, schemas, path);
+  return checkSchema(schema[isIf ? "then" : "else"], value, schemas, path);
 }
 
 function best(all: readonly Wrong[], choices: readonly unknown[], value: unknown, schemas: Schemas): Wrong {
@@ -123,6 +124,9 @@ function checkMembers(schema: Members, value: Members, schemas: Schemas, path: P
   }
   for (const [name, member] of Object.entries(value)) {
     const place = [...path, name];
+    if (checkSchema(schema["propertyNames"], name, schemas, place)) {
+      return { path: place, why: "is no name that may stand here" };
+    }
     if (Object.hasOwn(known, name)) {
       const found = checkSchema(known[name], member, schemas, place);
       if (found) return found;
