@@ -6,7 +6,8 @@
  */
 import { type Fields, respond } from "../http/response.ts";
 import { INVALID_REQUEST } from "../jsonrpc/error.ts";
-import { eraOfHeaders, eraOfRevision } from "./era.ts";
+import { eraOfHeaders, eraOfRevision, MODERN_ERA } from "./era.ts";
+import { unsupportedVersion } from "./error.ts";
 import type { Answers } from "./http_answer.ts";
 import {
   acceptsStream,
@@ -30,6 +31,10 @@ export function createSessionHandler(
     if (isRefusal(principal)) return principal;
     const id = headers.get("mcp-session-id");
     const era = eraOfHeaders(headers);
+    if (id !== null && !era) {
+      const error = unsupportedVersion(headers.get("mcp-protocol-version")!);
+      return answers.write({ id: undefined, error }, MODERN_ERA, principal);
+    }
     if (id === null || !era || era.profile === "modern") return answers.useAnotherMethod("POST, OPTIONS");
     const session = await sessions.open(id, principal);
     if (!session) return answers.noSession(era);

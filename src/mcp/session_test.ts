@@ -38,6 +38,20 @@ test("initialize gives an id of visible ASCII; another instance takes it; DELETE
   assert.is((await other("GET")).status, 404);
 });
 
+test("GET and DELETE of a revision that is not served are 400, and the session goes on", async () => {
+  const { request, other } = await session(newServer({}).server);
+  for (const version of ["1999-01-01", "2025-11-25, 2025-11-25", "newest"]) {
+    for (const method of ["GET", "DELETE"] as const) {
+      assert.is(
+        (await other(method, { "mcp-protocol-version": version })).status,
+        400,
+        `${method} ${version}`,
+      );
+    }
+  }
+  assert.is((await request("tools/list")).status, 200);
+});
+
 test("an id that was changed, made up, or is over its time is 404", async () => {
   let now = Date.now();
   const { server } = newServer({ now: () => now });
