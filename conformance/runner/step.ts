@@ -32,7 +32,8 @@ export async function runStep(step: Step, world: World): Promise<void> {
   const view = await checkViews(expected, views, variables);
   world.last = view;
   for (const [variable, source] of Object.entries(step.capture ?? {})) {
-    const value = read(fill(source, variables) as Members, view);
+    const { else: otherwise, ...wanted } = fill(source, variables) as Members;
+    const value = read(wanted, view) ?? otherwise;
     if (value === undefined) {
       throw new Unexpected(`"${variable}" cannot be captured: the answer has no ${JSON.stringify(source)}`);
     }
