@@ -53,6 +53,7 @@ const MORE: Readonly<Record<string, Partial<ClientRegistration>>> = {
   device_with_secret: { grant_types: [DEVICE] },
   dpop_bound: { dpop_bound_access_tokens: true },
   exchanger: { grant_types: ["urn:ietf:params:oauth:grant-type:token-exchange"] },
+  jwt: { access_token_format: "jwt" },
   pushing: { require_pushed_authorization_requests: true },
   no_code: { grant_types: ["client_credentials"] },
 };
@@ -75,6 +76,8 @@ export interface WorldOptions {
   readonly openStore?: (now: () => number) => Promise<Store>;
   /** Whether bearer tokens alone mean OpenAI's dialect of the Skills API. */
   readonly openai?: boolean;
+  /** Whether DPoP proofs must hold a nonce. */
+  readonly dpopNonce?: boolean;
 }
 
 /** A target in this process. */
@@ -121,7 +124,7 @@ export function withControl(target: TrivetTarget): TrivetTarget["fetch"] {
 }
 
 async function newWorld(
-  { described: { vars }, folder, openStore, openai = false }: WorldOptions,
+  { described: { vars }, folder, openStore, openai = false, dpopNonce = false }: WorldOptions,
   base: string,
   now: () => number,
 ): Promise<{ readonly trivet: Trivet; readonly store: Store }> {
@@ -138,7 +141,11 @@ async function newWorld(
     issuer: base,
     store,
     now,
-    oauth: { clients: Object.entries(vars.clients).map(toRegistration), passwordIterations: 1000 },
+    oauth: {
+      clients: Object.entries(vars.clients).map(toRegistration),
+      passwordIterations: 1000,
+      requireDpopNonce: dpopNonce,
+    },
     skills: { openai, discovery: {}, folders: [folder] },
     mcp: {
       auth: "required",
