@@ -28,6 +28,10 @@ const sessions = new Map();
 const app = express();
 app.use(async (request, response, next) => await moveClock(request, response) || next());
 app.use(express.urlencoded({ extended: false }));
+app.use((_request, response, next) => {
+  response.set("content-security-policy", "default-src 'none'; frame-ancestors 'none'");
+  next();
+});
 
 app.get("/login", (request, response) => page(response, "/login", { back: request.query.back }));
 app.post("/login", (request, response) => {
@@ -104,7 +108,7 @@ function page(response, action, hidden) {
     `<input type="hidden" name="${escape(name)}" value="${escape(value)}">`
   );
   const fields = action === "/login" ? '<input name="name"><input name="password" type="password">' : "";
-  response.set("content-security-policy", "default-src 'none'; frame-ancestors 'none'").send(
+  response.send(
     `<!doctype html><title>${action}</title><form method="post" action="${action}">${
       inputs.join("")
     }${fields}` +
