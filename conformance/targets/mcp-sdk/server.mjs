@@ -1,0 +1,123 @@
+/**
+ * @modelcontextprotocol/sdk behind its own Express app, put together as its examples are: the bearer gate and the metadata
+ * of the package in front, a transport for each session or, with `stateless`, for each request. The package has no
+ * middleware for Origin; its transport checks it, by an option that it calls deprecated.
+ *
+ *   node server.mjs PORT [stateless]
+ */
+import { randomUUID } from "node:crypto";
+import process from "node:process";
+import { InvalidTokenError } from "@modelcontextprotocol/sdk/server/auth/errors.js";
+import { requireBearerAuth } from "@modelcontextprotocol/sdk/server/auth/middleware/bearerAuth.js";
+import {
+  getOAuthProtectedResourceMetadataUrl,
+  mcpAuthMetadataRouter,
+} from "@modelcontextprotocol/sdk/server/auth/router.js";
+import { createMcpExpressApp } from "@modelcontextprotocol/sdk/server/express.js";
+import { StreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/streamableHttp.js";
+import { isInitializeRequest } from "@modelcontextprotocol/sdk/types.js";
+import { buildServer } from "./definitions.mjs";
+
+const port = Number(process.argv[2]);
+const isStateless = process.argv[3] === "stateless";
+const base = `http://127.0.0.1:${port}`;
+const resource = new URL(`${base}/mcp`);
+const checks = { enableDnsRebindingProtection: true, allowedOrigins: [base] };
+
+/** The tokens that an authorization server would have given, and what they are good for. */
+const TOKENS = new Map([
+  ["good-token-Lw83kd", resource],
+  ["foreign-token-Pq72ms", new URL(`${base}/other`)],
+]);
+
+const gate = requireBearerAuth({
+  verifier: {
+    async verifyAccessToken(token) {
+      const audience = TOKENS.get(token);
+      if (!audience) throw new InvalidTokenError("Unknown token");
+      const expiresAt = Math.floor(Date.now() / 1000) + 3600;
+      return {
+        token,
+        clientId: "conformance",
+        scopes: ["mcp"],
+        expiresAt,
+        resource: audience,
+      };
+    },
+  },
+  requiredScopes: ["mcp"],
+  resourceMetadataUrl: getOAuthProtectedResourceMetadataUrl(resource),
+  expectedResource: resource,
+});
+
+const app = createMcpExpressApp();
+app.use(mcpAuthMetadataRouter({
+  oauthMetadata: {
+    issuer: base,
+    authorization_endpoint: `${base}/authorize`,
+    token_endpoint: `${base}/token`,
+    response_types_supported: ["code"],
+  },
+  resourceServerUrl: resource,
+  scopesSupported: ["mcp"],
+}));
+
+if (isStateless) {
+  app.post("/mcp", gate, async (request, response) => {
+    const server = buildServer();
+    const transport = new StreamableHTTPServerTransport({
+      sessionIdGenerator: undefined,
+      ...checks,
+    });
+    response.on("close", () => {
+      transport.close();
+      server.close();
+    });
+    await server.connect(transport);
+    await transport.handleRequest(request, response, request.body);
+  });
+  app.all(
+    "/mcp",
+    gate,
+    (_request, response) =>
+      refuse(response, 405, -32000, "Method not allowed."),
+  );
+} else {
+  const sessions = new Map();
+  app.all("/mcp", gate, async (request, response) => {
+    const id = request.headers["mcp-session-id"];
+    const known = sessions.get(id);
+    if (known) {
+      return await known.handleRequest(request, response, request.body);
+    }
+    if (id !== undefined) {
+      return refuse(response, 404, -32001, "Session not found");
+    }
+    if (!isInitializeRequest(request.body)) {
+      return refuse(
+        response,
+        400,
+        -32000,
+        "Bad Request: No valid session ID provided",
+      );
+    }
+    const transport = new StreamableHTTPServerTransport({
+      sessionIdGenerator: () => randomUUID(),
+      onsessioninitialized: (session) => void sessions.set(session, transport),
+      ...checks,
+    });
+    transport.onclose = () => sessions.delete(transport.sessionId);
+    await buildServer().connect(transport);
+    await transport.handleRequest(request, response, request.body);
+  });
+}
+
+function refuse(response, status, code, message) {
+  response.status(status).json({
+    jsonrpc: "2.0",
+    error: { code, message },
+    id: null,
+  });
+}
+
+app.listen(port, "127.0.0.1");
