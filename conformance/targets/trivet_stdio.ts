@@ -4,17 +4,21 @@
  *
  * @module
  */
+import { readFileSync } from "node:fs";
 import process from "node:process";
 import { Readable, Writable } from "node:stream";
 import { everything } from "../../fixtures/everything/everything.ts";
 import { createTrivet, memoryStore, type Trivet } from "../../src/mod.ts";
+import { type ToolNames, vectorTools } from "./trivet_tools.ts";
 
+/** `trivet_stdio.json` says the same ones. */
+const names: ToolNames = JSON.parse(readFileSync(new URL("trivet.json", import.meta.url), "utf8")).vars.mcp;
 const trivet: Trivet = createTrivet({
   issuer: "http://127.0.0.1:8787",
   store: memoryStore(),
   oauth: false,
   skills: { auth: "off" },
-  mcp: { auth: "off", definitions: everything(() => trivet.mcp!) },
+  mcp: { auth: "off", definitions: [...everything(() => trivet.mcp!), ...vectorTools(names)] },
 });
 await trivet.mcp!.serveStdio(
   Readable.toWeb(process.stdin) as ReadableStream<Uint8Array>,
