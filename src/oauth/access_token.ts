@@ -15,6 +15,7 @@ import {
   type Actor,
   type AuthorizationDetail,
   type Client,
+  clientKey,
   type Confirmation,
   grantKey,
   revokedTokenKey,
@@ -135,8 +136,15 @@ export async function findAccessToken(
 ): Promise<LiveAccessToken | undefined> {
   const found = presented.includes(".") ? await readJwt(as, presented) : await readOpaque(as, presented);
   if (!found || found.token.expires <= as.now()) return undefined;
-  const { grant } = found.token;
-  return grant === undefined || await as.store.get(grantKey(grant), CACHED) ? found : undefined;
+  const { grant, client_id } = found.token;
+  // RFC 7592 §2.3: with a client its tokens end. Those that are configured, or describe themselves, are not in the store.
+  const isStored = !as.configured.has(client_id) && !client_id.startsWith("https://");
+  const needed = [
+    ...(grant === undefined ? [] : [grantKey(grant)]),
+    ...(isStored ? [clientKey(client_id)] : []),
+  ];
+  const entries = await Promise.all(needed.map((key) => as.store.get(key, CACHED)));
+  return entries.every((entry) => entry !== undefined) ? found : undefined;
 }
 
 /** The commit after which the token is good nowhere. */

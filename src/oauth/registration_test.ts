@@ -42,6 +42,36 @@ test("RFC 7592: a client reads, replaces and ends its registration with its own 
   assert.is((await send(server, "GET", path, undefined, token)).status, 401);
 });
 
+for (const accessTokenFormat of ["opaque", "jwt"] as const) {
+  test(`RFC 7592 section 2.3: with its registration the client's ${accessTokenFormat} tokens end`, async () => {
+    const server = await newServer({ accessTokenFormat });
+    const { body: client } = await register(server, WEB);
+    const { client_id, client_secret, registration_access_token } = client;
+    const redirect_uri = WEB.redirect_uris[0]!;
+    const answer = await server.authorize({ client_id, redirect_uri });
+    const form = {
+      grant_type: "authorization_code",
+      code: answer.get("code")!,
+      redirect_uri,
+      client_id,
+      client_secret,
+    };
+    const { access_token, refresh_token } = await (await server.token(form)).json();
+    const use = async () =>
+      (await server.send("/api/user", { headers: { authorization: `Bearer ${access_token}` } })).status;
+    assert.is(await use(), 200);
+    await send(server, "DELETE", `/oauth/register/${client_id}`, undefined, registration_access_token);
+    assert.is(await use(), 401);
+    const refresh = await server.token({
+      grant_type: "refresh_token",
+      refresh_token,
+      client_id,
+      client_secret,
+    });
+    assert.equal([refresh.status, (await refresh.json()).error], [401, "invalid_client"]);
+  });
+}
+
 test("RFC 7592 section 2: without the token, or with another's, nothing is told", async () => {
   const server = await newServer();
   const [one, other] = [(await register(server, WEB)).body, (await register(server, WEB)).body];
