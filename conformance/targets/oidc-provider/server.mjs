@@ -19,6 +19,12 @@ const issuer = `http://127.0.0.1:${port}`;
 const { vars } = JSON.parse(readFileSync(new URL("target.json", import.meta.url), "utf8"));
 const users = Object.values(vars.users);
 
+const DEVICE = {
+  grant_types: ["urn:ietf:params:oauth:grant-type:device_code", "refresh_token"],
+  response_types: [],
+  application_type: "native",
+};
+
 /** What a client may do beyond what follows from its secret and redirect URIs. */
 const MORE = {
   confidential: { grant_types: ["authorization_code", "refresh_token", "client_credentials"] },
@@ -27,7 +33,13 @@ const MORE = {
   service: { grant_types: ["client_credentials"], response_types: [], scope: "openid profile" },
   code_only: { grant_types: ["authorization_code"] },
   no_code: { grant_types: ["client_credentials"], response_types: [] },
-  assertion: { grant_types: ["client_credentials"], response_types: [] },
+  assertion: { grant_types: ["authorization_code", "client_credentials"] },
+  dpop_bound: { dpop_bound_access_tokens: true },
+  jwt: { grant_types: ["authorization_code", "client_credentials"] },
+  device: DEVICE,
+  device_other: DEVICE,
+  device_with_secret: DEVICE,
+  pushing: { require_pushed_authorization_requests: true },
   asked: { application_type: "native" },
   loopback: { application_type: "native" },
 };
@@ -49,7 +61,8 @@ const provider = new Provider(issuer, {
     introspection: { enabled: true },
     revocation: { enabled: true },
     registration: { enabled: true },
-    resourceIndicators: { getResourceServerInfo, useGrantedResource: () => true },
+    deviceFlow: { enabled: true },
+    resourceIndicators: { defaultResource, getResourceServerInfo, useGrantedResource: () => true },
   },
   rotateRefreshToken: true,
   // Whoever is registered for refresh tokens gets them; the default also asks for the scope offline_access.
@@ -130,9 +143,15 @@ async function readForm(request) {
 }
 
 /** Two APIs with the same scopes; who may ask for them is what the documentation leaves to a deployment. */
-function getResourceServerInfo(_ctx, resource) {
+function getResourceServerInfo(_ctx, resource, client) {
   if (!Object.values(vars.resources).includes(resource)) throw new errors.InvalidTarget();
-  return { scope: "openid profile" };
+  const format = client.clientId === vars.clients.jwt.id ? "jwt" : "opaque";
+  return { scope: "openid profile", accessTokenFormat: format };
+}
+
+/** Tokens are JWTs for APIs alone: the client whose tokens shall be has one without asking. */
+function defaultResource(_ctx, client, oneOf) {
+  return oneOf ?? (client.clientId === vars.clients.jwt.id ? vars.resources.one : undefined);
 }
 
 function toMetadata([name, client]) {
