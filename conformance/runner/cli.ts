@@ -69,7 +69,7 @@ async function run(asked: Arguments): Promise<number> {
     const report = toReport({ asked, root: ROOT, target, requirements, vectors, results, seed, started });
     if (asked.reportDir) write(asked.reportDir, report);
     process.stdout.write(show(asked, report));
-    return report.passed ? 0 : 1;
+    return report.asked === 0 ? 2 : report.passed ? 0 : 1;
   } finally {
     progress.end();
     await target.close();

@@ -3,8 +3,9 @@
  *
  * @module
  */
-import { match, show } from "./match.ts";
+import { match, type Mismatch } from "./match.ts";
 import { Unexpected } from "./outcome.ts";
+import { sayAnswer, sayPattern, show } from "./say.ts";
 import type { Variables } from "./template.ts";
 import { isMembers, type Members } from "./vector_file.ts";
 import { pointTo, type View } from "./view.ts";
@@ -39,10 +40,15 @@ async function checkView(expected: Members | undefined, view: View, variables: V
   if (!expected) return;
   const found = await match(toPattern(expected), view, variables);
   if (found) {
-    throw new Unexpected(
-      `${found.path || "the answer"}: expected ${found.expected}, but it is ${found.actual}`,
-    );
+    throw new Unexpected(difference(found, view));
   }
+}
+
+/** What is missing shows best in what came instead. */
+function difference({ path, expected, actual }: Mismatch, view: View): string {
+  if (path === "") return `the answer: expected ${expected}, but it is: ${sayAnswer(view)}`;
+  const came = actual === "nothing" && path !== "status" ? ` (the answer: ${sayAnswer(view)})` : "";
+  return `${path}: expected ${expected}, but it is ${actual}${came}`;
 }
 
 function brokenReason(view: View): string {
@@ -73,7 +79,7 @@ async function checkTally(
   for (const [at, { count }] of rows.entries()) {
     if (await match(count, counts[at], variables)) {
       throw new Unexpected(
-        `of ${views.length} answers, ${counts[at]} fit row ${at + 1}, but expected ${show(count)}`,
+        `of ${views.length} answers, ${counts[at]} fit row ${at + 1}, but expected ${sayPattern(count)}`,
       );
     }
   }
@@ -87,7 +93,7 @@ async function checkDistinct(places: Members, views: readonly View[], variables:
     const found = new Set(values.map((value) => JSON.stringify(value))).size;
     if (await match(count, found, variables)) {
       throw new Unexpected(
-        `of ${views.length} answers, ${found} differ in ${pointer}, but expected ${show(count)}`,
+        `of ${views.length} answers, ${found} differ in ${pointer}, but expected ${sayPattern(count)}`,
       );
     }
   }

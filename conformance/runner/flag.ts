@@ -22,3 +22,8 @@ export const EFFECTS: Readonly<Record<string, string>> = {
   loss: "data vanishes or is half-written",
   interop: "right clients of others do not work",
 };
+
+/** What a failure leads to, in a sentence. */
+export function effect(flags: readonly string[]): string {
+  return `Where it fails, ${flags.map((flag) => EFFECTS[flag] ?? flag).join("; and ")}.`;
+}

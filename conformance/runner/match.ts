@@ -5,6 +5,7 @@
  */
 import { readJws, verifyJws } from "./jws.ts";
 import { KitError } from "./outcome.ts";
+import { sayPattern, show } from "./say.ts";
 import { lookUp, type Variables } from "./template.ts";
 import { isMembers, type Members } from "./vector_file.ts";
 
@@ -199,21 +200,7 @@ export function parseJson(text: string): unknown {
 }
 
 function mismatch(path: string, expected: unknown, actual: unknown): Mismatch {
-  return { path, expected: show(expected), actual: show(actual) };
-}
-
-const MOST_SHOWN = 400;
-
-/** A value for people, short. */
-export function show(value: unknown): string {
-  if (value === undefined) return "nothing";
-  let text: string;
-  try {
-    text = JSON.stringify(value);
-  } catch {
-    text = "a value that nests too deep to show";
-  }
-  return text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN)}… (${text.length} characters)` : text;
+  return { path, expected: sayPattern(expected), actual: show(actual) };
 }
 
 function typeOf(value: unknown): string {

@@ -8,6 +8,7 @@ import type { Arguments } from "./arguments.ts";
 import { readBaseline, readSet } from "./baseline.ts";
 import { type Figures, figuresOf, type RowResult, rowResults } from "./coverage.ts";
 import type { Loaded, Requirements, Row } from "./load.ts";
+import { type Lack, lacksOf } from "./lacks.ts";
 import { maskerFor } from "./mask.ts";
 import { COUNTING } from "./outcome.ts";
 import type { Target } from "./target.ts";
@@ -32,11 +33,17 @@ export interface Report {
     readonly version?: string;
     readonly base: string;
     readonly features: readonly string[];
+    /** What it showed of itself. */
+    readonly notes?: readonly string[];
   };
   readonly summary: Readonly<Record<OutcomeWord, number>>;
   readonly passed: boolean;
   /** Listed as failing, but passing: their line in the baseline is to be removed. */
   readonly stale: readonly string[];
+  /** How many vectors were asked: all that were not skipped. */
+  readonly asked: number;
+  /** What the target would need to be asked more. */
+  readonly lacks: readonly Lack[];
   readonly vectors: readonly Reported[];
   readonly rows: readonly RowResult[];
   readonly figures: readonly Figures[];
@@ -54,9 +61,9 @@ export interface Ran {
 }
 
 /** @throws {LoadError} for a baseline or set that cannot be used */
-export function toReport({ asked, root, target, requirements, results, seed, started }: Ran): Report {
-  const baseline = readBaseline(asked.baseline, target.deviations);
-  const set = asked.set === undefined ? undefined : readSet(join(root, "sets.json"), asked.set);
+export function toReport({ asked: words, root, target, requirements, results, seed, started }: Ran): Report {
+  const baseline = readBaseline(words.baseline, target.deviations);
+  const set = words.set === undefined ? undefined : readSet(join(root, "sets.json"), words.set);
   const summary: Record<OutcomeWord, number> = {
     pass: 0,
     fail: 0,
@@ -81,7 +88,7 @@ export function toReport({ asked, root, target, requirements, results, seed, sta
       ...(result.reason !== undefined && { reason: mask(result.reason) }),
       exchanges,
       counts: expected === undefined && (set?.has(result.name) ?? true) &&
-        (COUNTING.has(result.outcome) || asked.strict && result.outcome === "warn"),
+        (COUNTING.has(result.outcome) || words.strict && result.outcome === "warn"),
       ...(expected !== undefined && { expected }),
       rows: result.covers.flatMap((id) => requirements.rows.get(id) ?? []),
     };
@@ -89,9 +96,10 @@ export function toReport({ asked, root, target, requirements, results, seed, sta
   const stale = results.filter(({ name, outcome }) => baseline.has(name) && outcome === "pass").map((
     { name },
   ) => name);
+  const asked = results.filter(({ outcome }) => outcome !== "skip").length;
   const rows = rowResults(requirements, results);
   return {
-    suites: asked.suites,
+    suites: words.suites,
     seed,
     started,
     seconds: (Date.now() - started.getTime()) / 1000,
@@ -100,14 +108,50 @@ export function toReport({ asked, root, target, requirements, results, seed, sta
       ...(target.version !== undefined && { version: target.version }),
       base: target.base,
       features: [...target.features].sort(),
+      ...(target.notes && { notes: target.notes }),
     },
     summary,
-    passed: stale.length === 0 && vectors.every(({ counts }) => !counts),
+    passed: asked > 0 && stale.length === 0 && vectors.every(({ counts }) => !counts),
     stale,
+    asked,
+    lacks: lacksOf(results, root),
     vectors,
     rows,
     figures: figuresOf(rows, requirements),
   };
+}
+
+const GRAVITY: readonly OutcomeWord[] = ["fail", "error", "setup", "warn", "observe"];
+
+/** What is not as it should be, gravest first; what counts before what was expected. */
+export function findingsOf({ vectors }: Report): Reported[] {
+  const rank = ({ outcome, expected }: Reported) =>
+    GRAVITY.indexOf(outcome) + (expected === undefined ? 0 : 10);
+  return vectors.filter(({ outcome }) => isFailure(outcome)).sort((one, other) => rank(one) - rank(other));
+}
+
+/** Findings that have one reason: the first, and all that share it. A procedure that fails, fails for many. */
+export function sharing(findings: readonly Reported[]): Reported[][] {
+  const groups = Map.groupBy(
+    findings,
+    ({ outcome, step, reason, name }) => outcome === "setup" ? `${step} ${reason}` : name,
+  );
+  return [...groups.values()];
+}
+
+const MOST_OF_LINE = 120;
+
+/** What was asked and what came, each in a line. */
+export function lastExchange({ exchanges }: Reported): [request?: string, answer?: string] {
+  const last = exchanges.at(-1);
+  if (!last) return [];
+  const cut = (text: string) => text.length > MOST_OF_LINE ? `${text.slice(0, MOST_OF_LINE)}…` : text;
+  const [head = "", ...body] = last.answer.split("\n\n");
+  const [status = "", ...fields] = head.split("\n");
+  const location = fields.find((field) => field.startsWith("location: "));
+  const answer = [status, ...(location ? [location] : []), ...body].join(" ").replace(/\s+/g, " ").trim();
+  const request = cut(last.request.split("\n")[0]!);
+  return answer === "" ? [request] : [request, cut(answer)];
 }
 
 function isFailure(outcome: OutcomeWord): boolean {

@@ -5,9 +5,9 @@
  * @module
  */
 import type { Figures, RowResult } from "./coverage.ts";
-import { EFFECTS } from "./flag.ts";
+import { effect } from "./flag.ts";
 import { html, type Markup } from "./html.ts";
-import type { Report, Reported } from "./report.ts";
+import { findingsOf, lastExchange, type Report, type Reported, sharing } from "./report.ts";
 import { STYLE } from "./report_style.ts";
 import { toSummary } from "./report_summary.ts";
 
@@ -22,7 +22,7 @@ const WORDS: Readonly<Record<string, string>> = {
 };
 
 export function toHtml(report: Report): string {
-  const { target, started, suites, passed } = report;
+  const { target, started, suites, passed, asked } = report;
   const title = `${target.name}: ${suites.join(", ")}`;
   return html`
     <!doctype html>
@@ -36,19 +36,27 @@ export function toHtml(report: Report): string {
       </head>
       <body>
         <header>
-    <p class="verdict ${passed ? "good" : "bad"}">${passed ? "As expected" : "Not as expected"}</p>
+    <p class="verdict ${passed ? "good" : "bad"}">${asked === 0
+      ? "Nothing was asked"
+      : passed
+      ? "As expected"
+      : "Not as expected"}</p>
     <h1>${target.name} ${target.version}</h1>
     <p>${suites.join(", ")} at ${target.base}, ${started.toISOString().slice(0, 16).replace(
       "T",
       " ",
     )} UTC, ${report.vectors.length} vectors in ${report.seconds.toFixed(1)} s, seed <code>${report
       .seed}</code></p>
+    ${target.notes && html`
+      <p>It says no <code>features</code>. What it shows:</p>
+      <ul>${target.notes.map((each) => html`<li>${each}</li>`)}</ul>
+    `}
     ${counts(report)}
         </header>
         <main>
-    ${coverage(report)}
     ${findings(report)}
-    ${skipped(report)}
+    ${coverage(report)}
+    ${notAsked(report)}
     ${everything(report)}
     <section><h2>To share</h2><details><summary>The same in Markdown</summary><pre tabindex="0">${toSummary(
       report,
@@ -63,7 +71,14 @@ function counts({ summary }: Report): Markup {
   const all = Object.entries(summary).filter(([, count]) => count > 0);
   return html`<ul class="counts">${
     all.map(([word, count]) =>
-      html`<li class="${word}"><strong>${count}</strong> ${word}<small>${WORDS[word]}</small></li>`
+      html`
+        <li
+          class="${word}"><a href="#${word === "pass"
+            ? "all"
+            : word === "skip"
+            ? "not-asked"
+            : word}"><strong>${count}</strong> ${word}</a><small>${WORDS[word]}</small></li>
+      `
     )
   }</ul>`;
 }
@@ -136,30 +151,58 @@ function sections(document: string, rows: readonly RowResult[]): Markup {
   }</details>`;
 }
 
-function findings({ vectors, stale }: Report): Markup {
-  const told = vectors.filter(({ outcome }) => outcome !== "pass" && outcome !== "skip");
-  return html`<section><h2>Not as the documents say</h2>${told.length === 0 && html`<p>Nothing.</p>`}${
-    stale.length > 0 && html`<p>Listed as known failures, but they pass now: ${stale.join(", ")}.</p>`
-  }${told.map(finding)}</section>`;
+function findings(report: Report): Markup {
+  const { stale } = report;
+  const groups = sharing(findingsOf(report));
+  return html`<section id="findings"><h2>Not as the documents say</h2>${
+    groups.length === 0 && html`<p>Nothing.</p>`
+  }${stale.length > 0 && html`<p>Listed as known failures, but they pass now: ${stale.join(", ")}.</p>`}${
+    [...Map.groupBy(groups, ([first]) => first!.outcome)].map(([outcome, all]) =>
+      html`<h3 class="kind" id="${outcome}">${WORDS[outcome]}: ${all.flat().length}</h3>${
+        all.map((group) => finding(group, report))
+      }`
+    )
+  }</section>`;
 }
 
-function finding(each: Reported): Markup {
-  const { name, title, outcome, step, reason, rows, flags, expected, exchanges } = each;
-  return html`<article class="${outcome}"><h3><span class="word">${outcome}</span> ${title}</h3>
+function finding([first, ...others]: readonly Reported[], { seed }: Report): Markup {
+  const { name, title, outcome, step, reason = "", rows, flags, expected, exchanges } = first!;
+  const [request, answer] = lastExchange(first!);
+  return html`<article class="${outcome}" id="${name}"><h4><span class="word">${outcome}</span> ${title}</h4>
 <p><code>${name}</code>${expected !== undefined && html`, expected: ${expected}`}</p>
-<p class="reason">${
-    step !== undefined && html`
-      At <q>${step}</q>:
+<dl>${
+    request !== undefined && html`
+      <dt>Asked</dt>
+      <dd><code>${request}</code>${step !== undefined && !/^step \d+$/.test(step) &&
+        html`<small>step: ${step}</small>`}</dd>
     `
-  }${reason}</p>
-<ul>${rows.map((row) => html`<li><a href="${row.link}">${row.id}</a> ${row.level}: ${row.text}</li>`)}</ul>
+  }${
+    answer !== undefined && html`
+      <dt>Came</dt>
+      <dd><code>${answer}</code></dd>
+    `
+  }
+<dt>Differs</dt><dd class="reason">${reason}</dd>
+<dt>The document</dt><dd><ul>${
+    rows.map((row) => html`<li><a href="${row.link}">${row.id}</a> ${row.level}: ${row.text}</li>`)
+  }</ul></dd>${
+    flags.length > 0 && outcome !== "setup" && html`
+      <dt>It matters</dt>
+      <dd>${effect(flags)}</dd>
+    `
+  }<dt>Ask again</dt><dd><code>--only ${name} --verbose --seed ${seed}</code></dd></dl>
 ${
-    flags.length > 0 &&
-    html`<p>Where it fails, ${flags.map((flag) => EFFECTS[flag] ?? flag).join("; and ")}.</p>`
+    others.length > 0 &&
+    html`
+      <details>
+        <summary>${others.length} more for the same reason</summary>
+        <ul>${others.map((each) => html`<li>${each.title} <small>${each.name}</small></li>`)}</ul>
+      </details>
+    `
   }
 ${
     exchanges.length > 0 &&
-    html`<details><summary>${exchanges.length} exchanges</summary>${
+    html`<details><summary>${exchanges.length} exchange${exchanges.length > 1 && "s"}, whole</summary>${
       exchanges.map(({ step, request, answer }) =>
         html`
           <p>${step}</p>
@@ -171,22 +214,37 @@ ${
   }</article>`;
 }
 
-function skipped({ vectors }: Report): Markup | false {
-  const reasons = Map.groupBy(
-    vectors.filter(({ outcome }) => outcome === "skip"),
-    ({ reason }) => reason ?? "",
-  );
-  return reasons.size > 0 && html`
-    <section>
-      <h2>Skipped</h2>
-      <ul>${[...reasons].map(([reason, all]) => html`<li>${all.length}: ${reason}</li>`)}</ul>
+function notAsked({ vectors, asked, lacks }: Report): Markup | false {
+  return lacks.length > 0 && html`
+    <section id="not-asked">
+      <h2>Not asked</h2>
+      <p>${vectors.length - asked} of ${vectors
+        .length} vectors were skipped: the target does not have, or its file does not say, what they need. Add what it has to the target file, and they are asked.</p>
+      <table class="needs">
+        <thead>
+          <tr>
+            <th scope="col" class="n">Vectors</th>
+            <th scope="col">Need</th>
+            <th scope="col">What it is</th>
+          </tr>
+        </thead>
+        <tbody>${lacks.map(({ count, name, text }) =>
+          html`
+            <tr>
+              <td class="n">${count}</td>
+              <td>${name}</td>
+              <td>${text}</td>
+            </tr>
+          `
+        )}</tbody>
+      </table>
     </section>
   `;
 }
 
 function everything({ vectors }: Report): Markup {
   const files = Map.groupBy(vectors, ({ name }) => name.split("/").slice(0, 2).join("/"));
-  return html`<section><h2>Every vector</h2>${
+  return html`<section id="all"><h2>Every vector</h2>${
     [...files].map(([file, all]) =>
       html`
         <details>

@@ -6,7 +6,7 @@
 import type { Report } from "./report.ts";
 
 export function toJson(report: Report): string {
-  const { suites, seed, started, seconds, target, summary, passed, stale, vectors, figures } = report;
+  const { suites, seed, started, seconds, target, summary, passed, stale, vectors, figures, lacks } = report;
   const whole = {
     format: 1,
     runner: "trivet-conformance",
@@ -18,6 +18,7 @@ export function toJson(report: Report): string {
     summary,
     passed,
     stale,
+    lacks,
     coverage: figures.map(({ strength, ...rest }) => ({ ...rest, level: strength })),
     vectors: vectors.map(({ rows, strength, isGone: _, exchanges, outcome, ...rest }) => ({
       ...rest,

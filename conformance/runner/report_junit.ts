@@ -3,40 +3,50 @@
  *
  * @module
  */
+import { effect } from "./flag.ts";
 import type { Report, Reported } from "./report.ts";
 
-export function toJunit({ vectors, seconds }: Report): string {
+export function toJunit({ vectors, seconds, stale, started }: Report): string {
+  const passes = new Set(stale);
   const suites = Map.groupBy(vectors, ({ name }) => name.split("/").slice(0, 2).join("/"));
   const parts = [...suites].map(([suite, cases]) => {
     const time = cases.reduce((sum, each) => sum + each.seconds, 0);
-    return `<testsuite name="${escapeXml(suite)}"${countsOf(cases)} time="${time.toFixed(3)}">\n` +
-      cases.map(toCase).join("") + "</testsuite>\n";
+    return `<testsuite name="${escapeXml(suite)}"${countsOf(cases, passes)} time="${
+      time.toFixed(3)
+    }" timestamp="${started.toISOString().slice(0, 19)}">\n` +
+      cases.map((each) => toCase(each, passes)).join("") + "</testsuite>\n";
   });
   return `<?xml version="1.0" encoding="UTF-8"?>\n` +
-    `<testsuites name="trivet-conformance"${countsOf(vectors)} time="${seconds.toFixed(3)}">\n${
+    `<testsuites name="trivet-conformance"${countsOf(vectors, passes)} time="${seconds.toFixed(3)}">\n${
       parts.join("")
     }</testsuites>\n`;
 }
 
-function countsOf(cases: readonly Reported[]): string {
-  const failures = cases.filter(({ counts, outcome }) => counts && outcome !== "error").length;
+function countsOf(cases: readonly Reported[], stale: ReadonlySet<string>): string {
+  const failures =
+    cases.filter(({ name, counts, outcome }) => counts && outcome !== "error" || stale.has(name)).length;
   const errors = cases.filter(({ counts, outcome }) => counts && outcome === "error").length;
   const skipped = cases.filter(({ outcome }) => outcome === "skip").length;
   return ` tests="${cases.length}" failures="${failures}" errors="${errors}" skipped="${skipped}"`;
 }
 
-function toCase(each: Reported): string {
-  const { name, title, seconds, outcome, counts, reason = "", step, exchanges, rows, expected } = each;
+function toCase(each: Reported, stale: ReadonlySet<string>): string {
+  const { name, title, seconds, outcome, counts, reason = "", step, exchanges, rows, expected, flags } = each;
   const open = `<testcase classname="${escapeXml(name.split("/").slice(0, 2).join("."))}" name="${
     escapeXml(`${name.split("/").slice(2).join("/")}: ${title}`)
   }" time="${seconds.toFixed(3)}"`;
+  if (stale.has(name)) {
+    const message = "it passes now: remove it from the known failures";
+    return `  ${open}><failure type="stale" message="${message}"/></testcase>\n`;
+  }
   if (outcome === "pass") return `  ${open}/>\n`;
   if (outcome === "skip") return `  ${open}><skipped message="${escapeXml(reason)}"/></testcase>\n`;
   const shown = [
     step === undefined ? "" : `at: ${step}`,
     ...rows.map(({ id, level, text, link }) => `${id} ${level}: ${text}\n${link}`),
+    flags.length > 0 ? effect(flags) : "",
     ...exchanges.slice(-2).map(({ request, answer }) => `> ${request}\n\n< ${answer}`),
-  ].join("\n\n");
+  ].filter((part) => part !== "").join("\n\n");
   if (!counts) {
     const why = expected === undefined ? "" : ` (expected: ${expected})`;
     return `  ${open}><system-out>${escapeXml(`${outcome}: ${reason}${why}`)}</system-out></testcase>\n`;

@@ -13,7 +13,9 @@ body { margin: 0; background: var(--back); color: var(--ink); font: 1rem/1.5 sys
 header, main { max-width: 70rem; margin: auto; padding: 1.5rem }
 section { background: var(--paper); border: 1px solid var(--line); border-radius: .75rem; padding: 1rem 1.5rem;
   margin: 0 0 1.5rem; overflow-x: auto }
-h1 { margin: 0; overflow-wrap: anywhere } h2 { margin: 0 0 .5rem } h3 { margin: 1rem 0 .25rem; font-size: 1rem }
+h1 { margin: 0; overflow-wrap: anywhere } h2 { margin: 0 0 .5rem } h3, h4 { margin: 1rem 0 .25rem; font-size: 1rem } h4 { margin-top: .25rem }
+.kind { font-size: 1.2rem; margin-top: 1.5rem } .needs td { overflow-wrap: anywhere } .needs td:nth-child(2) { min-width: 8rem }
+article p { margin: .25rem 0 }
 a { color: var(--note) }
 .verdict { font-weight: 700; margin: 0 } .good { color: var(--good) } .bad { color: var(--bad) }
 .counts { display: flex; flex-wrap: wrap; gap: 1rem; padding: 0; list-style: none }
@@ -28,6 +30,10 @@ details { margin: .5rem 0 } summary { cursor: pointer; font-weight: 600 }
 article { border-left: .3rem solid var(--bad); padding: .1rem 0 .1rem 1rem; margin: 1rem 0 }
 article.warn { border-color: var(--care) } article.observe { border-color: var(--note) }
 .word { color: var(--bad) } .warn .word { color: var(--care) } .observe .word { color: var(--note) }
+dl { display: grid; grid-template-columns: max-content 1fr; gap: .3rem 1rem; margin: .5rem 0 } dt { color: var(--soft) }
+dd { margin: 0; min-width: 0; overflow-wrap: anywhere } dd ul { margin: 0; padding-left: 1.2rem }
+@media (max-width: 40rem) { dl { display: block } dd { margin: 0 0 .5rem } header, main { padding: .75rem } section { padding: .75rem }
+  article { padding-left: .6rem } pre.in { margin-left: .5rem } }
 .reason { font-weight: 600; overflow-wrap: anywhere } code, pre { font: .85rem/1.45 ui-monospace, monospace }
 pre { background: var(--back); border: 1px solid var(--line); border-radius: .5rem; padding: .6rem .8rem; margin: .3rem 0;
   white-space: pre-wrap; overflow-wrap: anywhere } pre.in { margin-left: 2rem }

@@ -4,7 +4,8 @@
  * @module
  */
 import process from "node:process";
-import type { Report, Reported } from "./report.ts";
+import { effect } from "./flag.ts";
+import { findingsOf, lastExchange, type Report, type Reported, sharing } from "./report.ts";
 
 const COLORS: Readonly<Record<string, string>> = {
   pass: "32",
@@ -23,14 +24,27 @@ interface TableOptions {
 
 export function toTable(report: Report, { verbose, color = hasColor() }: TableOptions): string {
   const paint = (word: string, text: string) => color ? `\x1b[${COLORS[word]}m${text}\x1b[0m` : text;
-  const lines = [...files(report, paint), ""];
-  const told = report.vectors.filter(({ outcome }) => verbose || outcome !== "pass" && outcome !== "skip");
-  for (const each of told) lines.push(...showVector(each, verbose, paint));
+  const lines = [...notes(report), ...files(report, paint), ""];
+  if (verbose) { for (const { name } of passing(report)) lines.push(`${paint("pass", "pass   ")} ${name}`); }
+  for (const group of sharing(findingsOf(report))) lines.push(...showGroup(group, verbose, paint));
   for (const name of report.stale) {
     lines.push(`${paint("fail", "stale")} ${name}: it passes now, remove it from the baseline`);
   }
-  lines.push(...coverage(report), ...skips(report, paint), "", total(report, paint));
+  lines.push(...coverage(report), ...lacks(report, paint), ...again(report), "", total(report, paint));
   return lines.join("\n") + "\n";
+}
+
+function notes({ target }: Report): string[] {
+  if (target.notes === undefined) return [];
+  return [
+    `${target.name} says no "features". What it shows:`,
+    ...target.notes.map((each) => `  ${each}`),
+    "",
+  ];
+}
+
+function passing({ vectors }: Report): readonly Reported[] {
+  return vectors.filter(({ outcome }) => outcome === "pass");
 }
 
 function hasColor(): boolean {
@@ -42,31 +56,57 @@ type Paint = (word: string, text: string) => string;
 const WORDS = ["pass", "fail", "warn", "observe", "skip", "setup", "error"] as const;
 
 function files({ vectors }: Report, paint: Paint): string[] {
-  const groups = Map.groupBy(vectors, ({ name }) => name.split("/").slice(0, 2).join("/"));
-  const width = Math.max(...[...groups.keys()].map((name) => name.length));
-  return [...groups].map(([name, all]) => {
+  const groups = [...Map.groupBy(vectors, ({ name }) => name.split("/").slice(0, 2).join("/"))];
+  const asked = groups.filter(([, all]) => all.some(({ outcome }) => outcome !== "skip"));
+  const skipped = groups.filter(([, all]) => all.every(({ outcome }) => outcome === "skip"));
+  const width = Math.max(0, ...asked.map(([name]) => name.length));
+  const lines = asked.map(([name, all]) => {
     const counts = WORDS.flatMap((word) => {
       const count = all.filter(({ outcome }) => outcome === word).length;
       return count === 0 ? [] : [paint(word, `${count} ${word}`)];
     });
     return `${name.padEnd(width)}  ${counts.join("  ")}`;
   });
+  if (skipped.length === 0) return lines;
+  return [
+    ...lines,
+    paint("skip", `skipped whole: ${skipped.map(([name, all]) => `${name} ${all.length}`).join(", ")}`),
+  ];
 }
 
-function showVector(each: Reported, verbose: boolean, paint: Paint): string[] {
-  const { name, outcome, title, step, reason, rows, expected, exchanges } = each;
-  const lines = [`${paint(outcome, outcome.padEnd(7))} ${name}`];
-  if (outcome === "pass") return lines;
-  lines.push(`        ${title}`);
-  if (step !== undefined || reason !== undefined) lines.push(`        at "${step ?? "?"}": ${reason ?? ""}`);
-  for (const { id, level, text } of rows) lines.push(`        ${id} ${level}: ${text}`);
+const MOST_NAMES = 5;
+
+function showGroup([first, ...others]: readonly Reported[], verbose: boolean, paint: Paint): string[] {
+  const lines = showVector(first!, verbose, paint, others.length > 0);
+  if (others.length === 0) return lines;
+  const names = others.slice(0, MOST_NAMES).map(({ name }) => name).join(", ");
+  const more = others.length > MOST_NAMES ? ` and ${others.length - MOST_NAMES} more` : "";
+  return [...lines, `        as well as ${names}${more}`];
+}
+
+function showVector(each: Reported, verbose: boolean, paint: Paint, isShared: boolean): string[] {
+  const { name, outcome, title, step = "?", reason = "", rows, flags, expected, exchanges } = each;
+  const [request, answer] = lastExchange(each);
+  const lines = [
+    `${paint(outcome, outcome.padEnd(7))} ${name}`,
+    `        ${title}`,
+    `        at "${step}"${request === undefined ? "" : `, ${request}`}`,
+    ...(answer === undefined ? [] : [`        answered ${answer}`]),
+    ...reason.split("\n").map((line) => `        ${line}`),
+  ];
+  if (!isShared) {
+    for (const { id, level, text, link } of rows) {
+      lines.push(`        ${id} ${level}: ${text}`, `          ${link}`);
+    }
+    if (flags.length > 0) lines.push(`        ${effect(flags)}`);
+  }
   if (expected !== undefined) lines.push(`        expected: ${expected}`);
   if (verbose) {
     for (const { request, answer } of exchanges) {
-      lines.push(...indent(request, "        > "), ...indent(answer, "        < "), "");
+      lines.push("", ...indent(request, "        > "), ...indent(answer, "        < "));
     }
   }
-  return lines;
+  return [...lines, ""];
 }
 
 function indent(text: string, by: string): string[] {
@@ -74,9 +114,12 @@ function indent(text: string, by: string): string[] {
 }
 
 function coverage({ figures }: Report): string[] {
-  if (figures.length === 0) return [];
+  const touched = new Set(figures.filter(({ asked }) => asked > 0).map(({ document }) => document));
+  const shown = figures.filter(({ document }) => touched.has(document));
+  const others = [...new Set(figures.map(({ document }) => document))].filter((each) => !touched.has(each));
+  if (shown.length === 0) return [];
   const head = ["document", "level", "rows", "excluded", "asked", "held", "not held", "skipped"];
-  const rows = figures.map((each) =>
+  const rows = shown.map((each) =>
     [each.document, each.strength, each.rows, each.excluded, each.asked, each.held, each.broken, each.skipped]
       .map(String)
   );
@@ -84,25 +127,47 @@ function coverage({ figures }: Report): string[] {
   const line = (row: readonly string[]) =>
     row.map((cell, at) => at < 2 ? cell.padEnd(widths[at]!) : cell.padStart(widths[at]!)).join("  ")
       .trimEnd();
-  return ["", line(head), ...rows.map(line)];
+  const rest = others.length === 0 ? [] : [`nothing asked of: ${others.join(", ")}`];
+  return ["", line(head), ...rows.map(line), ...rest];
 }
 
-function skips({ vectors }: Report, paint: Paint): string[] {
-  const reasons = Map.groupBy(
-    vectors.filter(({ outcome }) => outcome === "skip"),
-    ({ reason }) => reason ?? "",
+const MOST_LACKS = 12;
+
+function lacks({ lacks: all, vectors, asked }: Report, paint: Paint): string[] {
+  if (asked === vectors.length) return [];
+  const shown = all.slice(0, MOST_LACKS).map(({ count, name, text }) =>
+    paint("skip", `${String(count).padStart(5)}  ${name}${text === undefined ? "" : `: ${text}`}`)
   );
-  if (reasons.size === 0) return [];
-  const lines = [...reasons].sort(([, one], [, other]) => other.length - one.length)
-    .map(([reason, all]) => paint("skip", `${String(all.length).padStart(4)} skipped: ${reason}`));
-  return ["", ...lines];
+  const more = all.length - shown.length;
+  return [
+    "",
+    `Not asked: ${
+      vectors.length - asked
+    } of ${vectors.length}. What they need of the target, and how many need it:`,
+    ...shown,
+    ...(more > 0 ? [paint("skip", `       and ${more} more needs: --report-dir writes them all`)] : []),
+  ];
 }
 
-function total({ summary, passed, seconds, seed, vectors, target }: Report, paint: Paint): string {
+/** How to look closer. */
+function again(report: Report): string[] {
+  const [first] = findingsOf(report);
+  if (!first) return [];
+  return [
+    "",
+    `Closer: add --only ${first.name} --verbose --seed ${report.seed}, or --report-dir DIR for all of it.`,
+  ];
+}
+
+function total({ summary, passed, seconds, seed, vectors, target, asked }: Report, paint: Paint): string {
   const counts = WORDS.filter((word) => summary[word] > 0).map((word) => `${summary[word]} ${word}`).join(
     ", ",
   );
-  const verdict = passed ? paint("pass", "as expected") : paint("fail", "not as expected");
+  const verdict = asked === 0
+    ? paint("fail", "nothing was asked")
+    : passed
+    ? paint("pass", "as expected")
+    : paint("fail", "not as expected");
   return `${target.name}: ${verdict}. ${vectors.length} vectors in ${
     seconds.toFixed(1)
   } s: ${counts} (seed ${seed})`;

@@ -38,12 +38,14 @@ export async function walk(
   };
   await get("open the page", { url: url.href, ...(query && { query }) });
   const filled = new Map<string, number>();
+  let isFormLast = false;
   for (let pages = 0; pages < MOST_PAGES; pages++) {
     const to = leadsTo(world, url);
     if (to) {
       if (isOutside(to, query, world)) return;
       await get("follow the redirect", { url: to.href });
       url = to;
+      isFormLast = false;
       continue;
     }
     const shown = readPage(String(world.last["body"] ?? ""));
@@ -53,7 +55,15 @@ export async function walk(
       continue;
     }
     const chosen = choose(shown, asked);
-    if (!chosen) return stop(shown, url, filled.size > 0, asked, world);
+    if (!chosen) {
+      return stop(
+        shown,
+        url,
+        { hasSent: filled.size > 0, wasTaken: filled.size > 0 && !isFormLast },
+        asked,
+        world,
+      );
+    }
     const { form, button } = chosen;
     const times = (filled.get(keyOf(form)) ?? 0) + 1;
     filled.set(keyOf(form), times);
@@ -65,6 +75,7 @@ export async function walk(
     const described = submit(form, button, asked, url);
     await get(button ? `press "${labelOf(button)}"` : "send the form", described);
     url = new URL(String(described["url"]));
+    isFormLast = true;
   }
   throw new Unexpected(`the pages led nowhere: ${MOST_PAGES} of them, the last at ${url.pathname}`);
 }
@@ -120,14 +131,21 @@ function submit(form: Form, button: Button | undefined, { fields = {} }: PageWal
   return { url: url.href, query: { ...sent } };
 }
 
-/** The last page has nothing to fill in. For who signs in that is the end, if it is no refusal. */
-function stop(shown: Page, url: URL, hasFilled: boolean, asked: PageWalk, { last }: World): void {
-  if (asked.query !== undefined) return;
+/**
+ * The last page has nothing to fill in. For who signs in that is the end: where the form was taken, the page that it led to
+ * may be missing; where it was refused, its answer says so.
+ */
+function stop(
+  shown: Page,
+  url: URL,
+  { hasSent, wasTaken }: { readonly hasSent: boolean; readonly wasTaken: boolean },
+  asked: PageWalk,
+  { last }: World,
+): void {
+  if (asked.query !== undefined || wasTaken) return;
   const status = Number(last["status"]);
-  if (status >= 400) {
-    throw new Unexpected(`${url.pathname} answered ${status}. It says: ${cut(shown.text)}`);
-  }
-  if (!hasFilled) {
+  if (status >= 400) throw new Unexpected(`${url.pathname} answered ${status}. It says: ${cut(shown.text)}`);
+  if (!hasSent) {
     throw new Unexpected(`${url.pathname} has nothing of "fields" or "press": ${inventory(shown)}`);
   }
 }
