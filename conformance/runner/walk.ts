@@ -37,6 +37,8 @@ export async function walk(
     if (broken !== undefined) throw new Unexpected(`the exchange broke (${broken}): ${world.last["why"]}`);
   };
   await get("open the page", { url: url.href, ...(query && { query }) });
+  // A form without an action goes to the whole address of its page.
+  url = new URL(String(world.last["url"] ?? url.href));
   const filled = new Map<string, number>();
   let isFormLast = false;
   for (let pages = 0; pages < MOST_PAGES; pages++) {

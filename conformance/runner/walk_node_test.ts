@@ -89,6 +89,16 @@ test("cookies of a browser where somebody signed in serve as well, as an object 
   }
 });
 
+test("a form without an action is sent to the whole address of its page", async () => {
+  const form = page("<form method=post><button>Allow</button></form>");
+  const answer = ({ method, url }: Request) =>
+    method === "POST" ? go(`${CLIENT}?code=${new URL(url).searchParams.get("state")}`) : form.clone();
+  const { outcome, reason } = await runOne(testTarget(answer, { offers: { authorize: AUTHORIZE } }), [
+    { call: "authorize", with: asked(), expect: { redirect: { query: { code: "s" } } } },
+  ]);
+  assert.equal([outcome, reason], ["pass", undefined]);
+});
+
 const WRONG: readonly (readonly [string, Readonly<Record<string, Procedure>>, RegExp])[] = [
   [
     "a wrong password",
@@ -134,7 +144,8 @@ test("the answer of an earlier call is not that of a later one", async () => {
     { call: "authorize", with: asked() },
     { call: "authorize", with: asked({ scope: "none" }), expect: { redirect: { to: CLIENT } } },
   ]);
-  assert.is(outcome, "setup");
+  // The server refused, which answers the question.
+  assert.is(outcome, "fail");
   assert.match(reason!, /the last answer is 400, there is no form on the page, which says: "No such scope"/);
 });
 
