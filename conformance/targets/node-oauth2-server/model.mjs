@@ -1,9 +1,11 @@
 /**
  * The model that @node-oauth/oauth2-server asks for storage, as its `docs/api/model.md` describes each function: clients
- * from `target.json`, everything else in memory. Codes and refresh tokens are taken out once, atomically.
+ * from `target.json`, everything else in memory, each call as long as one to a database nearby. Codes and refresh tokens
+ * are taken out once, atomically.
  *
  * @module
  */
+import { setTimeout } from "node:timers/promises";
 
 const SCOPES = ["profile", "read"];
 
@@ -23,7 +25,7 @@ export function createModel(vars) {
   const codes = new Map();
   const accessTokens = new Map();
   const refreshTokens = new Map();
-  return {
+  return remote({
     /** The secret is null at the authorization endpoint, and not there where the token request had none. */
     getClient(id, secret) {
       const client = clients.get(id);
@@ -53,7 +55,15 @@ export function createModel(vars) {
     getAccessToken: (token) => accessTokens.get(token),
     getRefreshToken: (token) => refreshTokens.get(token),
     revokeToken: (token) => refreshTokens.delete(token.refreshToken),
-  };
+  });
+}
+
+function remote(model) {
+  const calls = Object.entries(model).map(([name, call]) => [name, async (...given) => {
+    await setTimeout(2);
+    return call(...given);
+  }]);
+  return Object.fromEntries(calls);
 }
 
 function toClient([name, { id, secret, redirect_uri, second_redirect_uri }]) {
