@@ -180,29 +180,53 @@ async function readUntil(
   }
 }
 
+/** More messages or events than any question asks for. */
+export const MOST_MESSAGES = 10_000;
+
 /** Events up to and including the first that matches; without a pattern, to the end. @throws {BrokenEvents} */
-export async function collect(stream: OpenStream, until: unknown, world: World): Promise<Members[]> {
+async function collect(stream: OpenStream, until: unknown, world: World): Promise<Members[]> {
+  if (until === undefined) return await readEvents(stream, world, undefined);
+  const pattern = fill(until, world.variables);
+  return await readEvents(
+    stream,
+    world,
+    async (events) => !await match(pattern, events.at(-1), world.variables),
+  );
+}
+
+/**
+ * Events until enough of them are there; without `isEnough`, to the end. However many come, and however slowly: the time is
+ * that of one exchange.
+ * @param isEnough asked after each event, about all of them
+ * @throws {BrokenEvents}
+ */
+export async function readEvents(
+  stream: OpenStream,
+  world: World,
+  isEnough: ((events: readonly Members[]) => Promise<boolean>) | undefined,
+): Promise<Members[]> {
   const { seconds, bytes } = world.target.limits;
-  const pattern = until === undefined ? undefined : fill(until, world.variables);
   const end = performance.now() + seconds * 1000;
   const events: Members[] = [];
   let size = 0;
   try {
     while (true) {
       while (stream.waiting.length > 0) {
-        const event = stream.waiting.shift()!;
-        events.push(event);
-        if (pattern !== undefined && !await match(pattern, event, world.variables)) return events;
+        events.push(stream.waiting.shift()!);
+        if (isEnough && await isEnough(events)) return events;
+        if (events.length >= MOST_MESSAGES) {
+          throw new Broken("flooded", `More than ${MOST_MESSAGES} events came`);
+        }
       }
-      const left = (end - performance.now()) / 1000;
-      const chunk = await within(stream.answer.next(), Math.max(left, 0.001), "An event that was waited for");
+      const left = Math.max((end - performance.now()) / 1000, 0.001);
+      const chunk = await within(stream.answer.next(), left, "An event that was waited for");
       if (!chunk) {
-        if (pattern === undefined) return events;
+        if (!isEnough) return events;
         throw new Broken("closed", "The stream ended before the event that was waited for");
       }
       size += chunk.length;
       if (size > bytes) throw new Broken("flooded", `The stream is longer than ${bytes} bytes`);
-      stream.waiting.push(...stream.reader.push(chunk));
+      for (const event of stream.reader.push(chunk)) stream.waiting.push(event);
     }
   } catch (error) {
     throw error instanceof Broken ? new BrokenEvents(error, events) : error;

@@ -3,13 +3,14 @@
  *
  * @module
  */
-import { collect, remember, senderOf } from "./ask_http.ts";
+import { readEvents, remember, senderOf } from "./ask_http.ts";
 import { utf8 } from "./bytes.ts";
 import { EventReader } from "./event_reader.ts";
 import { type Answer, Broken, exchange, type OpenAnswer, openWithin, type Outgoing } from "./exchange.ts";
 import { match, parseJson } from "./match.ts";
 import { KitError } from "./outcome.ts";
 import { Messages, StdioServer } from "./send_stdio.ts";
+import { show } from "./say.ts";
 import { fill } from "./template.ts";
 import { isMembers, type Members, type Step } from "./vector_file.ts";
 import { joinFields, toView, type View } from "./view.ts";
@@ -38,21 +39,27 @@ export async function endInput(world: World): Promise<View> {
 
 type IsEnough = (messages: readonly unknown[]) => Promise<boolean>;
 
-/** Says when everything that was sent has its answer, or a message matches. */
+/** Says when everything that was sent has its answer, or a message matches. Each message is looked at once. */
 function enough(lines: readonly string[], until: unknown, world: World): IsEnough {
+  let seen = 0;
   if (until !== undefined) {
     return async (messages) => {
-      for (const message of messages) if (!await match(until, message, world.variables)) return true;
+      for (; seen < messages.length; seen++) {
+        if (!await match(until, messages[seen], world.variables)) return true;
+      }
       return false;
     };
   }
   const sent = lines.map(parseJson);
-  const ids = sent.filter(isRequest).map((request) => (request as Members)["id"]);
-  const batches = sent.filter((each) => Array.isArray(each) && each.some(isRequest)).length;
+  const open = new Set(sent.filter(isRequest).map((request) => (request as Members)["id"]));
+  let batches = sent.filter((each) => Array.isArray(each) && each.some(isRequest)).length;
   return (messages) => {
-    const answered = new Set(messages.filter(isResponse).map((response) => (response as Members)["id"]));
-    const lists = messages.filter((message) => Array.isArray(message)).length;
-    return Promise.resolve(lists >= batches && ids.every((id) => answered.has(id)));
+    for (; seen < messages.length; seen++) {
+      const message = messages[seen];
+      if (Array.isArray(message)) batches--;
+      else if (isResponse(message)) open.delete((message as Members)["id"]);
+    }
+    return Promise.resolve(batches <= 0 && open.size === 0);
   };
 }
 
@@ -79,13 +86,21 @@ async function overStdio(step: Step, world: World, lines: readonly string[], unt
   world.exchanges.push({
     step: step.title ?? "",
     request: lines.join("\n"),
-    answer: [
-      ...(view["messages"] as unknown[]).map((each) => JSON.stringify(each)),
-      ...[view["why"] ?? []].flat(),
-    ]
-      .join("\n"),
+    answer: showMessages(view["messages"] as unknown[], view["why"]),
   });
   return view;
+}
+
+const MOST_SHOWN = 20;
+
+/** The first messages, each short: what comes may be anything, and much. */
+function showMessages(messages: readonly unknown[], why: unknown): string {
+  const more = messages.length - MOST_SHOWN;
+  return [
+    ...messages.slice(0, MOST_SHOWN).map(show),
+    ...(more > 0 ? [`… (${more} more)`] : []),
+    ...(why === undefined ? [] : [`(${why})`]),
+  ].join("\n");
 }
 
 async function overHttp(step: Step, world: World, lines: readonly string[], until: unknown): Promise<View> {
@@ -137,12 +152,13 @@ async function post(outgoing: Outgoing, world: World, isEnough: IsEnough): Promi
     const { status, fields, next, cancel } = opened;
     const answer = { status, fields };
     if (/^text\/event-stream\b/i.test(joinFields(fields)["content-type"] ?? "")) {
-      const events: Members[] = [];
       const stream = { answer: opened, reader: new EventReader(), waiting: [] };
+      const messages: unknown[] = [];
       // A server may keep the stream open after the last answer.
-      do events.push(...await collect(stream, { $any: true }, world)); while (
-        !await isEnough(events.map((event) => event["json"]))
-      );
+      const events = await readEvents(stream, world, async (all) => {
+        messages.push(all.at(-1)!["json"]);
+        return await isEnough(messages);
+      });
       return {
         answer: { ...answer, body: utf8(events.map((event) => `data: ${event["data"]}\n\n`).join("")) },
         events,

@@ -13,7 +13,10 @@ export class EventReader {
 
   /** The events that a chunk completes. */
   push(chunk: Uint8Array): Members[] {
-    this.#rest += this.#decoder.decode(chunk, { stream: true });
+    const text = this.#decoder.decode(chunk, { stream: true });
+    this.#rest += text;
+    // A line that does not end is not looked through again and again.
+    if (!/[\r\n]/.test(text) && !this.#rest.endsWith("\r", this.#rest.length - text.length)) return [];
     const events: Members[] = [];
     // A CR at the end may be half of a CRLF.
     const lines = this.#rest.split(/\r\n|\n|\r(?!$)/);

@@ -65,9 +65,7 @@ const MATCHERS: Readonly<Record<string, Matcher>> = {
   $sameAs: (name: string, value, variables) => isEqual(lookUp(name, variables), value),
   $differsFrom: (name: string, value, variables) =>
     value !== undefined && !isEqual(lookUp(name, variables), value),
-  $unique: (_: unknown, value) =>
-    Array.isArray(value) &&
-    value.every((item, at) => value.slice(0, at).every((other) => !isEqual(item, other))),
+  $unique: (_: unknown, value) => Array.isArray(value) && new Set(value.map(keyOf)).size === value.length,
   $json: async (pattern: unknown, value, variables, path) => {
     if (typeof value !== "string") return false;
     const parsed = parseJson(value);
@@ -190,6 +188,15 @@ export function isEqual(one: unknown, other: unknown): boolean {
     names.every((name) => Object.hasOwn(other, name) && isEqual(one[name], other[name]));
 }
 
+/** A text that equal values, and only those, have in common. */
+function keyOf(value: unknown): string {
+  return JSON.stringify(
+    value,
+    (_, each) =>
+      isMembers(each) ? Object.fromEntries(Object.keys(each).sort().map((name) => [name, each[name]])) : each,
+  );
+}
+
 /** A text as JSON, or nothing: no JSON text is `undefined`. */
 export function parseJson(text: string): unknown {
   try {
@@ -211,7 +218,10 @@ function typeOf(value: unknown): string {
 }
 
 function lengthOf(value: unknown): number | undefined {
-  return typeof value === "string" ? [...value].length : Array.isArray(value) ? value.length : undefined;
+  if (typeof value !== "string") return Array.isArray(value) ? value.length : undefined;
+  let length = 0;
+  for (const _ of value) length++;
+  return length;
 }
 
 function sizeOf(value: unknown): number | undefined {

@@ -37,11 +37,11 @@ export async function callProcedure(name: string, world: World, runStep: RunStep
   }
   const { answer } = variables;
   if (!isMembers(answer) && variables["code"] === undefined) {
-    throw new Unfinished(
-      `The procedure "${name}" did not lead back to the client (it leaves no "answer"): ${
-        whereItStands(world)
-      }`,
-    );
+    const why = `The procedure "${name}" did not lead back to the client (it leaves no "answer"): ${
+      whereItStands(world)
+    }`;
+    // A refusal is an answer of the server; a page that asks on is one that the procedure did not understand.
+    throw Number(world.last["status"]) >= 400 ? new Unexpected(why) : new Unfinished(why);
   }
   const code = isMembers(answer) && isMembers(answer["query"]) ? answer["query"]["code"] : undefined;
   if (code !== undefined) variables["code"] ??= code;

@@ -9,11 +9,14 @@ import type { Answer, Broken, Field, Outgoing } from "./exchange.ts";
 
 const MOST_READ = 16_384;
 const MOST_BODY = 4000;
+const MOST_FIELDS = 8000;
 
 export function showRequest({ method, url, fields, body, wire }: Outgoing): string {
   if (wire) return cut(wire);
   const { host, pathname, search } = new URL(url);
-  return `${method} ${pathname}${search}\nhost: ${host}\n${showFields(fields)}${showBody(body)}`;
+  return `${method} ${shorten(pathname + search, MOST_BODY).trimEnd()}\nhost: ${host}\n${showFields(fields)}${
+    showBody(body)
+  }`;
 }
 
 export function showAnswer(answer: Partial<Answer>, broken?: Broken): string {
@@ -23,11 +26,15 @@ export function showAnswer(answer: Partial<Answer>, broken?: Broken): string {
 }
 
 function showFields(fields: readonly Field[]): string {
-  return fields.map(([name, value]) => `${name.toLowerCase()}: ${value}\n`).join("");
+  return shorten(fields.map(([name, value]) => `${name.toLowerCase()}: ${value}\n`).join(""), MOST_FIELDS);
 }
 
 function showBody(body: Uint8Array | undefined): string {
   return body && body.length > 0 ? `\n${cut(body)}` : "";
+}
+
+function shorten(text: string, most: number): string {
+  return text.length > most ? `${text.slice(0, most)}… (${text.length} characters)\n` : text;
 }
 
 function cut(bytes: Uint8Array): string {

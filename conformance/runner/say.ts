@@ -21,7 +21,11 @@ export function show(value: unknown): string {
   if (value === undefined) return "nothing";
   let text: string;
   try {
-    text = JSON.stringify(value);
+    // What is long is cut before it is written, not after.
+    text = JSON.stringify(typeof value === "string" ? value.slice(0, 4 * MOST_SHOWN) : value);
+    if (typeof value === "string" && value.length > MOST_SHOWN) {
+      return `${text.slice(0, MOST_SHOWN)}… (${value.length} characters)`;
+    }
   } catch {
     text = "a value that nests too deep to show";
   }
@@ -117,21 +121,23 @@ function join(patterns: unknown, by: string): string {
   return all.length === 1 ? all[0]! : `(${all.join(by)})`;
 }
 
+function cut(text: string): string {
+  return text.length > MOST_SHOWN / 2 ? `${text.slice(0, MOST_SHOWN / 2)}…` : text;
+}
+
 /** An answer in a line: what a reader looks at first. */
 export function sayAnswer(view: Members): string {
   const { status, headers, broken, body, messages, events } = view;
   const { location, "content-type": type } = (isMembers(headers) ? headers : {}) as Members;
-  const text = typeof body === "string" ? body.replace(/\s+/g, " ").trim() : "";
+  const text = typeof body === "string" ? body.slice(0, 4 * MOST_SHOWN).replace(/\s+/g, " ").trim() : "";
   const parts = [
     ...(broken === undefined ? [] : [`broken (${broken})`]),
     ...(status === undefined ? [] : [`status ${status}`]),
-    ...(location === undefined ? [] : [`location ${location}`]),
+    ...(location === undefined ? [] : [`location ${cut(String(location))}`]),
     ...(type === undefined ? [] : [String(type)]),
     ...(Array.isArray(messages) ? [`messages ${show(messages)}`] : []),
     ...(Array.isArray(events) ? [`events ${show(events)}`] : []),
-    ...(text === "" || Array.isArray(messages) || Array.isArray(events)
-      ? []
-      : [`body ${text.length > 200 ? `${text.slice(0, 200)}…` : text}`]),
+    ...(text === "" || Array.isArray(messages) || Array.isArray(events) ? [] : [`body ${cut(text)}`]),
   ];
   return parts.length === 0 ? show(view) : parts.join(", ");
 }
