@@ -1,6 +1,7 @@
 /**
- * What both transports of this target serve: a tool, a prompt, resources, a log.
+ * What the transports of this target serve: tools, prompts, resources, a log.
  */
+import { setTimeout as pause } from "node:timers/promises";
 import { completable } from "@modelcontextprotocol/sdk/server/completable.js";
 import {
   McpServer,
@@ -8,15 +9,66 @@ import {
 } from "@modelcontextprotocol/sdk/server/mcp.js";
 import * as z from "zod/v4";
 
+const said = (text) => ({ content: [{ type: "text", text }] });
+
+async function progress(extra, done) {
+  const progressToken = extra._meta?.progressToken;
+  if (progressToken === undefined) return;
+  await extra.sendNotification({
+    method: "notifications/progress",
+    params: { progressToken, progress: done, total: 100 },
+  });
+}
+
 export function buildServer() {
   const server = new McpServer({ name: "conformance-target", version: "1" }, {
     capabilities: { logging: {} },
   });
   server.registerTool(
+    "hello",
+    { description: "Says hello" },
+    () => said("Hello."),
+  );
+  server.registerTool(
     "echo",
     { description: "Says it again", inputSchema: { text: z.string() } },
-    ({ text }) => ({ content: [{ type: "text", text }] }),
+    ({ text }) => said(text),
   );
+  server.registerTool(
+    "steps",
+    { description: "Tells how far it is" },
+    async (extra) => {
+      for (const done of [0, 50, 100]) {
+        await progress(extra, done);
+        await pause(50);
+      }
+      return said("Done.");
+    },
+  );
+  server.registerTool("slow", {
+    description: "Takes its time, and may be cancelled",
+  }, async (extra) => {
+    await progress(extra, 0);
+    await pause(1500, undefined, { signal: extra.signal });
+    return said("Done.");
+  });
+  server.registerTool(
+    "log",
+    { description: "Writes to the log" },
+    async (extra) => {
+      await server.sendLoggingMessage(
+        { level: "info", data: "It was called" },
+        extra.sessionId,
+      );
+      return said("Done.");
+    },
+  );
+  server.registerTool("change_tools", {
+    description: "Tells that the tools changed",
+  }, () => {
+    server.sendToolListChanged();
+    return said("Told.");
+  });
   server.registerPrompt(
     "greet",
     {

@@ -1,7 +1,8 @@
 /**
  * @modelcontextprotocol/sdk behind its own Express app, put together as its examples are: the bearer gate and the metadata
- * of the package in front, a transport for each session or, with `stateless`, for each request. The package has no
- * middleware for Origin; its transport checks it, by an option that it calls deprecated.
+ * of the package in front, a transport for each session or, with `stateless`, for each request, and with sessions the
+ * transport of 2024-11-05 beside. The package has no middleware for Origin; its transports check it, by an option that
+ * they call deprecated.
  *
  *   node server.mjs PORT [stateless]
  */
@@ -14,9 +15,11 @@ import {
   mcpAuthMetadataRouter,
 } from "@modelcontextprotocol/sdk/server/auth/router.js";
 import { createMcpExpressApp } from "@modelcontextprotocol/sdk/server/express.js";
+import { SSEServerTransport } from "@modelcontextprotocol/sdk/server/sse.js";
 import { StreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/streamableHttp.js";
 import { isInitializeRequest } from "@modelcontextprotocol/sdk/types.js";
 import { buildServer } from "./definitions.mjs";
+import { EventStore } from "./event_store.mjs";
 
 const port = Number(process.argv[2]);
 const isStateless = process.argv[3] === "stateless";
@@ -26,22 +29,24 @@ const checks = { enableDnsRebindingProtection: true, allowedOrigins: [base] };
 
 /** The tokens that an authorization server would have given, and what they are good for. */
 const TOKENS = new Map([
-  ["good-token-Lw83kd", resource],
-  ["foreign-token-Pq72ms", new URL(`${base}/other`)],
+  ["good-token-Lw83kd", { clientId: "one", resource }],
+  ["other-token-Vr95xc", { clientId: "two", resource }],
+  ["foreign-token-Pq72ms", {
+    clientId: "one",
+    resource: new URL(`${base}/other`),
+  }],
 ]);
 
 const gate = requireBearerAuth({
   verifier: {
     async verifyAccessToken(token) {
-      const audience = TOKENS.get(token);
-      if (!audience) throw new InvalidTokenError("Unknown token");
-      const expiresAt = Math.floor(Date.now() / 1000) + 3600;
+      const known = TOKENS.get(token);
+      if (!known) throw new InvalidTokenError("Unknown token");
       return {
         token,
-        clientId: "conformance",
         scopes: ["mcp"],
-        expiresAt,
-        resource: audience,
+        expiresAt: Math.floor(Date.now() / 1000) + 3600,
+        ...known,
       };
     },
   },
@@ -103,12 +108,28 @@ if (isStateless) {
     }
     const transport = new StreamableHTTPServerTransport({
       sessionIdGenerator: () => randomUUID(),
+      eventStore: new EventStore(),
       onsessioninitialized: (session) => void sessions.set(session, transport),
       ...checks,
     });
     transport.onclose = () => sessions.delete(transport.sessionId);
     await buildServer().connect(transport);
     await transport.handleRequest(request, response, request.body);
+  });
+
+  const streams = new Map();
+  app.get("/sse", gate, async (_request, response) => {
+    const transport = new SSEServerTransport("/messages", response, checks);
+    streams.set(transport.sessionId, transport);
+    response.on("close", () => streams.delete(transport.sessionId));
+    await buildServer().connect(transport);
+  });
+  app.post("/messages", gate, async (request, response) => {
+    const transport = streams.get(request.query.sessionId);
+    if (!transport) {
+      return response.status(400).send("No transport found for sessionId");
+    }
+    await transport.handlePostMessage(request, response, request.body);
   });
 }
 

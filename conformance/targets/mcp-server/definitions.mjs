@@ -1,6 +1,7 @@
 /**
  * What both transports of this target serve: tools, one of which needs a scope, prompts, resources, a log.
  */
+import { setTimeout as pause } from "node:timers/promises";
 import {
   completable,
   McpServer,
@@ -9,17 +10,40 @@ import {
 } from "@modelcontextprotocol/server";
 import * as z from "zod/v4";
 
-export function buildServer() {
+const said = (text) => ({ content: [{ type: "text", text }] });
+
+/**
+ * @param changed tells who listens that the list of tools or prompts is another; without it the server itself does
+ */
+export function buildServer(changed) {
   const server = new McpServer({ name: "conformance-target", version: "1" }, {
     capabilities: { logging: {} },
   });
+  const changes = changed ?? {
+    tools: () => server.sendToolListChanged(),
+    prompts: () => server.sendPromptListChanged(),
+  };
+  const progress = async (context, done) => {
+    const progressToken = context.mcpReq._meta?.progressToken;
+    if (progressToken === undefined) return;
+    await context.mcpReq.notify({
+      method: "notifications/progress",
+      params: { progressToken, progress: done, total: 100 },
+    });
+  };
+
+  server.registerTool(
+    "hello",
+    { description: "Says hello" },
+    () => said("Hello."),
+  );
   server.registerTool(
     "echo",
     {
       description: "Says it again",
       inputSchema: z.object({ text: z.string() }),
     },
-    ({ text }) => ({ content: [{ type: "text", text }] }),
+    ({ text }) => said(text),
   );
   server.registerTool(
     "write",
@@ -27,8 +51,46 @@ export function buildServer() {
       description: "Needs a scope",
       scopeChallenge: requireScopes("files:write"),
     },
-    () => ({ content: [{ type: "text", text: "written" }] }),
+    () => said("Written."),
   );
+  server.registerTool(
+    "steps",
+    { description: "Tells how far it is" },
+    async (context) => {
+      for (const done of [0, 50, 100]) {
+        await progress(context, done);
+        await pause(50);
+      }
+      return said("Done.");
+    },
+  );
+  server.registerTool("slow", {
+    description: "Takes its time, and may be cancelled",
+  }, async (context) => {
+    await progress(context, 0);
+    await pause(1500, undefined, { signal: context.mcpReq.signal });
+    return said("Done.");
+  });
+  server.registerTool(
+    "log",
+    { description: "Writes to the log" },
+    async (context) => {
+      await context.mcpReq.log("info", "It was called");
+      return said("Done.");
+    },
+  );
+  server.registerTool("change_tools", {
+    description: "Tells that the tools changed",
+  }, () => {
+    changes.tools();
+    return said("Told.");
+  });
+  server.registerTool("change_prompts", {
+    description: "Tells that the prompts changed",
+  }, () => {
+    changes.prompts();
+    return said("Told.");
+  });
   server.registerPrompt(
     "greet",
     {

@@ -1,123 +1,82 @@
 /**
- * @modelcontextprotocol/server behind node:http, put together as its guides say: the Origin check and the bearer gate of the
- * package in front, revision 2026-07-28 on createMcpHandler, those before it on a transport for each session or, with
- * `stateless`, on the handler's own stateless fallback.
+ * @modelcontextprotocol/server on its Express adapter, put together as its guides say: 2026-07-28 on a strict createMcpHandler,
+ * the revisions before it on a transport for each session.
  *
- *   node server.mjs PORT [stateless]
+ *   node server.mjs PORT
  */
-import { createServer } from "node:http";
 import { randomUUID } from "node:crypto";
 import process from "node:process";
-import { toNodeHandler } from "@modelcontextprotocol/node";
+import {
+  createMcpExpressApp,
+  mcpAuthMetadataRouter,
+  requireBearerAuth,
+} from "@modelcontextprotocol/express";
+import {
+  NodeStreamableHTTPServerTransport,
+  toNodeHandler,
+  toWebRequest,
+} from "@modelcontextprotocol/node";
 import {
   createMcpHandler,
-  getOAuthProtectedResourceMetadataUrl,
-  hostHeaderValidationResponse,
   isInitializeRequest,
   isLegacyRequest,
-  localhostAllowedHostnames,
-  localhostAllowedOrigins,
-  OAuthError,
-  OAuthErrorCode,
-  oauthMetadataResponse,
-  originValidationResponse,
-  requireBearerAuth,
-  WebStandardStreamableHTTPServerTransport,
 } from "@modelcontextprotocol/server";
+import { authorization } from "./authorization.mjs";
 import { buildServer } from "./definitions.mjs";
+import { EventStore } from "./event_store.mjs";
 
 const port = Number(process.argv[2]);
-const isStateless = process.argv[3] === "stateless";
-const base = `http://127.0.0.1:${port}`;
-const resource = new URL(`${base}/mcp`);
+const { gate, metadata } = authorization(`http://127.0.0.1:${port}`);
 
-/** The tokens that an authorization server would have given, and what they are good for. */
-const TOKENS = new Map([
-  ["good-token-Lw83kd", resource],
-  ["foreign-token-Pq72ms", new URL(`${base}/other`)],
-]);
-
-const metadata = {
-  resourceServerUrl: resource,
-  scopesSupported: ["mcp", "files:write"],
-  oauthMetadata: {
-    issuer: base,
-    authorization_endpoint: `${base}/authorize`,
-    token_endpoint: `${base}/token`,
-    response_types_supported: ["code"],
-  },
+const modern = createMcpHandler(() => buildServer(changed), {
+  legacy: "reject",
+});
+const changed = {
+  tools: () => modern.notify.toolsChanged(),
+  prompts: () => modern.notify.promptsChanged(),
 };
-
-const gate = requireBearerAuth({
-  verifier: {
-    async verifyAccessToken(token) {
-      const audience = TOKENS.get(token);
-      if (!audience) {
-        throw new OAuthError(OAuthErrorCode.InvalidToken, "Unknown token");
-      }
-      const expiresAt = Math.floor(Date.now() / 1000) + 3600;
-      return {
-        token,
-        clientId: "conformance",
-        scopes: ["mcp"],
-        expiresAt,
-        resource: audience,
-      };
-    },
-  },
-  requiredScopes: ["mcp"],
-  resourceMetadataUrl: getOAuthProtectedResourceMetadataUrl(resource),
-  expectedResource: resource,
-});
-
-const modern = createMcpHandler(buildServer, {
-  legacy: isStateless ? "stateless" : "reject",
-});
+const answerModern = toNodeHandler(modern);
 const sessions = new Map();
 
-/** One transport for each session, as the guide on sessions has it. */
-async function legacy(request, authInfo) {
-  const id = request.headers.get("mcp-session-id");
-  if (id !== null) {
-    return await sessions.get(id)?.handleRequest(request, { authInfo }) ??
-      refuse(404, -32001, "Session not found");
+async function answerLegacy(request, response) {
+  const id = request.headers["mcp-session-id"];
+  const known = sessions.get(id);
+  if (known) return await known.handleRequest(request, response, request.body);
+  if (id !== undefined) {
+    return refuse(response, 404, -32001, "Session not found");
   }
-  const body = request.method === "POST"
-    ? await request.clone().json().catch(() => undefined)
-    : undefined;
-  if (body !== undefined && !isInitializeRequest(body)) {
-    return refuse(400, -32000, "Session ID required");
+  if (!isInitializeRequest(request.body)) {
+    return refuse(response, 400, -32000, "Bad Request: Session ID required");
   }
-  const transport = new WebStandardStreamableHTTPServerTransport({
-    sessionIdGenerator: randomUUID,
+  const transport = new NodeStreamableHTTPServerTransport({
+    sessionIdGenerator: () => randomUUID(),
+    eventStore: new EventStore(),
     onsessioninitialized: (session) => void sessions.set(session, transport),
   });
   transport.onclose = () => sessions.delete(transport.sessionId);
   await buildServer().connect(transport);
-  return await transport.handleRequest(request, { authInfo });
+  await transport.handleRequest(request, response, request.body);
 }
 
-function refuse(status, code, message) {
-  return Response.json({ jsonrpc: "2.0", error: { code, message }, id: null }, {
-    status,
+function refuse(response, status, code, message) {
+  response.status(status).json({
+    jsonrpc: "2.0",
+    error: { code, message },
+    id: null,
   });
 }
 
-async function fetch(request) {
-  const refusal =
-    hostHeaderValidationResponse(request, localhostAllowedHostnames()) ??
-      originValidationResponse(request, localhostAllowedOrigins()) ??
-      oauthMetadataResponse(request, metadata);
-  if (refusal) return refusal;
-  if (new URL(request.url).pathname !== "/mcp") {
-    return new Response(null, { status: 404 });
-  }
-  const auth = await gate(request);
-  if (auth instanceof Response) return auth;
-  if (!isStateless && await isLegacyRequest(request)) {
-    return await legacy(request, auth);
-  }
-  return await modern.fetch(request, { authInfo: auth });
-}
-
-createServer(toNodeHandler({ fetch })).listen(port, "127.0.0.1");
+const app = createMcpExpressApp();
+app.use(mcpAuthMetadataRouter(metadata));
+app.use("/mcp", requireBearerAuth(gate));
+app.post("/mcp", async (request, response) => {
+  const isLegacy = await isLegacyRequest(
+    await toWebRequest(request, request.body),
+  );
+  await (isLegacy
+    ? answerLegacy(request, response)
+    : answerModern(request, response, request.body));
+});
+app.get("/mcp", answerLegacy);
+app.delete("/mcp", answerLegacy);
+app.listen(port, "127.0.0.1");

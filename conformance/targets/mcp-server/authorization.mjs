@@ -1,0 +1,53 @@
+/**
+ * What both HTTP servers of this target put in front: the tokens that an authorization server would have given, and how the
+ * resource describes itself.
+ */
+import {
+  getOAuthProtectedResourceMetadataUrl,
+  OAuthError,
+  OAuthErrorCode,
+} from "@modelcontextprotocol/server";
+
+/** Options of `requireBearerAuth`, and of the metadata of the resource at `base`/mcp. */
+export function authorization(base) {
+  const resource = new URL(`${base}/mcp`);
+  const tokens = new Map([
+    ["good-token-Lw83kd", { clientId: "one", resource }],
+    ["other-token-Vr95xc", { clientId: "two", resource }],
+    ["foreign-token-Pq72ms", {
+      clientId: "one",
+      resource: new URL(`${base}/other`),
+    }],
+  ]);
+  return {
+    gate: {
+      verifier: {
+        async verifyAccessToken(token) {
+          const known = tokens.get(token);
+          if (!known) {
+            throw new OAuthError(OAuthErrorCode.InvalidToken, "Unknown token");
+          }
+          return {
+            token,
+            scopes: ["mcp"],
+            expiresAt: Math.floor(Date.now() / 1000) + 3600,
+            ...known,
+          };
+        },
+      },
+      requiredScopes: ["mcp"],
+      resourceMetadataUrl: getOAuthProtectedResourceMetadataUrl(resource),
+      expectedResource: resource,
+    },
+    metadata: {
+      resourceServerUrl: resource,
+      scopesSupported: ["mcp", "files:write"],
+      oauthMetadata: {
+        issuer: base,
+        authorization_endpoint: `${base}/authorize`,
+        token_endpoint: `${base}/token`,
+        response_types_supported: ["code"],
+      },
+    },
+  };
+}
