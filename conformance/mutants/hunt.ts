@@ -1,5 +1,6 @@
 /**
- * Runs the vectors against a mutant, and compares what turned red with what it says.
+ * Runs the vectors against a mutant, and compares what turned red with what it says. There are three grounds: Trivet over
+ * HTTP, the same with OpenAI's dialect of the Skills API, and on standard input and output.
  *
  * @module
  */
@@ -13,20 +14,36 @@ import type { Procedure } from "../runner/target_file.ts";
 import type { Result } from "../runner/vector.ts";
 import { start } from "../targets/trivet.ts";
 import type { Handler, Mutant } from "./mutant.ts";
+import { stdioProgram } from "./stdio_ground.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
-const MODULE = fileURLToPath(new URL("../targets/trivet.ts", import.meta.url));
+const targetOf = (name: string): string => fileURLToPath(new URL(`../targets/${name}`, import.meta.url));
+const ASKED: Readonly<Record<Kind, Parameters<typeof openTarget>[0]>> = {
+  http: { module: targetOf("trivet.ts") },
+  openai: { target: targetOf("trivet_openai.json") },
+  stdio: { target: targetOf("trivet_stdio.json") },
+};
 /** The same random values in every run: what turns red does so because of the fault. */
 const SEED = "mutants";
 
-export interface Hunt {
-  readonly vectors: readonly Loaded[];
+/** What a mutant is made of. */
+type Kind = "http" | "openai" | "stdio";
+
+/** Where mutants of a kind are hunted. */
+export interface Ground {
   /** Trivet without a fault: features, variables and procedures are its. */
   readonly sound: Target;
   /** Vectors that do not pass without any fault either, and why. */
   readonly redBefore: ReadonlyMap<string, string>;
   /** Paths that a vector asked of Trivet without a fault. */
   readonly paths: ReadonlyMap<string, ReadonlySet<string>>;
+}
+
+export interface Hunt {
+  readonly vectors: readonly Loaded[];
+  readonly grounds: ReadonlyMap<Kind, Ground>;
+  /** Vectors that pass on no ground without a fault, and why. */
+  readonly redBefore: ReadonlyMap<string, string>;
 }
 
 export interface Caught {
@@ -43,17 +60,39 @@ export interface Caught {
 export async function prepare(mutants: readonly Mutant[]): Promise<Hunt> {
   const suites = [...new Set(mutants.map(suiteOf))];
   const vectors = loadVectors(ROOT, suites, loadRequirements(ROOT));
-  const sound = await openTarget({ module: MODULE });
-  const asked = vectors.filter((each) => !isSlow(each) || mutants.some((mutant) => names(mutant, each)));
-  const results = await runAll(asked, { target: sound, seed: SEED, mostWaiting: 0 });
+  const grounds = new Map<Kind, Ground>();
+  for (const kind of new Set(mutants.map(kindOf))) {
+    const own = mutants.filter((mutant) => kindOf(mutant) === kind);
+    grounds.set(kind, await look(kind, vectors, own));
+  }
+  const [first, ...others] = [...grounds.values()];
+  const redBefore = [...first?.redBefore ?? []].filter(([name]) =>
+    others.every((other) => other.redBefore.has(name))
+  );
+  return { vectors, grounds, redBefore: new Map(redBefore) };
+}
+
+/** What comes of the vectors on a ground without a fault. */
+async function look(kind: Kind, vectors: readonly Loaded[], mutants: readonly Mutant[]): Promise<Ground> {
+  const sound = await openTarget(ASKED[kind]);
+  const target = kind === "stdio" ? { ...sound, stdio: stdioProgram(() => ({})) } : sound;
+  const asked = vectors.filter((each) =>
+    mutants.some((mutant) => names(mutant, each) || suiteOf(mutant) === suiteOf(each) && !isSlow(each))
+  );
+  const results = await runAll(asked, { target, seed: SEED, mostWaiting: 0 });
   const red = results.filter(({ outcome }) => outcome !== "pass");
   return {
-    vectors,
-    sound,
+    sound: target,
     redBefore: new Map(red.map(({ name, outcome, reason }) => [name, `${outcome}: ${reason}`])),
     paths: new Map(results.map((result) => [result.name, pathsOf(result)])),
   };
 }
+
+export async function leave({ grounds }: Hunt): Promise<void> {
+  for (const { sound } of grounds.values()) await sound.close();
+}
+
+const kindOf = ({ isOpenai, lines }: Mutant): Kind => lines ? "stdio" : isOpenai ? "openai" : "http";
 
 export const suiteOf = ({ name }: { readonly name: string }): string => name.split("/")[0]!;
 
@@ -68,11 +107,13 @@ function pathsOf({ exchanges }: Result): ReadonlySet<string> {
 
 /** @param all every vector, not only those that have to turn red */
 export async function hunt(mutant: Mutant, hunting: Hunt, all: boolean): Promise<Caught> {
-  const { vectors, sound, redBefore } = hunting;
+  const { vectors } = hunting;
+  const ground = hunting.grounds.get(kindOf(mutant))!;
+  const { sound, redBefore } = ground;
   const { breaks, stops } = mutant;
   const unknown = breaks.filter((name) => !vectors.some((each) => each.name === name));
   if (unknown.length > 0) throw new TypeError(`"${mutant.name}" breaks what is no vector: ${unknown}`);
-  const asked = vectors.filter((each) => names(mutant, each) || all && mayMeet(mutant, each, hunting));
+  const asked = vectors.filter((each) => names(mutant, each) || all && mayMeet(mutant, each, ground));
   const { target, close } = await infect(mutant, sound);
   const results = await runAll(asked, { target, seed: SEED, mostWaiting: 0 });
   await close();
@@ -91,19 +132,21 @@ export async function hunt(mutant: Mutant, hunting: Hunt, all: boolean): Promise
 }
 
 /** Until its first request to where the fault is, a vector meets Trivet as it is. */
-function mayMeet(mutant: Mutant, vector: Loaded, { paths }: Hunt): boolean {
+function mayMeet(mutant: Mutant, vector: Loaded, { paths, redBefore }: Ground): boolean {
   const { wrap, store, isTimeless } = mutant;
-  if (suiteOf(vector) !== suiteOf(mutant) || isSlow(vector)) return false;
+  if (suiteOf(vector) !== suiteOf(mutant) || isSlow(vector) || redBefore.has(vector.name)) return false;
   const path = store || isTimeless ? undefined : wrap?.path;
   return path === undefined || paths.get(vector.name)?.has(path) !== false;
 }
 
 async function infect(
-  { wrap, store, isTimeless }: Mutant,
+  { wrap, store, isTimeless, isOpenai, lines }: Mutant,
   sound: Target,
 ): Promise<{ target: Target; close: () => Promise<void> }> {
+  if (lines) return { target: { ...sound, stdio: stdioProgram(lines) }, close: () => Promise.resolve() };
   const own = await start({
     base: sound.base,
+    openai: isOpenai === true,
     ...(store && { openStore: (now) => Promise.resolve(store(memoryStore({ now }))) }),
   });
   const served: Handler = async (request) => await own.fetch(request);

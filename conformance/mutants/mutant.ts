@@ -5,6 +5,7 @@
  * @module
  */
 import type { Commit, Entry, Store } from "../../src/store/store.ts";
+import type { LineFault } from "./stdio_ground.ts";
 
 export type Handler = (request: Request) => Promise<Response>;
 
@@ -31,6 +32,10 @@ export interface Mutant {
   readonly store?: (store: Store) => Store;
   /** The server's clock stands still. */
   readonly isTimeless?: boolean;
+  /** The server has OpenAI's dialect of the Skills API. */
+  readonly isOpenai?: boolean;
+  /** The server is on standard input and output, with this fault for each process. */
+  readonly lines?: () => LineFault;
 }
 
 /** Changes what is done before it is done. `undefined`: it is not done, and said to have been. */

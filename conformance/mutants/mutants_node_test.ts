@@ -5,7 +5,7 @@
  */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { type Hunt, hunt, prepare } from "./hunt.ts";
+import { type Hunt, hunt, leave, prepare } from "./hunt.ts";
 import { MUTANTS } from "./mutants.ts";
 
 const test = suite<{ hunting: Hunt }>("mutants");
@@ -13,7 +13,7 @@ const test = suite<{ hunting: Hunt }>("mutants");
 test.before(async (context) => {
   context.hunting = await prepare(MUTANTS);
 });
-test.after(async ({ hunting }) => await hunting.sound.close());
+test.after(async ({ hunting }) => await leave(hunting));
 
 test("each fault is caught by the vectors that it names", async ({ hunting }) => {
   const wrong: string[] = [];

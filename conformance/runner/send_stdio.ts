@@ -10,6 +10,13 @@ import { parseJson } from "./match.ts";
 
 export type StdioCommand = Command;
 
+/** A server in this process that looks like a child: a process for each vector is more than some runs can bear. */
+export interface StdioProgram {
+  readonly open: () => ChildProcess;
+}
+
+/** Of one process: more than any question asks for. */
+const MOST_MESSAGES = 10_000;
 /** Of standard error, for the reason of a failure. */
 const MOST_SAID = 1000;
 
@@ -21,15 +28,16 @@ export class StdioServer {
   #rest = "";
   #said = "";
   #size = 0;
+  #count = 0;
   #over: Broken | undefined;
   #wake: (() => void) | undefined;
 
-  constructor(command: StdioCommand, limits: Limits) {
+  constructor(server: StdioCommand | StdioProgram, limits: Limits) {
     this.#limits = limits;
-    this.#child = start(command, ["pipe", "pipe", "pipe"]);
+    this.#child = "open" in server ? server.open() : start(server, ["pipe", "pipe", "pipe"]);
     this.#exit = new Promise((resolve) => {
       this.#child.once("error", (error) => {
-        this.#stop(new Broken("refused", `Cannot start "${command.command[0]}": ${error.message}`));
+        this.#stop(new Broken("refused", `Cannot start "${this.#child.spawnfile}": ${error.message}`));
         resolve(-1);
       });
       const ended = (code: number | null) => {
@@ -116,6 +124,11 @@ export class StdioServer {
     }
     const lines = (this.#rest + text).split("\n");
     this.#rest = lines.pop()!;
+    this.#count += lines.length;
+    if (this.#count > MOST_MESSAGES) {
+      this.#flood(`More than ${MOST_MESSAGES} lines arrived`);
+      return;
+    }
     for (const line of lines) {
       const message = parseJson(line);
       this.#arrived.push(message === undefined ? { unparsable: line } : message);

@@ -11,7 +11,7 @@ import { type Limits, type Sender, within } from "./exchange.ts";
 import { probe } from "./probe.ts";
 import { httpSender } from "./send_http.ts";
 import { type FetchHandler, moduleSender } from "./send_module.ts";
-import type { StdioCommand } from "./send_stdio.ts";
+import type { StdioCommand, StdioProgram } from "./send_stdio.ts";
 import { inFolder, ServerProcess } from "./server_process.ts";
 import {
   type Asked,
@@ -36,7 +36,7 @@ export interface Target {
   readonly deviations: Readonly<Record<string, string>>;
   /** Absent for a server on stdio. */
   readonly sender: Sender | undefined;
-  readonly stdio: StdioCommand | undefined;
+  readonly stdio: StdioCommand | StdioProgram | undefined;
   /** Where its metadata was found. */
   readonly discovered?: string;
   /** What it showed of itself, where no `features` say it. */
