@@ -10,6 +10,12 @@ export const AUTHORIZE = "/oauth/authorize";
 export const LOGIN = "/login";
 export const RESOURCE = "/api/user";
 export const REGISTER = "/oauth/register";
+export const INTROSPECT = "/oauth/introspect";
+export const REVOKE = "/oauth/revoke";
+export const PUSH = "/oauth/par";
+export const DEVICE = "/oauth/device_authorization";
+export const METADATA = "/.well-known/oauth-authorization-server";
+export const KEYS = "/.well-known/jwks.json";
 
 export const pathOf = (request: Request): string => new URL(request.url).pathname;
 

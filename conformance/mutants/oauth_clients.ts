@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { taken } from "./endpoint.ts";
 import {
   AUTHORIZE,
   faultyAnswers,
@@ -14,30 +15,12 @@ import {
   REGISTER,
   TOKEN,
   withFields,
-  withForm,
   withRequestFields,
 } from "./message.ts";
 import type { Mutant, Wrap } from "./mutant.ts";
-import { basic, clientOf, CLIENTS, readBasic } from "./registered.ts";
+import { CLIENTS, readBasic } from "./registered.ts";
 
 const auth = (...ids: string[]): string[] => ids.map((id) => `oauth/client_authentication/${id}`);
-
-/** Replaces the secret that a client sends by its right one, if the fault likes what was sent. */
-function taken(
-  likes: (sent: string, right: string) => boolean,
-): Wrap {
-  return faultyRequests(TOKEN, async (request) => {
-    const form = await readForm(request);
-    const inField = readBasic(request.headers.get("authorization"));
-    const known = clientOf(inField?.id ?? form?.get("client_id") ?? null);
-    if (!form || known?.secret === undefined || form.getAll("client_secret").length > 1) return request;
-    const sent = inField?.secret ?? form.get("client_secret") ?? "";
-    if (!likes(sent, known.secret)) return request;
-    if (inField) return withRequestFields(request, { authorization: basic(known) });
-    form.set("client_secret", known.secret);
-    return withForm(request, form);
-  });
-}
 
 const changedScope = (change: (scope: string) => string): Wrap => {
   const edit = (parameters: URLSearchParams) => {
@@ -55,7 +38,7 @@ export const CLIENT_AUTHENTICATION: readonly Mutant[] = [
   {
     name: "oauth/secret-optional",
     fault: "Asks for a secret only where one is sent",
-    wrap: taken((sent) => sent === ""),
+    wrap: taken(TOKEN, (sent) => sent === ""),
     breaks: [
       ...auth("secret-missing", "secret-empty"),
       "oauth/client_credentials/name-alone",
@@ -66,20 +49,20 @@ export const CLIENT_AUTHENTICATION: readonly Mutant[] = [
   {
     name: "oauth/secret-any",
     fault: "Takes any secret",
-    wrap: taken((sent) => sent !== ""),
+    wrap: taken(TOKEN, (sent) => sent !== ""),
     breaks: [...auth("secret-wrong", "secret-of-another"), "oauth/client_credentials/wrong-secret"],
     mayBreak: ["oauth/"],
   },
   {
     name: "oauth/secret-prefix",
     fault: "Compares only as many letters of a secret as it has",
-    wrap: taken((sent, right) => sent.startsWith(right)),
+    wrap: taken(TOKEN, (sent, right) => sent.startsWith(right)),
     breaks: auth("secret-with-a-letter-more"),
   },
   {
     name: "oauth/secret-of-another",
     fault: "Takes the secret of any client",
-    wrap: taken((sent) => CLIENTS.some(({ secret }) => secret === sent)),
+    wrap: taken(TOKEN, (sent) => CLIENTS.some(({ secret }) => secret === sent)),
     breaks: auth("secret-of-another"),
     mayBreak: auth("two-methods-of-two-clients"),
   },

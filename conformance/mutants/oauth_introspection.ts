@@ -9,13 +9,12 @@ import {
   faultyForms,
   faultyJson,
   faultyRedirects,
+  INTROSPECT,
+  REVOKE,
   withBody,
   withFields,
 } from "./message.ts";
 import type { Mutant } from "./mutant.ts";
-
-const INTROSPECT = "/oauth/introspect";
-const REVOKE = "/oauth/revoke";
 
 const introspection = (...ids: string[]): string[] => ids.map((id) => `oauth/introspection/${id}`);
 const revocation = (...ids: string[]): string[] => ids.map((id) => `oauth/revocation/${id}`);

@@ -3,26 +3,37 @@
  *
  * @module
  */
-import { AUTHORIZE, faultyAnswers, faultyRedirects, pathOf, withFields, withUrl } from "./message.ts";
+import {
+  at,
+  AUTHORIZE,
+  faultyAnswers,
+  faultyQueries,
+  faultyRedirects,
+  withFields,
+  withUrl,
+} from "./message.ts";
 import type { Mutant, Wrap } from "./mutant.ts";
 import { clientOf, CLIENTS } from "./registered.ts";
 
-/** Takes redirect URIs that only resemble the registered one, and sends its answers there. */
-function loose(resembles: (asked: string, registered: string) => boolean): Wrap {
-  return (next) => async (request) => {
+/** Takes redirect URIs that only resemble the registered one, and sends its answers there, or to the registered one. */
+function loose(
+  resembles: (asked: string, registered: string) => boolean,
+  to: "asked" | "registered" = "asked",
+): Wrap {
+  return at(AUTHORIZE, (next) => async (request) => {
     const url = new URL(request.url);
     const asked = url.searchParams.get("redirect_uri");
     const registered = clientOf(url.searchParams.get("client_id"))?.redirect_uri;
     if (
-      pathOf(request) !== AUTHORIZE || !asked || !registered || asked === registered ||
+      !asked || !registered || asked === registered ||
       !quietly(() => resembles(asked, registered))
     ) return await next(request);
     url.searchParams.set("redirect_uri", registered);
     const answer = await next(withUrl(request, url));
     const location = answer.headers.get("location");
-    if (!location?.startsWith(registered)) return answer;
+    if (to === "registered" || !location?.startsWith(registered)) return answer;
     return withFields(answer, { location: encodeURI(asked) + location.slice(registered.length) });
-  };
+  });
 }
 
 function quietly(decide: () => boolean): boolean {
@@ -123,7 +134,7 @@ export const REDIRECT_URI: readonly Mutant[] = [
   {
     name: "oauth/redirect-uri-trimmed",
     fault: "Cuts blanks off before it compares",
-    wrap: loose((asked, registered) => asked.trim() === registered),
+    wrap: loose((asked, registered) => asked.trim() === registered, "registered"),
     breaks: names("blank-after", "blank-before"),
   },
   {
@@ -133,11 +144,20 @@ export const REDIRECT_URI: readonly Mutant[] = [
     breaks: names("slash-after"),
   },
   {
-    name: "oauth/redirect-uri-path-alone",
-    fault: "Completes an address that is only a path",
-    wrap: loose((asked, registered) => new URL(asked, registered).href === registered),
-    breaks: names("relative"),
-    mayBreak: ["oauth/redirect_uri/"],
+    name: "oauth/redirect-uri-completed",
+    fault: "Completes an address from which the beginning is missing",
+    wrap: loose((asked, registered) => registered.endsWith(asked), "registered"),
+    breaks: names("relative", "no-scheme", "scheme-relative"),
+  },
+  {
+    name: "oauth/redirect-uri-first-of-two",
+    fault: "Takes the first redirect URI of a client that has two and names none",
+    wrap: faultyQueries((query) => {
+      const client = clientOf(query.get("client_id"));
+      const isOneOfTwo = client?.second_redirect_uri !== undefined && !query.has("redirect_uri");
+      if (isOneOfTwo) query.set("redirect_uri", client.redirect_uri!);
+    }),
+    breaks: names("omitted-with-two"),
   },
   {
     name: "oauth/redirect-uri-of-anyone",

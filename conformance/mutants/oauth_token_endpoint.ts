@@ -3,51 +3,24 @@
  *
  * @module
  */
-import { faultyForms, faultyRequests, readForm, TOKEN, withForm } from "./message.ts";
-import type { Mutant, Wrap } from "./mutant.ts";
+import { alsoReads, alsoTakes, queryToo, repeated } from "./endpoint.ts";
+import { faultyForms, readForm, TOKEN } from "./message.ts";
+import type { Mutant } from "./mutant.ts";
 
 const names = (...ids: string[]): string[] => ids.map((id) => `oauth/token_endpoint/${id}`);
-
-/** Reads a body of another type as if it were a form. */
-const alsoReads = (type: RegExp, read: (text: string) => URLSearchParams): Wrap =>
-  faultyRequests(
-    TOKEN,
-    async (request) =>
-      request.method === "POST" && type.test(request.headers.get("content-type") ?? "")
-        ? withForm(request, read(await request.clone().text()))
-        : request,
-  );
-
-/** Treats other methods as POST. */
-const alsoTakes = (...methods: string[]): Wrap =>
-  faultyRequests(TOKEN, async (request) => {
-    if (!methods.includes(request.method)) return request;
-    const form = new URLSearchParams(request.method === "GET" ? "" : await request.clone().text());
-    for (const [name, value] of new URL(request.url).searchParams) form.append(name, value);
-    return withForm(request, form);
-  });
-
-/** Takes one of repeated parameters. */
-const repeated = (which: "first" | "last"): Wrap =>
-  faultyForms(TOKEN, (form) => {
-    for (const name of new Set(form.keys())) {
-      const all = form.getAll(name);
-      if (name !== "resource" && all.length > 1) form.set(name, which === "first" ? all[0]! : all.at(-1)!);
-    }
-  });
 
 export const TOKEN_ENDPOINT: readonly Mutant[] = [
   {
     name: "oauth/token-repeated-first",
     fault: "Takes the first of repeated parameters",
-    wrap: repeated("first"),
+    wrap: repeated(TOKEN, "first"),
     breaks: names("repeated-grant-type", "repeated-code", "repeated-client-id", "repeated-code-verifier"),
     mayBreak: names("repeated-"),
   },
   {
     name: "oauth/token-repeated-last",
     fault: "Takes the last of repeated parameters",
-    wrap: repeated("last"),
+    wrap: repeated(TOKEN, "last"),
     breaks: names(
       "repeated-redirect-uri",
       "repeated-client-secret",
@@ -70,44 +43,40 @@ export const TOKEN_ENDPOINT: readonly Mutant[] = [
   {
     name: "oauth/token-by-get",
     fault: "Gives tokens to GET",
-    wrap: alsoTakes("GET"),
+    wrap: alsoTakes(TOKEN, "GET"),
     breaks: names("get"),
   },
   {
     name: "oauth/token-by-put",
     fault: "Gives tokens to any method",
-    wrap: alsoTakes("PUT", "PATCH", "DELETE"),
+    wrap: alsoTakes(TOKEN, "PUT", "PATCH", "DELETE"),
     breaks: names("method-put", "method-patch"),
     mayBreak: names("method-delete"),
   },
   {
     name: "oauth/token-query",
     fault: "Reads parameters from the address as well",
-    wrap: faultyForms(TOKEN, (form, request) => {
-      for (const [name, value] of new URL(request.url).searchParams) {
-        if (!form.has(name)) form.set(name, value);
-      }
-    }),
+    wrap: queryToo(TOKEN),
     breaks: [...names("code-in-query"), "oauth/client_authentication/secret-in-query-id-in-body"],
     mayBreak: ["oauth/token_endpoint/query", "oauth/client_authentication/"],
   },
   {
     name: "oauth/token-json",
     fault: "Reads JSON as well",
-    wrap: alsoReads(/json/, (text) => new URLSearchParams(JSON.parse(text))),
+    wrap: alsoReads(TOKEN, /json/),
     breaks: names("json"),
     mayBreak: names("error-is-json"),
   },
   {
     name: "oauth/token-text",
     fault: "Reads forms that say they are plain text",
-    wrap: alsoReads(/^text\/plain/, (text) => new URLSearchParams(text)),
+    wrap: alsoReads(TOKEN, /^text\/plain/),
     breaks: names("text-plain"),
   },
   {
     name: "oauth/token-media-type-begins",
     fault: "Compares the beginning of media types",
-    wrap: alsoReads(/^application\/x-www-form/, (text) => new URLSearchParams(text)),
+    wrap: alsoReads(TOKEN, /^application\/x-www-form/),
     breaks: names("media-type-alike"),
     mayBreak: names("broken-encoding"),
   },
