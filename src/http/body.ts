@@ -25,7 +25,7 @@ const strictUtf8 = new TextDecoder("utf-8", { fatal: true });
  */
 export async function readBytes(request: Request, limit: number): Promise<Uint8Array<ArrayBuffer>> {
   const declared = declaredLength(request);
-  if (declared !== undefined && declared > limit) throw await refuse(request, limit);
+  if (declared !== undefined && declared > limit) throw refuse(request, limit);
   if (declared === undefined) return request.body ? await readChunks(request.body, limit) : new Uint8Array();
   const bytes = new Uint8Array(await whole(request.arrayBuffer()));
   if (bytes.length > limit) throw tooLarge(limit);
@@ -38,7 +38,7 @@ export async function readBytes(request: Request, limit: number): Promise<Uint8A
  */
 export async function readText(request: Request, limit: number): Promise<string> {
   const declared = declaredLength(request);
-  if (declared !== undefined && declared > limit) throw await refuse(request, limit);
+  if (declared !== undefined && declared > limit) throw refuse(request, limit);
   if (declared === undefined) return decodeUtf8(await readBytes(request, limit));
   // On Node `text()` is by far the quickest: it reads the socket, where the others build a stream first.
   const text = await whole(request.text());
@@ -59,10 +59,17 @@ function declaredLength(request: Request): number | undefined {
 }
 
 /** The error of a body that declares too much, which is not read. */
-async function refuse(request: Request, limit: number): Promise<BodyError> {
-  // A sender may have gone already.
-  await request.body?.cancel().catch(() => {});
+function refuse(request: Request, limit: number): BodyError {
+  if (request.body) leave(request.body);
   return tooLarge(limit);
+}
+
+/**
+ * The rest is not wanted. Not waited for: of a request that somebody cloned the other half would have to be left too, and
+ * a sender may have gone already.
+ */
+function leave(body: { cancel(): Promise<void> }): void {
+  body.cancel().catch(() => {});
 }
 
 /**
@@ -96,7 +103,7 @@ async function readChunks(body: ReadableStream<Uint8Array>, limit: number): Prom
     if (done) break;
     length += value.length;
     if (length > limit) {
-      await reader.cancel().catch(() => {});
+      leave(reader);
       throw tooLarge(limit);
     }
     chunks.push(value);

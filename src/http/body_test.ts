@@ -92,6 +92,17 @@ test("an endless body is cut at the limit: the rest is never asked for", async (
   assert.ok(cancelled);
 });
 
+test("a body that somebody in front has cloned is refused all the same", async () => {
+  for (const headers of [{}, { "content-length": "101" }]) {
+    for (const read of [readBytes, readText]) {
+      const request = post(streamOf(101, 10, () => {}), headers);
+      const kept = request.clone();
+      assert.equal((await refusal(read(request, 100)))[0], 413);
+      assert.ok(kept.body);
+    }
+  }
+});
+
 test("a sender that breaks off is 400", async () => {
   const body = new ReadableStream<Uint8Array>({
     pull: (controller) => controller.error(new Error("connection lost")),
