@@ -13,9 +13,15 @@ import { AUTHORIZE_ENDPOINT } from "./oauth_authorize.ts";
 import { BEARER } from "./oauth_bearer.ts";
 import { CLIENT_AUTHENTICATION } from "./oauth_clients.ts";
 import { CODES } from "./oauth_codes.ts";
+import { DEVICES } from "./oauth_device.ts";
 import { INTROSPECTION } from "./oauth_introspection.ts";
+import { TOLD } from "./oauth_metadata.ts";
+import { PAGES } from "./oauth_pages.ts";
+import { PUSHED } from "./oauth_par.ts";
+import { PUSHED_NAMES } from "./oauth_par_names.ts";
 import { PKCE } from "./oauth_pkce.ts";
 import { REDIRECT_URI } from "./oauth_redirect_uri.ts";
+import { REGISTRATION } from "./oauth_registration.ts";
 import { TOKEN_ANSWERS } from "./oauth_token_answers.ts";
 import { TOKEN_ENDPOINT } from "./oauth_token_endpoint.ts";
 import { SKILLS } from "./skills.ts";
@@ -30,6 +36,12 @@ export const MUTANTS: readonly Mutant[] = [
   ...CLIENT_AUTHENTICATION,
   ...BEARER,
   ...INTROSPECTION,
+  ...PUSHED,
+  ...PUSHED_NAMES,
+  ...DEVICES,
+  ...TOLD,
+  ...REGISTRATION,
+  ...PAGES,
   ...RPC_REQUESTS,
   ...RPC_ANSWERS,
   ...MCP_DOORS,
