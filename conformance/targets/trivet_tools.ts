@@ -14,7 +14,7 @@ export interface ToolNames {
 }
 
 /** Milliseconds that the slow tool works when nobody stops it. */
-const SLOW = 2000;
+const SLOW = 1000;
 
 export function vectorTools({ scoped_tool, missing_scope, slow_tool }: ToolNames): readonly Definition[] {
   return [
@@ -26,7 +26,7 @@ export function vectorTools({ scoped_tool, missing_scope, slow_tool }: ToolNames
     }),
     tool({
       name: slow_tool,
-      description: "Tells that it has begun, and takes two seconds",
+      description: "Tells that it has begun, and takes a second",
       async run(_, context) {
         await context.progress(1, 2);
         await pause(SLOW, context.signal);
