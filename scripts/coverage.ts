@@ -43,7 +43,7 @@ function checkSchemas(): void {
     const [schema, pattern] of [
       ["vector", "vectors/*/*.json"],
       ["requirement", "requirements/*.json"],
-      ["target", "targets/{*,*/target}.json"],
+      ["target", "targets/{*,*/target*}.json"],
     ] as const
   ) {
     const check = compileSchema(withVectorSchema(readJson(`${ROOT}/${schema}.schema.json`)));
