@@ -7,7 +7,7 @@
  */
 import { setTimeout } from "node:timers/promises";
 
-const MILLISECONDS = 2;
+const MILLISECONDS = 10;
 const store = new Map();
 
 export class RemoteStore {
