@@ -18,6 +18,8 @@ export interface Discovered {
   readonly description: TargetDescription;
   /** Where metadata was found. */
   readonly discovered?: string;
+  /** Why none was. */
+  readonly why?: string;
 }
 
 /** What is given by hand wins. @throws {Error} when `discover` names what is no metadata */
@@ -41,12 +43,18 @@ export async function discover(
   }
   // An issuer with a path: RFC 8414 section 3.1 puts it behind the well-known one, OpenID Connect before.
   const path = new URL(base).pathname.replace(/\/$/, "");
+  let first: string | undefined;
   for (const place of new Set([`${OAUTH}${path}`, `${OPENID}${path}`, `${path}${OPENID}`])) {
     const url = new URL(place, base).href;
-    const { metadata } = await fetchMetadata(url, sender, limits);
+    const { metadata, why = `${url} answers 200, but with no metadata` } = await fetchMetadata(
+      url,
+      sender,
+      limits,
+    );
+    first ??= why;
     if (metadata) return { description: withMetadata(description, metadata, url), discovered: url };
   }
-  return { description };
+  return { description, ...(first !== undefined && { why: first }) };
 }
 
 async function fetchMetadata(

@@ -6,25 +6,30 @@
 import { parseJson } from "./match.ts";
 import type { Members } from "./vector_file.ts";
 
+/** Of one chunk: more than any question asks for. */
+const MOST_EVENTS = 20_000;
+
 export class EventReader {
   readonly #decoder = new TextDecoder();
   #rest = "";
   #event: Record<string, unknown> = {};
 
-  /** The events that a chunk completes. */
-  push(chunk: Uint8Array): Members[] {
+  /** The events that a chunk completes, so many at most: what is more is left out. */
+  push(chunk: Uint8Array, most: number = MOST_EVENTS): Members[] {
     const text = this.#decoder.decode(chunk, { stream: true });
+    // A CR at the end was perhaps half of a CRLF. A line that does not end is not looked through again and again.
+    const from = Math.max(this.#rest.length - 1, 0);
     this.#rest += text;
-    // A line that does not end is not looked through again and again.
-    if (!/[\r\n]/.test(text) && !this.#rest.endsWith("\r", this.#rest.length - text.length)) return [];
     const events: Members[] = [];
-    // A CR at the end may be half of a CRLF.
-    const lines = this.#rest.split(/\r\n|\n|\r(?!$)/);
-    this.#rest = lines.pop()!;
-    for (const line of lines) {
-      const event = this.#line(line);
+    const end = /\r\n|\n|\r(?!$)/g;
+    end.lastIndex = from;
+    let start = 0;
+    for (let found = end.exec(this.#rest); found && events.length < most; found = end.exec(this.#rest)) {
+      const event = this.#line(this.#rest.slice(start, found.index));
+      start = end.lastIndex;
       if (event) events.push(event);
     }
+    this.#rest = this.#rest.slice(start);
     return events;
   }
 

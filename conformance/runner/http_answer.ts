@@ -18,6 +18,7 @@ export interface Head {
 }
 
 const MOST_HEAD = 256 * 1024;
+const MOST_FIELDS = 2000;
 const MOST_INTERIM = 32;
 
 /** @throws {Broken} */
@@ -49,6 +50,9 @@ async function readHead(source: Source): Promise<{ status: number; fields: Field
     if (line === "") return { status: Number(status), fields };
     const colon = line.indexOf(":");
     if (colon < 1) throw new Broken("garbled", `A field has no name: ${JSON.stringify(line.slice(0, 60))}`);
+    if (fields.length >= MOST_FIELDS) {
+      throw new Broken("flooded", `There are more than ${MOST_FIELDS} fields`);
+    }
     fields.push([line.slice(0, colon), line.slice(colon + 1).trim()]);
   }
 }

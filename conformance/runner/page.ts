@@ -53,6 +53,8 @@ const ATTRIBUTE = /([^\s"'<>/=]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'<>`]+))
 const HIDDEN: ReadonlySet<string> = new Set(["script", "style", "template", "noscript", "title"]);
 /** Pages are short: what follows is not read. */
 const MOST = 1 << 20;
+const MOST_FORMS = 100;
+const MOST_PARTS = 500;
 
 /** @param html of a page */
 export function readPage(html: string): Page {
@@ -86,12 +88,13 @@ export function readPage(html: string): Page {
       refresh = /url\s*=\s*["']?([^"']+)/i.exec(attributes["content"] ?? "")?.[1]?.trim();
     }
     if (tag === "form") {
+      if (forms.length >= MOST_FORMS) break;
       open = openForm(attributes);
       forms.push(open);
       if (attributes["id"] !== undefined) byId.set(attributes["id"], open);
     }
     const owner = attributes["form"] === undefined ? open : byId.get(attributes["form"]);
-    if (!owner || "disabled" in attributes) continue;
+    if (!owner || "disabled" in attributes || owner.names.size + owner.buttons.length > MOST_PARTS) continue;
     const { name = "", value, type = "" } = attributes;
     if (tag === "input") addInput(owner, attributes);
     else if (tag === "button" && !/^(button|reset)$/i.test(type)) {

@@ -19,10 +19,13 @@ export interface Claims {
   readonly notes: readonly string[];
 }
 
-/** @param kinds folders of the vectors that shall be asked */
-export async function probe(target: Target, kinds: ReadonlySet<string>): Promise<Claims> {
+/**
+ * @param kinds folders of the vectors that shall be asked
+ * @param why no metadata was found
+ */
+export async function probe(target: Target, kinds: ReadonlySet<string>, why?: string): Promise<Claims> {
   const all: Claims[] = [];
-  if (kinds.has("oauth")) all.push(claimsOfMetadata(target));
+  if (kinds.has("oauth")) all.push(claimsOfMetadata(target, why));
   if (kinds.has("jsonrpc")) all.push(await probeRpc(target));
   if (kinds.has("mcp")) all.push(await probeMcp(target));
   if (kinds.has("skills")) all.push({ features: [], notes: [] });
@@ -35,12 +38,15 @@ export async function probe(target: Target, kinds: ReadonlySet<string>): Promise
 }
 
 /** Members of the metadata to the feature that they show. */
-function claimsOfMetadata({ variables, discovered }: Target): Claims {
+function claimsOfMetadata({ variables, discovered }: Target, why?: string): Claims {
   const { metadata, endpoints } = variables as { metadata?: unknown; endpoints: Members };
   if (!isMembers(metadata)) {
     const hasEndpoints = endpoints["authorization"] !== undefined && endpoints["token"] !== undefined;
     const found = hasEndpoints ? ["authorization_code"] : [];
-    return { features: found, notes: [note("no metadata of RFC 8414", found)] };
+    return {
+      features: found,
+      notes: [note(`no metadata of RFC 8414${why === undefined ? "" : ` (${why})`}`, found)],
+    };
   }
   const list = (name: string, usual: readonly string[] = []) => {
     const value = metadata[name];

@@ -55,7 +55,7 @@ function judge({ vector: { outcome } }: Loaded, result: Result): Result {
 
 function notAsked({ name, vector, strength }: Loaded): Result {
   const { title, covers, flags = [] } = vector;
-  const reason = `not asked: nobody answered ${MOST_GONE} vectors in a row before it`;
+  const reason = `not asked: ${MOST_GONE} vectors in a row before it had no answer, or one without end`;
   return {
     name,
     title,

@@ -140,12 +140,12 @@ async function look(
   close: () => Promise<void>,
   kinds: ReadonlySet<string> = new Set(),
 ): Promise<Target> {
-  const { description, discovered } = sender
+  const { description, discovered, why } = sender
     ? await discover(asked, sender, limitsOf(asked), kinds.has("oauth"))
-    : { description: asked };
+    : { description: asked, why: undefined };
   const target = { ...toTarget(description, sender, close), ...(discovered !== undefined && { discovered }) };
   if (description.features !== undefined) return target;
-  const { features, vars, procedures, notes } = await probe(target, kinds);
+  const { features, vars, procedures, notes } = await probe(target, kinds, why);
   const whole = {
     ...description,
     features,

@@ -36,9 +36,9 @@ const WRONGS: Readonly<Record<string, (socket: Socket) => void>> = {
   "/floods": (socket) => flood(socket, `${HEAD}\r\n`, "x".repeat(65_536)),
   "/floods-fields": (socket) => flood(socket, "HTTP/1.1 200 OK\r\n", `X-More: ${"x".repeat(1000)}\r\n`),
   "/floods-a-line": (socket) => flood(socket, "", "x".repeat(65_536)),
-  "/floods-interim": (socket) => flood(socket, "", "HTTP/1.1 103 Early Hints\r\n\r\n"),
+  "/floods-interim": (socket) => flood(socket, "", "HTTP/1.1 103 Early Hints\r\n\r\n".repeat(40)),
   "/floods-events": (socket) =>
-    flood(socket, "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n", "data: 1\n\n"),
+    flood(socket, "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n", "data: 1\n\n".repeat(1000)),
   "/drips": (socket) => {
     socket.write(`${HEAD}\r\n`);
     const timer = setInterval(() => socket.write("x"), 20);

@@ -25,9 +25,12 @@ export interface Result {
   /** Needs that the target does not meet. */
   readonly lacks?: readonly string[];
   readonly exchanges: readonly Exchange[];
-  /** Nobody answered in its last exchange. */
+  /** Nobody answered in its last exchange, or without end. */
   readonly isGone: boolean;
 }
+
+/** Ways to break that cost time, and that a server which is well does not have. */
+const GONE: ReadonlySet<unknown> = new Set(["hung", "refused", "flooded"]);
 
 export interface Run {
   readonly target: Target;
@@ -52,7 +55,7 @@ export async function runVector(loaded: Loaded, run: Run): Promise<Result> {
     flags: vector.flags ?? [],
     seconds: (performance.now() - start) / 1000,
     exchanges: world.exchanges,
-    isGone: outcome !== "pass" && (world.last["broken"] === "hung" || world.last["broken"] === "refused"),
+    isGone: outcome !== "pass" && GONE.has(world.last["broken"]),
     ...(step !== undefined && { step }),
     ...(reason !== undefined && { reason }),
   });

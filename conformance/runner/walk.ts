@@ -22,6 +22,8 @@ export interface PageWalk {
 
 /** A page that leads on so often leads nowhere. */
 const MOST_PAGES = 16;
+/** Of forms, fields and buttons in a message. */
+const MOST_NAMED = 12;
 
 /** @throws {Unexpected} that says which page it stopped at, and what stands there */
 export async function walk(
@@ -155,7 +157,7 @@ function stop(
 /** What a page offers, for who has to write "fields" and "press". */
 export function inventory({ forms, text }: Page): string {
   if (forms.length === 0) return `there is no form on the page, which says: ${cut(text)}`;
-  return forms.map(({ names, buttons }) =>
+  return forms.slice(0, MOST_NAMED).map(({ names, buttons }) =>
     `there is a form with the fields ${quoted([...names])} and the buttons ${quoted(buttons.map(labelOf))}`
   ).join("; ");
 }
@@ -169,7 +171,9 @@ function labelOf({ text, value, name }: Button): string {
 }
 
 function quoted(names: readonly string[]): string {
-  return names.length === 0 ? "(none)" : names.map((name) => `"${name}"`).join(", ");
+  if (names.length === 0) return "(none)";
+  const shown = names.slice(0, MOST_NAMED).map((name) => `"${name.slice(0, 60)}"`).join(", ");
+  return names.length > MOST_NAMED ? `${shown} …` : shown;
 }
 
 function cut(text: string): string {

@@ -60,7 +60,7 @@ const alice = { user: { value: { name: "alice", password: "wonderland" } } };
 const asked = (more: object = {}) => ({ query: { value: { redirect_uri: CLIENT, state: "s", ...more } } });
 
 function target(offers: Readonly<Record<string, Procedure>>): Target {
-  return testTarget(server, { offers });
+  return testTarget(server, { offers, limits: { seconds: 10, bytes: 100_000 } });
 }
 
 const offers = { login: LOGIN, authorize: AUTHORIZE, deny: DENY };
