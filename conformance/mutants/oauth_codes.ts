@@ -4,6 +4,7 @@
  * @module
  */
 import {
+  at,
   AUTHORIZE,
   faultyForms,
   faultyJson,
@@ -73,6 +74,19 @@ function remembered(parameter: "code" | "refresh_token"): Wrap {
     };
   };
 }
+
+/** A refresh token that was refused for what was asked with it is refused ever after. */
+const spentByRefusals: Wrap = at(TOKEN, (next) => {
+  const spent = new Set<string>();
+  return async (request) => {
+    const token = (await readForm(request))?.get("refresh_token") ?? "";
+    if (spent.has(token)) return Response.json({ error: "invalid_grant" }, { status: 400 });
+    const answer = await next(request);
+    const text = await answer.clone().text();
+    if (token !== "" && /"invalid_(scope|target)"/.test(text)) spent.add(token);
+    return answer;
+  };
+});
 
 export const CODES: readonly Mutant[] = [
   {
@@ -222,6 +236,16 @@ export const CODES: readonly Mutant[] = [
       request.url.endsWith("/oauth/revoke") ? new Response(null, { status: 200 }) : await next(request),
     breaks: ["oauth/bearer/revoked", ...refreshes("revoked")],
     mayBreak: ["oauth/revocation/", "oauth/introspection/"],
+  },
+  {
+    name: "oauth/refresh-spent-by-refusals",
+    fault: "Spends a refresh token before it looks at what is asked with it",
+    wrap: spentByRefusals,
+    breaks: [
+      ...refreshes("refused-scope-spends-nothing"),
+      "oauth/resource_indicators/refused-refresh-spends-nothing",
+    ],
+    mayBreak: ["oauth/refresh/more-scope"],
   },
   {
     name: "oauth/refresh-scope-grows",
