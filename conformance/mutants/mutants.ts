@@ -14,6 +14,8 @@ import { BEARER } from "./oauth_bearer.ts";
 import { CLIENT_AUTHENTICATION } from "./oauth_clients.ts";
 import { CODES } from "./oauth_codes.ts";
 import { DEVICES } from "./oauth_device.ts";
+import { DPOP } from "./oauth_dpop.ts";
+import { DPOP_BINDING } from "./oauth_dpop_binding.ts";
 import { INTROSPECTION } from "./oauth_introspection.ts";
 import { TOLD } from "./oauth_metadata.ts";
 import { PAGES } from "./oauth_pages.ts";
@@ -39,6 +41,8 @@ export const MUTANTS: readonly Mutant[] = [
   ...PUSHED,
   ...PUSHED_NAMES,
   ...DEVICES,
+  ...DPOP,
+  ...DPOP_BINDING,
   ...TOLD,
   ...REGISTRATION,
   ...PAGES,
