@@ -44,7 +44,7 @@ const options = {
       consentPage: "/consent",
       scopes: ["openid", "profile", "email", "offline_access", "read", "admin"],
       resources: Object.values(vars.resources),
-      enforcePerClientResources: false,
+      resourcePrivileges: () => true,
       allowDynamicClientRegistration: true,
       allowUnauthenticatedClientRegistration: true,
       clientRegistrationDefaultScopes: ["openid", "profile", "offline_access", "read"],
@@ -101,6 +101,9 @@ for (const [name, client] of Object.entries(vars.clients)) {
         : { token_endpoint_auth_method: client.secret === undefined ? "none" : "client_secret_basic" }),
     },
   });
+  for (const identifier of Object.values(vars.resources)) {
+    await auth.api.adminLinkClientResource({ headers, params: { identifier, client_id: client.id } });
+  }
 }
 next = undefined;
 
