@@ -53,6 +53,7 @@ export const MCP_DOORS: readonly Mutant[] = [
       "authorization/notification-without-token",
       "authorization/session-is-no-token",
       "authorization/modern-without-token",
+      "http_2025_06_18/challenge",
     ),
     mayBreak: names("authorization/"),
   },
@@ -66,7 +67,11 @@ export const MCP_DOORS: readonly Mutant[] = [
         ? new Response(": open\n\n", { headers })
         : new Response(null, { status: 204 });
     }),
-    breaks: names("authorization/get-without-token", "authorization/delete-without-token"),
+    breaks: names(
+      "authorization/get-without-token",
+      "authorization/delete-without-token",
+      "authorization/get-token-in-address",
+    ),
   },
   {
     name: "mcp/any-token",
@@ -77,6 +82,10 @@ export const MCP_DOORS: readonly Mutant[] = [
       "authorization/altered-token",
       "authorization/modern-invented-token",
       "authorization/wrong-audience",
+      "authorization/expired",
+      "authorization/expired-in-session",
+      "authorization/modern-wrong-audience",
+      "authorization/modern-expired",
     ),
     mayBreak: names("authorization/empty-token"),
   },
@@ -109,7 +118,12 @@ export const MCP_DOORS: readonly Mutant[] = [
       MCP,
       (answer) => answer.status === 401 ? withFields(answer, { "www-authenticate": undefined }) : answer,
     ),
-    breaks: names("authorization/no-token", "authorization/invented-token", "authorization/wrong-audience"),
+    breaks: names(
+      "authorization/no-token",
+      "authorization/invented-token",
+      "authorization/wrong-audience",
+      "http_2025_06_18/challenge",
+    ),
     mayBreak: names("authorization/"),
   },
   {
@@ -126,13 +140,18 @@ export const MCP_DOORS: readonly Mutant[] = [
       "authorization/challenge-names-scope",
       "authorization/challenge-leads-to-metadata",
       "authorization/too-little-scope",
+      "authorization/modern-too-little-scope",
+      "http_2025_06_18/challenge",
     ),
   },
   {
     name: "mcp/scope-as-token",
     fault: "Says of a token with too little scope that it is none",
     wrap: faultyAnswers(MCP, (answer) => answer.status === 403 ? withFields(answer, {}, 401) : answer),
-    breaks: names("authorization/too-little-scope"),
+    breaks: names(
+      "authorization/too-little-scope",
+      "authorization/modern-too-little-scope",
+    ),
     mayBreak: names("http/origin-", "modern/origin"),
   },
   {
@@ -145,6 +164,8 @@ export const MCP_DOORS: readonly Mutant[] = [
       "http/origin-prefix",
       "http/origin-initialize",
       "modern/origin",
+      "http_2025_03_26/origin-foreign",
+      "http_2025_06_18/origin-foreign",
     ),
   },
   {

@@ -93,13 +93,17 @@ export const MCP_SESSIONS: readonly Mutant[] = [
       return renamed((id) => (last = id, "the-only-session-there-is"), () => last)(next);
     },
     breaks: names("session/id-new"),
-    mayBreak: names("session/", "authorization/session-is-no-token"),
+    mayBreak: { "What one vector does to the session shows in the others that use it": ["mcp/"] },
   },
   {
     name: "mcp/session-blank",
     fault: "Has blanks in ids of sessions",
     wrap: renamed((id) => `session ${id}`, (id) => id.replace(/^session /, "")),
-    breaks: names("session/id-visible"),
+    breaks: names(
+      "session/id-visible",
+      "http_2025_03_26/session-visible",
+      "http_2025_06_18/session-visible",
+    ),
   },
   {
     name: "mcp/session-short",
@@ -122,7 +126,13 @@ export const MCP_SESSIONS: readonly Mutant[] = [
         return last = id;
       }, (id) => ids.has(id) ? id : last)(next);
     },
-    breaks: names("session/unknown", "session/altered", "session/get-unknown-session"),
+    breaks: names(
+      "session/unknown",
+      "session/altered",
+      "session/get-unknown-session",
+      "http_2025_03_26/session-unknown",
+      "http_2025_06_18/session-unknown",
+    ),
     mayBreak: names("session/"),
   },
   {
@@ -132,7 +142,17 @@ export const MCP_SESSIONS: readonly Mutant[] = [
       pathOf(request) === MCP && request.method === "DELETE" && request.headers.has("authorization")
         ? new Response(null, { status: 204 })
         : await next(request),
-    breaks: names("session/ended"),
+    breaks: names(
+      "session/ended",
+      "http/version-unknown-delete",
+      "http_2025_03_26/session-ended",
+      "http_2025_06_18/session-ended",
+      "session/delete-unknown",
+      "session/delete-without-session",
+      "session/get-ended",
+      "session/notification-ended",
+      "session/other-caller-delete",
+    ),
     mayBreak: names("session/ended-twice", "modern/delete", "authorization/"),
   },
   {
@@ -155,7 +175,7 @@ export const MCP_SESSIONS: readonly Mutant[] = [
       };
     },
     breaks: names("session/ended-is-not-others"),
-    mayBreak: names("session/ended-twice"),
+    mayBreak: { "Vectors end sessions, and so those of others that run beside them": ["mcp/"] },
   },
   {
     name: "mcp/version-field-unread",
@@ -167,7 +187,13 @@ export const MCP_SESSIONS: readonly Mutant[] = [
           ? withRequestFields(request, { [VERSION]: undefined })
           : request,
     ),
-    breaks: names("http/version-unknown", "http/version-word"),
+    breaks: names(
+      "http/version-unknown",
+      "http/version-word",
+      "http/version-unknown-get",
+      "http/version-unknown-delete",
+      "http_2025_06_18/version-unknown",
+    ),
     mayBreak: names("http/version-two"),
   },
   {
@@ -177,17 +203,7 @@ export const MCP_SESSIONS: readonly Mutant[] = [
       pathOf(request) === MCP && request.headers.has(SESSION) && !request.headers.has(VERSION)
         ? new Response(null, { status: 400 })
         : await next(request),
-    breaks: names("http/version-missing", "batch_2025_03_26/requests"),
-    mayBreak: ["mcp/"],
-  },
-  {
-    name: "mcp/notifications-answered",
-    fault: "Answers notifications with an empty result",
-    wrap: faultyAnswers(
-      MCP,
-      (answer) => answer.status === 202 ? Response.json({ jsonrpc: "2.0", id: null, result: {} }) : answer,
-    ),
-    breaks: names("http/notification-accepted", "modern/notification"),
+    breaks: names("http/version-missing"),
     mayBreak: ["mcp/"],
   },
   {
@@ -237,7 +253,13 @@ export const MCP_SESSIONS: readonly Mutant[] = [
       const answer = await next(request);
       return isRead || answer.status !== 400 ? answer : new Response(null, { status: 202 });
     },
-    breaks: names("http/not-json", "http/empty-body", "http/number"),
+    breaks: names(
+      "http/not-json",
+      "http/empty-body",
+      "http/number",
+      "http_2025_03_26/not-json",
+      "http_2025_06_18/not-json",
+    ),
     mayBreak: names("no_batch_", "modern/batch"),
   },
 ];
