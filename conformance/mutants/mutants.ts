@@ -23,7 +23,10 @@ import { PUSHED } from "./oauth_par.ts";
 import { PUSHED_NAMES } from "./oauth_par_names.ts";
 import { PKCE } from "./oauth_pkce.ts";
 import { REDIRECT_URI } from "./oauth_redirect_uri.ts";
+import { REFUSALS } from "./oauth_refusals.ts";
 import { REGISTRATION } from "./oauth_registration.ts";
+import { REVOCATION } from "./oauth_revocation.ts";
+import { SCOPES } from "./oauth_scopes.ts";
 import { TOKEN_ANSWERS } from "./oauth_token_answers.ts";
 import { TOKEN_ENDPOINT } from "./oauth_token_endpoint.ts";
 import { SKILLS } from "./skills.ts";
@@ -46,6 +49,9 @@ export const MUTANTS: readonly Mutant[] = [
   ...TOLD,
   ...REGISTRATION,
   ...PAGES,
+  ...REFUSALS,
+  ...SCOPES,
+  ...REVOCATION,
   ...RPC_REQUESTS,
   ...RPC_ANSWERS,
   ...MCP_DOORS,
