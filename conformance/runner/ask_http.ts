@@ -219,7 +219,11 @@ export async function readEvents(
         }
       }
       const left = Math.max((end - performance.now()) / 1000, 0.001);
-      const chunk = await within(stream.answer.next(), left, "An event that was waited for");
+      const chunk = await within(
+        stream.answer.next(),
+        left,
+        () => new Broken("hung", `An event that was waited for did not come within ${seconds} s`),
+      );
       if (!chunk) {
         if (!isEnough) return events;
         throw new Broken("closed", "The stream ended before the event that was waited for");

@@ -8,7 +8,10 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
+import { finishAll } from "./children.ts";
+import { INTERRUPTED, interruption } from "./interrupt.ts";
 import { type Arguments, readArguments, USAGE } from "./arguments.ts";
+import { readBaseline, readSet } from "./baseline.ts";
 import { loadRequirements, loadVectors } from "./load.ts";
 import { choose } from "./choose.ts";
 import { progressOf } from "./progress.ts";
@@ -23,9 +26,13 @@ import { noTarget, openTarget } from "./target.ts";
 
 const ROOT: string = fileURLToPath(new URL("..", import.meta.url));
 
+const leave = interruption();
+// Whoever reads may have read enough.
+process.stdout.on("error", () => process.exit());
 process.exitCode = await main(process.argv.slice(2));
-// What a target left open (a stream, a timer) shall not keep the run alive.
-if (process.exitCode !== undefined) setTimeout(() => process.exit(), 500).unref();
+finishAll();
+// What a target left open (a stream, a timer) shall not keep the run alive, but its last words shall be read.
+process.stdout.write("", () => process.exit());
 
 async function main(args: readonly string[]): Promise<number> {
   try {
@@ -53,8 +60,15 @@ async function run(asked: Arguments): Promise<number> {
   }
   const isSelf = vectors.every(({ file }) => file.suite.startsWith("self/"));
   const hasTarget = asked.target !== undefined || asked.stdio !== undefined || asked.module !== undefined;
+  // Before the run, which may be long: what cannot be read or written shows now.
+  readBaseline(asked.baseline, {});
+  if (asked.set !== undefined) readSet(join(ROOT, "sets.json"), asked.set);
+  if (asked.reportDir) mkdirSync(asked.reportDir, { recursive: true });
   const kinds = new Set(vectors.map(({ file }) => file.suite.split("/")[0]!));
-  const target = isSelf && !hasTarget ? noTarget() : await openTarget({ ...asked, kinds });
+  const target = isSelf && !hasTarget
+    ? noTarget()
+    : await Promise.race([openTarget({ ...asked, kinds }), untilInterrupted()]);
+  if (!target) return INTERRUPTED;
   const seed = asked.seed ?? crypto.randomUUID().slice(0, 8);
   const started = new Date();
   const progress = progressOf(vectors.length, asked.format === "table" ? undefined : false);
@@ -64,16 +78,21 @@ async function run(asked: Arguments): Promise<number> {
       { target, seed, mostWaiting: asked.wait },
       ({ name, outcome }) =>
         progress.tick(name, outcome === "fail" || outcome === "error" || outcome === "setup"),
+      leave,
     );
     progress.end();
     const report = toReport({ asked, root: ROOT, target, requirements, vectors, results, seed, started });
     if (asked.reportDir) write(asked.reportDir, report);
     process.stdout.write(show(asked, report));
-    return report.asked === 0 ? 2 : report.passed ? 0 : 1;
+    return leave.aborted ? INTERRUPTED : report.asked === 0 ? 2 : report.passed ? 0 : 1;
   } finally {
     progress.end();
     await target.close();
   }
+}
+
+function untilInterrupted(): Promise<undefined> {
+  return new Promise((resolve) => leave.addEventListener("abort", () => resolve(undefined), { once: true }));
 }
 
 function show(asked: Arguments, report: Report): string {
@@ -82,7 +101,6 @@ function show(asked: Arguments, report: Report): string {
 }
 
 function write(folder: string, report: Report): void {
-  mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, "report.json"), toJson(report));
   writeFileSync(join(folder, "report.xml"), toJunit(report));
   writeFileSync(join(folder, "report.html"), toHtml(report));

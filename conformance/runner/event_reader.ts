@@ -13,6 +13,7 @@ export class EventReader {
   readonly #decoder = new TextDecoder();
   #rest = "";
   #event: Record<string, unknown> = {};
+  #data: string[] = [];
 
   /** The events that a chunk completes, so many at most: what is more is left out. */
   push(chunk: Uint8Array, most: number = MOST_EVENTS): Members[] {
@@ -36,7 +37,9 @@ export class EventReader {
   #line(line: string): Members | undefined {
     if (line === "") {
       const event = this.#event;
+      if (this.#data.length > 0) event["data"] = this.#data.join("\n");
       this.#event = {};
+      this.#data = [];
       if (!("data" in event) && !("id" in event)) return undefined;
       const json = typeof event["data"] === "string" ? parseJson(event["data"]) : undefined;
       return json === undefined ? event : { ...event, json };
@@ -44,9 +47,8 @@ export class EventReader {
     const colon = line.indexOf(":");
     const name = colon < 0 ? line : line.slice(0, colon);
     const value = colon < 0 ? "" : line.slice(colon + 1).replace(/^ /, "");
-    if (name === "data") {
-      this.#event["data"] = "data" in this.#event ? `${this.#event["data"]}\n${value}` : value;
-    } else if (name === "event" || name === "id") this.#event[name] = value;
+    if (name === "data") this.#data.push(value);
+    else if (name === "event" || name === "id") this.#event[name] = value;
     else if (name === "retry" && /^\d+$/.test(value)) this.#event["retry"] = Number(value);
     return undefined;
   }

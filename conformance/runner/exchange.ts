@@ -72,13 +72,17 @@ export interface Sender {
 export function within<T>(
   promise: Promise<T>,
   seconds: number,
-  what: string,
+  what: string | (() => Broken),
   onLate?: () => void,
 ): Promise<T> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {
       onLate?.();
-      reject(new Broken("hung", `${what} did not come within ${Math.round(seconds * 10) / 10} s`));
+      reject(
+        typeof what === "string"
+          ? new Broken("hung", `${what} did not come within ${Math.round(seconds * 10) / 10} s`)
+          : what(),
+      );
     }, seconds * 1000);
     promise.then(resolve, reject).finally(() => clearTimeout(timer));
   });
@@ -93,9 +97,9 @@ export async function exchange(sender: Sender, outgoing: Outgoing, limits: Limit
   const answer = (): Answer => ({ status: opened.status, fields: opened.fields, body: concat(chunks, size) });
   try {
     while (true) {
-      const left = (end - performance.now()) / 1000;
-      if (left <= 0) throw new Broken("hung", `The answer did not end within ${limits.seconds} s`);
-      const chunk = await within(opened.next(), left, "The rest of the answer");
+      const left = Math.max((end - performance.now()) / 1000, 0);
+      const late = () => new Broken("hung", `The answer did not end within ${limits.seconds} s`);
+      const chunk = await within(opened.next(), left, late);
       if (!chunk) return answer();
       size += chunk.length;
       chunks.push(chunk);

@@ -58,8 +58,8 @@ const MATCHERS: Readonly<Record<string, Matcher>> = {
     const length = lengthOf(value);
     return length !== undefined && (await match(pattern, length, variables, `${path}.length`) ?? true);
   },
-  $min: (bound: number, value) => (sizeOf(value) ?? NaN) >= bound,
-  $max: (bound: number, value) => (sizeOf(value) ?? NaN) <= bound,
+  $min: (bound: unknown, value) => (sizeOf(value) ?? NaN) >= numberOf(bound),
+  $max: (bound: unknown, value) => (sizeOf(value) ?? NaN) <= numberOf(bound),
   $pattern: (source: string, value) => typeof value === "string" && regExp(source).test(value),
   $eq: (wanted: unknown, value) => isEqual(wanted, value),
   $sameAs: (name: string, value, variables) => isEqual(lookUp(name, variables), value),
@@ -197,13 +197,27 @@ function keyOf(value: unknown): string {
   );
 }
 
+/** Of one text: no answer has more, and each costs many times its bytes. */
+const MOST_VALUES = 1_000_000;
+
 /** A text as JSON, or nothing: no JSON text is `undefined`. */
 export function parseJson(text: string): unknown {
+  if (text.length > MOST_VALUES && countOf(text) > MOST_VALUES) return undefined;
   try {
     return JSON.parse(text);
   } catch {
     return undefined;
   }
+}
+
+/** How many values a text of JSON has, about: what stands after brackets, commas and colons. */
+function countOf(text: string): number {
+  let count = 0;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === 0x2c || code === 0x3a || code === 0x5b || code === 0x7b) count++;
+  }
+  return count;
 }
 
 function mismatch(path: string, expected: unknown, actual: unknown): Mismatch {
@@ -226,6 +240,11 @@ function lengthOf(value: unknown): number | undefined {
 
 function sizeOf(value: unknown): number | undefined {
   return typeof value === "number" ? value : lengthOf(value);
+}
+
+function numberOf(bound: unknown): number {
+  if (typeof bound !== "number") throw new KitError(`Cannot match: "${bound}" is no number to be a bound`);
+  return bound;
 }
 
 function lowerAscii(text: string): string {

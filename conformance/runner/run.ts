@@ -13,16 +13,27 @@ import { newWorld } from "./world.ts";
 /** So many vectors in a row without an answer mean that nobody is there. */
 const MOST_GONE = 12;
 
-/** @param onResult told after each vector */
+/**
+ * @param onResult told after each vector
+ * @param leave ends the run: what has no result by then is not asked
+ */
 export async function runAll(
   vectors: readonly Loaded[],
   run: Run,
   onResult: (result: Result) => void = () => {},
+  leave?: AbortSignal,
 ): Promise<Result[]> {
   const results = new Map<string, Result>();
   let gone = 0;
+  const left = new Promise<void>((resolve) =>
+    leave?.addEventListener("abort", () => resolve(), { once: true })
+  );
   const one = async (loaded: Loaded) => {
-    const result = gone >= MOST_GONE ? notAsked(loaded) : judge(loaded, await runVector(loaded, run));
+    const result = leave?.aborted
+      ? notAsked(loaded, INTERRUPTED)
+      : gone >= MOST_GONE
+      ? notAsked(loaded, GONE)
+      : await Promise.race([judgeOne(loaded, run), left.then(() => notAsked(loaded, INTERRUPTED))]);
     gone = result.isGone ? gone + 1 : 0;
     results.set(loaded.name, result);
     onResult(result);
@@ -34,10 +45,10 @@ export async function runAll(
   });
   await Promise.all(workers);
   for (const loaded of apart) {
-    await reset(run);
+    if (!leave?.aborted) await reset(run);
     await one(loaded);
   }
-  if (apart.length > 0) await reset(run);
+  if (apart.length > 0 && !leave?.aborted) await reset(run);
   return vectors.map(({ name }) => results.get(name)!);
 }
 
@@ -53,9 +64,15 @@ function judge({ vector: { outcome } }: Loaded, result: Result): Result {
   return { ...result, outcome: "fail", reason: `the outcome is ${result.outcome}, but has to be ${outcome}` };
 }
 
-function notAsked({ name, vector, strength }: Loaded): Result {
+const GONE = `not asked: ${MOST_GONE} vectors in a row before it had no answer, or one without end`;
+const INTERRUPTED = "not asked: the run was interrupted";
+
+async function judgeOne(loaded: Loaded, run: Run): Promise<Result> {
+  return judge(loaded, await runVector(loaded, run));
+}
+
+function notAsked({ name, vector, strength }: Loaded, reason: string): Result {
   const { title, covers, flags = [] } = vector;
-  const reason = `not asked: ${MOST_GONE} vectors in a row before it had no answer, or one without end`;
   return {
     name,
     title,

@@ -51,6 +51,9 @@ export class StdioServer {
       this.#child.once("exit", (code) => void setTimeout(ended, 500, code));
     });
     this.#child.stdin!.on("error", () => {});
+    // Its exit, if it comes, says more.
+    const closed = () => this.#stop(new Broken("closed", "The server closed its standard output"));
+    this.#child.stdout!.once("end", () => void setTimeout(closed, 600));
     let noise = 0;
     this.#child.stderr!.on("data", (chunk: Uint8Array) => {
       this.#said = (this.#said + chunk).slice(-MOST_SAID);
