@@ -7,7 +7,7 @@
 import { fromBase64url, sha256, toBase64, toBase64url, toHex, toText, utf8 } from "./bytes.ts";
 import { type KeyPair, makeKey, signJws } from "./jws.ts";
 import { KitError } from "./outcome.ts";
-import { fill, type Variables } from "./template.ts";
+import { fill, toText as toPlain, type Variables } from "./template.ts";
 import { isMembers, type Members } from "./vector_file.ts";
 
 export interface Surroundings {
@@ -32,18 +32,22 @@ const OPERATIONS: Readonly<Record<string, (operand: never, asked: Asked) => unkn
     bytes[8] = bytes[8]! & 0x3f | 0x80;
     return toHex(bytes).replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
   },
-  s256: async (text: string) => toBase64url(await sha256(utf8(text))),
-  sha256: async (text: string) => toHex(await sha256(utf8(text))),
-  base64: (text: string) => toBase64(utf8(text)),
-  base64url: (text: string) => toBase64url(utf8(text)),
-  unbase64url: (text: string) => toText(fromBase64url(text)),
-  urlencode: (text: string) => urlencode(text),
-  basic: ([id, secret]: [string, string]) =>
-    `Basic ${toBase64(utf8(`${urlencode(id)}:${urlencode(secret)}`))}`,
+  s256: async (text: unknown) => toBase64url(await sha256(bytesOf(text))),
+  sha256: async (text: unknown) => toHex(await sha256(bytesOf(text))),
+  base64: (text: unknown) => toBase64(bytesOf(text)),
+  base64url: (text: unknown) => toBase64url(bytesOf(text)),
+  unbase64url: (text: unknown) => toText(fromBase64url(toPlain(text))),
+  urlencode: (text: unknown) => urlencode(toPlain(text)),
+  basic: ([id, secret]: [unknown, unknown]) =>
+    `Basic ${toBase64(utf8(`${urlencode(toPlain(id))}:${urlencode(toPlain(secret))}`))}`,
   json: (value: unknown) => JSON.stringify(value),
-  repeat: ([text, times]: [string, number]) => text.repeat(times),
-  concat: (parts: readonly unknown[]) => Array.isArray(parts[0]) ? parts.flat(1) : parts.map(String).join(""),
-  alter: (text: string) => {
+  repeat: ([text, times]: [unknown, number]) => toPlain(text).repeat(times),
+  concat: (parts: readonly unknown[]) =>
+    parts.length > 0 && parts.every(Array.isArray)
+      ? parts.flat(1)
+      : parts.map((part) => toPlain(part)).join(""),
+  alter: (operand: unknown) => {
+    const text = toPlain(operand);
     const middle = text.length >> 1;
     return text.slice(0, middle) + (text[middle] === "A" ? "B" : "A") + text.slice(middle + 1);
   },
@@ -98,6 +102,10 @@ async function computeOne(
       cause: error,
     });
   }
+}
+
+function bytesOf(text: unknown): Uint8Array<ArrayBuffer> {
+  return utf8(toPlain(text));
 }
 
 function merge(all: readonly unknown[]): Members {

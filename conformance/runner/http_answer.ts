@@ -17,6 +17,8 @@ export interface Head {
   readonly next: Pull;
 }
 
+/** RFC 9110 section 5.1: a token. */
+const FIELD_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const MOST_HEAD = 256 * 1024;
 const MOST_FIELDS = 2000;
 const MOST_INTERIM = 32;
@@ -49,7 +51,9 @@ async function readHead(source: Source): Promise<{ status: number; fields: Field
     if (size > MOST_HEAD) throw new Broken("flooded", `The fields are longer than ${MOST_HEAD} bytes`);
     if (line === "") return { status: Number(status), fields };
     const colon = line.indexOf(":");
-    if (colon < 1) throw new Broken("garbled", `A field has no name: ${JSON.stringify(line.slice(0, 60))}`);
+    if (!FIELD_NAME.test(line.slice(0, Math.max(colon, 0)))) {
+      throw new Broken("garbled", `A field has no name: ${JSON.stringify(line.slice(0, 60))}`);
+    }
     if (fields.length >= MOST_FIELDS) {
       throw new Broken("flooded", `There are more than ${MOST_FIELDS} fields`);
     }

@@ -66,7 +66,7 @@ export async function makeKey(alg: string): Promise<KeyPair> {
 /** A compact JWS. Without a key, or by `none`, its signature is empty. */
 export async function signJws(header: Members, claims: unknown, key?: JsonWebKey): Promise<string> {
   const alg = header["alg"] ?? key?.alg ?? "none";
-  const input = `${part({ alg, ...header })}.${part(claims)}`;
+  const input = `${part({ alg, ...header })}.${part(claims ?? {})}`;
   if (!key || alg === "none") return `${input}.`;
   // A header may name another algorithm than the key has: then the key's signs.
   const algorithm = algorithmOf(fits(String(alg), key) ? String(alg) : key.alg ?? String(alg));

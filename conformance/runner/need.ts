@@ -29,7 +29,7 @@ export function automaticNeeds(steps: readonly Step[]): string[] {
   for (const step of steps) {
     if (step.call !== undefined) needs.add(`procedure:${step.call}`);
     if (step.raw) needs.add("raw");
-    if ((step.request || step.stream !== undefined) && !step.echo) needs.add("http");
+    if ((step.request || Array.isArray(step.parallel)) && !step.echo) needs.add("http");
     if (step.end) needs.add("stdio");
     if (step.advance !== undefined) needs.add("clock");
   }

@@ -50,6 +50,8 @@ export async function callProcedure(name: string, world: World, runStep: RunStep
 async function run(name: string, world: World, runStep: RunStep): Promise<void> {
   const { variables } = world;
   const procedure = world.target.procedures.get(name)!;
+  // Only steps have answers: what was seen before is not what a program or a person did.
+  if (!Array.isArray(procedure)) world.last = {};
   const refused = (error: unknown) =>
     new Unexpected(`The procedure "${name}" failed: ${error instanceof Error ? error.message : error}`);
   if (typeof procedure === "function") {

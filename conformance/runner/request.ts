@@ -8,6 +8,7 @@ import { buildContent, type Content } from "./content.ts";
 import type { Field, Outgoing } from "./exchange.ts";
 import { buildMultipart } from "./multipart.ts";
 import { KitError } from "./outcome.ts";
+import { toText } from "./template.ts";
 import type { Members, RequestDescription } from "./vector_file.ts";
 
 /** @param description with its templates filled */
@@ -19,11 +20,11 @@ export async function buildRequest(
   const content = await buildBody(description);
   const fields: Field[] = [];
   const without: string[] = [];
-  let typed = content?.type === undefined;
+  let typed = content?.type === undefined || raw;
   for (const [name, value] of Object.entries(description.headers ?? {})) {
     if (name.toLowerCase() === "content-type") typed = true;
     if (value === null) without.push(name.toLowerCase());
-    else for (const each of Array.isArray(value) ? value : [value]) fields.push([name, String(each)]);
+    else for (const each of Array.isArray(value) ? value : [value]) fields.push([name, toText(each)]);
   }
   if (!typed) fields.push(["content-type", content!.type!]);
   return {
@@ -48,8 +49,9 @@ function address({ url: text = "", query }: RequestDescription, base: string): U
 function pairs(members: Members): URLSearchParams {
   const parameters = new URLSearchParams();
   for (const [name, value] of Object.entries(members)) {
-    if (value === null) continue;
-    for (const each of Array.isArray(value) ? value : [value]) parameters.append(name, String(each));
+    for (const each of Array.isArray(value) ? value : [value]) {
+      if (each !== null) parameters.append(name, toText(each));
+    }
   }
   return parameters;
 }

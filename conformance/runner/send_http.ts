@@ -118,19 +118,19 @@ function toBytes({ method, url: address, fields, without, body, raw, wire }: Out
   if (wire) return wire;
   const url = new URL(address);
   const written = new Set(fields.map(([name]) => name.toLowerCase()));
-  const own: [string, string][] = raw ? [] : [
+  const length = body?.length ?? (method === "POST" || method === "PUT" ? 0 : undefined);
+  const own: [string, string][] = [
     ["Host", url.host],
     ["Accept", "*/*"],
     ["User-Agent", "trivet-conformance"],
+    ...(length === undefined ? [] : [["Content-Length", String(length)] as [string, string]]),
+    ["Connection", "close"],
   ];
-  const length = body?.length ?? (method === "POST" || method === "PUT" ? 0 : undefined);
-  const hasFraming = written.has("content-length") || written.has("transfer-encoding");
-  const framing: [string, string][] = raw && hasFraming || length === undefined
-    ? []
-    : [["Content-Length", String(length)]];
-  const all = [...own, ...framing, ["Connection", "close"] as const]
-    .filter(([name]) => !written.has(name.toLowerCase()) && !without.includes(name.toLowerCase()));
-  const usual = raw ? [...fields, ...all] : [...all.slice(0, 1), ...fields, ...all.slice(1)];
+  const all = own.filter(([name]) =>
+    !written.has(name.toLowerCase()) && !without.includes(name.toLowerCase())
+  );
+  // Raw fields are all that is sent: what is missing is what is asked about.
+  const usual = raw ? fields : [...all.slice(0, 1), ...fields, ...all.slice(1)];
   const head = usual.map(([name, value]) => `${name}: ${value}\r\n`).join("");
   const start = utf8(`${method} ${url.pathname}${url.search} HTTP/1.1\r\n${head}\r\n`);
   return body ? join([start, body]) : start;

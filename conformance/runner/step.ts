@@ -33,7 +33,8 @@ export async function runStep(step: Step, world: World): Promise<void> {
   world.last = view;
   for (const [variable, source] of Object.entries(step.capture ?? {})) {
     const { else: otherwise, ...wanted } = fill(source, variables) as Members;
-    const value = read(wanted, view) ?? otherwise;
+    const found = read(wanted, view);
+    const value = found === undefined ? otherwise : found;
     if (value === undefined) {
       throw new Unexpected(`"${variable}" cannot be captured: the answer has no ${JSON.stringify(source)}`);
     }
@@ -44,10 +45,11 @@ export async function runStep(step: Step, world: World): Promise<void> {
 async function act(step: Step, world: World, surroundings: { seed: string; now(): number }): Promise<View[]> {
   if (step.call !== undefined) {
     await compute(step.with, world.variables, surroundings);
+    const { answer: before } = world.variables;
     await callProcedure(step.call, world, runStep);
-    // What the procedure left as `answer` is the redirect that an expectation beside the call sees.
+    // What the procedure left as `answer`, and none before it, is the redirect that an expectation beside the call sees.
     const { answer } = world.variables;
-    if (isMembers(answer)) world.last = { ...world.last, redirect: answer };
+    if (isMembers(answer) && answer !== before) world.last = { ...world.last, redirect: answer };
     return [];
   }
   if (step.request || Array.isArray(step.parallel)) return await ask(step, world);

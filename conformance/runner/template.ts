@@ -16,7 +16,8 @@ export function lookUp(path: string, variables: Variables): unknown {
   let value: unknown = variables;
   for (const step of path.trim().split(".")) {
     const next = Array.isArray(value) || isMembers(value) ? (value as Variables) : undefined;
-    if (!next || !Object.hasOwn(next, step) || next[step] === undefined) {
+    const isThere = next && Object.hasOwn(next, step) && !(Array.isArray(next) && step === "length");
+    if (!isThere || next[step] === undefined) {
       throw new KitError(`Cannot fill "{{${path}}}": there is no variable of this name`);
     }
     value = next[step];
@@ -38,10 +39,14 @@ function fillText(text: string, variables: Variables): unknown {
   const whole = WHOLE.exec(text);
   if (whole) return lookUp(whole[1]!, variables);
   return text.replace(PART, (_, path: string) => {
-    const value = lookUp(path, variables);
-    if (typeof value === "object") {
-      throw new KitError(`Cannot fill "{{${path}}}" into "${text}": its value is no text or number`);
-    }
-    return String(value);
+    return toText(lookUp(path, variables), `Cannot fill "{{${path}}}" into "${text}"`);
   });
+}
+
+/** A text, number or boolean as a text. @throws {KitError} for what is none of them */
+export function toText(value: unknown, what = "Cannot write a value"): string {
+  if (typeof value === "object" || value === undefined) {
+    throw new KitError(`${what}: ${JSON.stringify(value)} is no text or number`);
+  }
+  return String(value);
 }

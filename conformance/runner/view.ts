@@ -78,6 +78,7 @@ export function pointTo(pointer: string, value: unknown): unknown {
   for (const part of pointer.slice(1).split("/")) {
     const name = part.replaceAll("~1", "/").replaceAll("~0", "~");
     if (!isMembers(found) && !Array.isArray(found) || !Object.hasOwn(found as object, name)) return undefined;
+    if (Array.isArray(found) && name === "length") return undefined;
     found = (found as Record<string, unknown>)[name];
   }
   return found;
