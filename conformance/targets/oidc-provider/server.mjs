@@ -3,11 +3,11 @@
  * clients from `target.json`, the grants and endpoints that are off by default switched on. Policies are as they come but
  * those that say otherwise below.
  *
- *   node server.mjs PORT [--remote-store]
+ *   node server.mjs PORT [--remote-store | --dpop-nonces]
  *
  * @module
  */
-import { generateKeyPairSync } from "node:crypto";
+import { generateKeyPairSync, randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import process from "node:process";
@@ -15,7 +15,7 @@ import { moveClock } from "../moved_clock.mjs";
 import { errors, Provider } from "oidc-provider";
 import { RemoteStore } from "./remote_store.mjs";
 
-const port = Number(process.argv[2]);
+const [port, variant] = process.argv.slice(2);
 const issuer = `http://127.0.0.1:${port}`;
 const { vars } = JSON.parse(readFileSync(new URL("target.json", import.meta.url), "utf8"));
 const users = Object.values(vars.users);
@@ -46,7 +46,7 @@ const MORE = {
 };
 
 const provider = new Provider(issuer, {
-  ...(process.argv[3] === "--remote-store" && { adapter: RemoteStore }),
+  ...(variant === "--remote-store" && { adapter: RemoteStore }),
   clients: Object.entries(vars.clients).map(toMetadata),
   scopes: ["openid", "offline_access", "profile", "admin"],
   claims: { openid: ["sub"], profile: ["name"] },
@@ -63,7 +63,11 @@ const provider = new Provider(issuer, {
     introspection: { enabled: true },
     revocation: { enabled: true },
     registration: { enabled: true },
+    registrationManagement: { enabled: true },
     deviceFlow: { enabled: true },
+    ...(variant === "--dpop-nonces" && {
+      dPoP: { enabled: true, nonceSecret: randomBytes(32), requireNonce: () => true },
+    }),
     resourceIndicators: { defaultResource, getResourceServerInfo, useGrantedResource: () => true },
   },
   rotateRefreshToken: true,
@@ -89,7 +93,7 @@ createServer(async (request, response) => {
     response.writeHead(error instanceof errors.SessionNotFound ? 400 : 500, { "content-type": "text/plain" });
     response.end(`${error.message}\n`);
   }
-}).listen(port, "127.0.0.1");
+}).listen(Number(port), "127.0.0.1");
 
 /** The pages that the documentation asks for, and what their forms do. */
 async function interact(request, response, uid, action) {
