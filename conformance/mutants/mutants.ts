@@ -6,17 +6,23 @@
 import { RPC_ANSWERS } from "./jsonrpc_answers.ts";
 import { RPC_REQUESTS } from "./jsonrpc_requests.ts";
 import { MCP_DOORS } from "./mcp_doors.ts";
+import { MCP_MESSAGES } from "./mcp_messages.ts";
 import { MCP_METHODS } from "./mcp_methods.ts";
+import { MCP_REVISIONS } from "./mcp_revisions.ts";
 import { MCP_SESSIONS } from "./mcp_sessions.ts";
+import { MCP_STREAMS } from "./mcp_streams.ts";
 import type { Mutant } from "./mutant.ts";
 import { AUTHORIZE_ENDPOINT } from "./oauth_authorize.ts";
 import { BEARER } from "./oauth_bearer.ts";
+import { CLIENT_ASSERTIONS } from "./oauth_client_assertion.ts";
 import { CLIENT_AUTHENTICATION } from "./oauth_clients.ts";
 import { CODES } from "./oauth_codes.ts";
 import { DEVICES } from "./oauth_device.ts";
 import { DPOP } from "./oauth_dpop.ts";
 import { DPOP_BINDING } from "./oauth_dpop_binding.ts";
 import { INTROSPECTION } from "./oauth_introspection.ts";
+import { JWTS } from "./oauth_jwt.ts";
+import { MANAGEMENT } from "./oauth_management.ts";
 import { TOLD } from "./oauth_metadata.ts";
 import { PAGES } from "./oauth_pages.ts";
 import { PUSHED } from "./oauth_par.ts";
@@ -27,8 +33,10 @@ import { REFUSALS } from "./oauth_refusals.ts";
 import { REGISTRATION } from "./oauth_registration.ts";
 import { REVOCATION } from "./oauth_revocation.ts";
 import { SCOPES } from "./oauth_scopes.ts";
+import { PROTECTED_RESOURCE } from "./oauth_resource.ts";
 import { TOKEN_ANSWERS } from "./oauth_token_answers.ts";
 import { TOKEN_ENDPOINT } from "./oauth_token_endpoint.ts";
+import { TOKEN_EXCHANGE } from "./oauth_token_exchange.ts";
 import { SKILLS } from "./skills.ts";
 
 export const MUTANTS: readonly Mutant[] = [
@@ -46,6 +54,11 @@ export const MUTANTS: readonly Mutant[] = [
   ...DEVICES,
   ...DPOP,
   ...DPOP_BINDING,
+  ...TOKEN_EXCHANGE,
+  ...JWTS,
+  ...CLIENT_ASSERTIONS,
+  ...MANAGEMENT,
+  ...PROTECTED_RESOURCE,
   ...TOLD,
   ...REGISTRATION,
   ...PAGES,
@@ -57,5 +70,8 @@ export const MUTANTS: readonly Mutant[] = [
   ...MCP_DOORS,
   ...MCP_SESSIONS,
   ...MCP_METHODS,
+  ...MCP_MESSAGES,
+  ...MCP_STREAMS,
+  ...MCP_REVISIONS,
   ...SKILLS,
 ];
