@@ -9,7 +9,7 @@ import { join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { finishAll } from "./children.ts";
-import { INTERRUPTED, interruption } from "./interrupt.ts";
+import { INTERRUPTED, interruption, survive } from "./interrupt.ts";
 import { type Arguments, readArguments, USAGE } from "./arguments.ts";
 import { readBaseline, readSet } from "./baseline.ts";
 import { loadRequirements, loadVectors } from "./load.ts";
@@ -27,6 +27,7 @@ import { noTarget, openTarget } from "./target.ts";
 const ROOT: string = fileURLToPath(new URL("..", import.meta.url));
 
 const leave = interruption();
+const hasFailed = survive();
 // Whoever reads may have read enough.
 process.stdout.on("error", () => process.exit());
 process.exitCode = await main(process.argv.slice(2));
@@ -84,7 +85,8 @@ async function run(asked: Arguments): Promise<number> {
     const report = toReport({ asked, root: ROOT, target, requirements, vectors, results, seed, started });
     if (asked.reportDir) write(asked.reportDir, report);
     process.stdout.write(show(asked, report));
-    return leave.aborted ? INTERRUPTED : report.asked === 0 ? 2 : report.passed ? 0 : 1;
+    if (leave.aborted) return INTERRUPTED;
+    return hasFailed() ? 1 : report.asked === 0 ? 2 : report.passed ? 0 : 1;
   } finally {
     progress.end();
     await target.close();

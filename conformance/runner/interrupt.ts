@@ -1,5 +1,7 @@
 /**
- * Ctrl-C: the first ends the run with the report so far, the second at once. Whatever the run has started ends with it.
+ * What ends a run early, and what must not. Ctrl-C: the first ends it with the report so far, the second at once, and
+ * whatever the run has started ends with it. A target in this process that fails behind its handler's back is told, and the
+ * run goes on.
  *
  * @module
  */
@@ -19,4 +21,20 @@ export function interruption(): AbortSignal {
   for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(name, stop);
   process.on("exit", finishAll);
   return leave.signal;
+}
+
+const MOST_TOLD = 10;
+
+/** Tells of what a target's module throws outside its handler. Gives whether anything was. */
+export function survive(): () => boolean {
+  let count = 0;
+  const tell = (error: unknown) => {
+    count++;
+    if (count > MOST_TOLD) return;
+    const message = error instanceof Error ? error.message : String(error);
+    process.stderr.write(`\nOutside any answer, the process failed: ${message.split("\n")[0]}\n`);
+  };
+  process.on("uncaughtException", tell);
+  process.on("unhandledRejection", tell);
+  return () => count > 0;
 }

@@ -266,6 +266,9 @@ const WRONGS: Readonly<Record<string, readonly [() => Response | Promise<Respons
   "never ends its body": [() => new Response(new ReadableStream({})), /hung/],
   "floods": [() => new Response(endless()), /flooded/],
   "throws": [() => Promise.reject(new Error("boom")), /closed.*boom/],
+  "gives a text": [() => "hello" as never, /garbled.*no Response, but "hello"/],
+  "gives nothing": [() => undefined as never, /garbled.*no Response, but nothing/],
+  "gives what looks like one": [() => ({ status: 200 }) as never, /garbled.*no Response/],
   "breaks off": [
     () => new Response(new ReadableStream({ pull: (controller) => controller.error(new Error("gone")) })),
     /closed.*gone/,

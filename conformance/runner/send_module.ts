@@ -4,6 +4,7 @@
  * @module
  */
 import { Broken, type Field, type Limits, type OpenAnswer, type Outgoing, type Sender } from "./exchange.ts";
+import { show } from "./say.ts";
 
 export type FetchHandler = (request: Request) => Response | Promise<Response>;
 
@@ -23,6 +24,10 @@ export function moduleSender(fetch: FetchHandler): Sender {
         response = await fetch(request);
       } catch (error) {
         throw new Broken("closed", `The handler threw: ${error instanceof Error ? error.message : error}`);
+      }
+      // Of another realm or runtime it may be, but what a Response has it must have.
+      if (typeof response?.status !== "number" || typeof response.headers?.forEach !== "function") {
+        throw new Broken("garbled", `The handler gave no Response, but ${show(response)}`);
       }
       const reader = response.body?.getReader();
       const answer = { status: response.status, fields: toFields(response.headers) };

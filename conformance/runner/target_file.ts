@@ -92,6 +92,7 @@ export function readDescription(
     throw new TypeError("Cannot run: name a target by --target file|URL, --stdio command or --module file");
   }
   if (/^https?:\/\//.test(target)) {
+    if (!URL.canParse(target)) throw new TypeError(`Cannot use the target "${target}": it is no address`);
     return {
       description: { name: target, base: target, endpoints: endpointsOf(target, kinds) },
       folder: process.cwd(),
@@ -160,7 +161,11 @@ function readTarget(path: string): TargetDescription {
   } catch (error) {
     const { code, message } = error as { code?: string; message: string };
     refuse(
-      code === "ENOENT" ? "there is no such file" : code === "EISDIR" ? "it is a folder" : message,
+      code === "ENOENT"
+        ? `there is no such file${/^[\w.-]+:\d+/.test(path) ? " (an address begins with http://)" : ""}`
+        : code === "EISDIR"
+        ? "it is a folder"
+        : message,
       error,
     );
   }
