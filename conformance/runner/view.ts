@@ -30,8 +30,10 @@ export async function toView(answer: Partial<Answer>, url: string, broken?: Brok
     const json = parseJson(body);
     if (json !== undefined) view["json"] = json;
     if (/^text\/event-stream\b/i.test(headers["content-type"] ?? "")) {
-      view["events"] = new EventReader().push(answer.body);
-    }
+      const events = new EventReader().push(answer.body);
+      view["events"] = events;
+      view["messages"] = events.map((event) => event["json"]).filter((each) => each !== undefined);
+    } else if (json !== undefined) view["messages"] = [json];
   }
   return view;
 }
