@@ -38,7 +38,7 @@ async function checkView(expected: Members | undefined, view: View, variables: V
     throw new Unexpected(brokenReason(view));
   }
   if (!expected) return;
-  const found = await match(toPattern(expected), view, variables);
+  const found = await match(patternFor(expected, view), view, variables);
   if (found) {
     throw new Unexpected(difference(found, view));
   }
@@ -67,7 +67,7 @@ async function checkTally(
     let at = -1;
     for (const [n, { count: _, ...pattern }] of rows.entries()) {
       if (view["broken"] !== undefined && !names(pattern, "broken")) continue;
-      if (!await match(toPattern(pattern), view, variables)) {
+      if (!await match(patternFor(pattern, view), view, variables)) {
         at = n;
         break;
       }
@@ -109,6 +109,22 @@ function names(pattern: unknown, member: string): boolean {
   if (!isMembers(pattern)) return false;
   if (member in pattern) return true;
   return ["$oneOf", "$all", "$not"].some((name) => names(pattern[name], member));
+}
+
+function patternFor(expected: Members, view: View): unknown {
+  return toPattern(view["broken"] === undefined ? expected : aboutBroken(expected));
+}
+
+/** Of alternatives, only those that name `broken` are about an exchange that broke. */
+function aboutBroken(pattern: unknown): unknown {
+  if (!isMembers(pattern)) return pattern;
+  const { $oneOf, $all } = pattern;
+  return {
+    ...pattern,
+    ...(Array.isArray($oneOf) && names($oneOf, "broken") &&
+      { $oneOf: $oneOf.filter((each) => names(each, "broken")).map(aboutBroken) }),
+    ...(Array.isArray($all) && { $all: $all.map(aboutBroken) }),
+  };
 }
 
 /** An expectation as a pattern: `status` may be a list of any, names of fields are written in any case. */

@@ -3,10 +3,11 @@
  *
  * @module
  */
-import { ask, closeStream, readStream } from "./ask_http.ts";
+import { ask, closeStream, jarOf, readStream } from "./ask_http.ts";
 import { endInput, sendMessages } from "./ask_rpc.ts";
 import { utf8 } from "./bytes.ts";
 import { compute } from "./compute.ts";
+import { Broken } from "./exchange.ts";
 import { checkViews, toPattern } from "./expect.ts";
 import { match } from "./match.ts";
 import { KitError, NotClaimed, Unexpected } from "./outcome.ts";
@@ -58,7 +59,7 @@ async function act(step: Step, world: World, surroundings: { seed: string; now()
   if (step.close !== undefined) return [closeStream(step, world)];
   if (step.end) return [await endInput(world)];
   if (step.advance !== undefined) await advance(step, world);
-  if (step.answer) return [await stated(step.answer, world)];
+  if (step.answer) return [await stated(step, step.answer, world)];
   return [];
 }
 
@@ -75,17 +76,22 @@ async function advance(step: Step, world: World): Promise<void> {
 }
 
 /** The view of an answer that a vector of `self/` states. */
-async function stated(answer: Members, { isSelf, target, variables }: World): Promise<View> {
+async function stated(step: Step, answer: Members, world: World): Promise<View> {
+  const { isSelf, target, variables } = world;
   if (!isSelf) throw new KitError('Cannot run the step: "answer" is for self/ only');
-  const { status, headers = {}, body, url } = fill(answer, variables) as Record<string, unknown>;
+  const { status, headers = {}, body, url, broken } = fill(answer, variables) as Record<string, unknown>;
+  const address = String(url ?? target.base);
+  const fields = Object.entries(headers as Members).flatMap(([name, value]) =>
+    [value].flat().map((each) => [name, String(each)] as const)
+  );
+  if (step.as !== undefined) jarOf(world, step.as).take(address, fields);
   return await toView(
     {
       ...(status !== undefined && { status: Number(status) }),
-      fields: Object.entries(headers as Members).flatMap(([name, value]) =>
-        [value].flat().map((each) => [name, String(each)] as const)
-      ),
+      fields,
       ...(body !== undefined && { body: utf8(String(body)) }),
     },
-    String(url ?? target.base),
+    address,
+    broken === undefined ? undefined : new Broken(broken as Broken["word"], "as the vector says"),
   );
 }
