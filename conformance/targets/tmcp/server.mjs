@@ -1,0 +1,20 @@
+/**
+ * tmcp's HTTP transport on node:http, as its README has it, for no origin but its own.
+ *
+ *   node server.mjs PORT
+ */
+import { createServer } from "node:http";
+import process from "node:process";
+import { createRequestListener } from "@remix-run/node-fetch-server";
+import { HttpTransport } from "@tmcp/transport-http";
+import { server } from "./definitions.mjs";
+
+const transport = new HttpTransport(server, {
+  path: "/mcp",
+  allowedOrigins: [],
+});
+
+createServer(createRequestListener(async (request) => {
+  return await transport.respond(request) ??
+    new Response(null, { status: 404 });
+})).listen(Number(process.argv[2]), "127.0.0.1");
