@@ -7,31 +7,41 @@
 import { urlencode } from "./compute.ts";
 import { isMembers } from "./vector_file.ts";
 
-const NAMES =
-  "access_token|refresh_token|id_token|token|code|device_code|user_code|client_secret|password|code_verifier|assertion|" +
-  "client_assertion|subject_token|actor_token|registration_access_token|api_key|ticket|transaction|csrf|csrf_token|_csrf";
+const NAMES = "code|device_code|user_code|api_key|apikey|ticket|transaction|pin|otp|session|session_id|sid|" +
+  "[\\w-]*(?:token|secret|password|passwd|verifier|assertion|csrf|xsrf|nonce_key)";
+/** Of what stands in a place of secrets. */
 const SHORTEST = 6;
+/** Of what a target says is one. */
+const SHORTEST_SAID = 3;
 const LONG = 24;
 
-/** Where secrets stand in requests, answers and reasons. */
+/** Where secrets stand in requests, answers, reasons and command lines. */
 const PLACES: readonly RegExp[] = [
-  new RegExp(`"(?:${NAMES})"\\s*:\\s*"((?:[^"\\\\]|\\\\.)+)`, "g"),
-  new RegExp(`(?:^|[?&#\\s])(?:${NAMES})=([^&\\s"'<>;,]+)`, "gm"),
+  new RegExp(`"(?:${NAMES})"\\s*:\\s*"((?:[^"\\\\]|\\\\.)+)`, "gi"),
+  new RegExp(`(?:^|[?&#\\s])(?:${NAMES})=([^&\\s"'<>;,]+)`, "gim"),
   /^(?:authorization|dpop|x-api-key|mcp-session-id|proxy-authorization): *(?:[A-Za-z]+ +)?(\S+)/gim,
   /^cookie: *(.+)$/gim,
-  /^set-cookie: *[^=;]+=([^;\n]+)/gim,
-  new RegExp(`name="(?:${NAMES})"\\s+value="([^"]+)`, "g"),
+  /^set-cookie: *[^=;\n]+=([^;\n]+)/gim,
+  new RegExp(`name="?(?:${NAMES})"?\\s+value="?([^"\\s>]+)`, "gi"),
+  /:\/\/([^/@\s"']+)@/g,
+  /--?[\w-]*(?:key|token|secret|password)[= ]([^\s"']+)/gi,
 ];
 
 /** A masker for one vector. */
 export function maskerFor(variables: unknown): (text: string) => string {
   const known = new Set<string>();
   const labels = new Map<string, string>();
-  const learn = (secret: string) => {
-    if (secret.length >= SHORTEST && !secret.includes("‹")) known.add(secret);
+  const learn = (secret: string, shortest = SHORTEST) => {
+    if (secret.length >= shortest && !secret.includes("‹")) known.add(secret);
   };
   for (const secret of secretsOf(variables)) {
-    for (const form of [secret, encodeURIComponent(secret), urlencode(secret)]) learn(form);
+    const forms = [
+      secret,
+      encodeURIComponent(secret),
+      urlencode(secret),
+      JSON.stringify(secret).slice(1, -1),
+    ];
+    for (const form of forms) learn(form, SHORTEST_SAID);
   }
   return (text) => {
     for (const place of PLACES) {
@@ -57,13 +67,23 @@ export function maskerFor(variables: unknown): (text: string) => string {
   };
 }
 
-/** Texts of the target's variables under names that say secret. */
-function secretsOf(value: unknown, name = ""): string[] {
+/** Texts of the target's variables under names that say secret, and all of a user but the name. */
+function secretsOf(value: unknown, name = "", isSecret = false): string[] {
   // A form's field may be called "password", and the address of an endpoint is no secret.
   if (typeof value === "string") {
-    const isNamed = /secret|password|token|key|private/i.test(name) && value !== name;
-    return isNamed && !/^https?:\/\//.test(value) ? [value] : [];
+    return isSecret && value !== name && !/^(?:https?:\/)?\//.test(value) && !PUBLIC.has(name) ? [value] : [];
   }
-  if (Array.isArray(value)) return value.flatMap((item) => secretsOf(item, name));
-  return isMembers(value) ? Object.entries(value).flatMap(([member, each]) => secretsOf(each, member)) : [];
+  if (Array.isArray(value)) return value.flatMap((item) => secretsOf(item, name, isSecret));
+  if (!isMembers(value)) return [];
+  return Object.entries(value).flatMap(([member, each]) =>
+    OPEN.has(member) ? [] : secretsOf(each, member, isSecret || SAYS_SECRET.test(member))
+  );
 }
+
+const SAYS_SECRET = /secret|password|token|key|private|cookie|session|credential|^users$/i;
+/** What a server says of itself is for everybody. */
+const OPEN: ReadonlySet<string> = new Set(["metadata", "endpoints"]);
+/** What is no secret even there: names of users, public parts of keys. */
+const PUBLIC: ReadonlySet<string> = new Set([
+  ..."id name username email sub kty crv alg use kid x y n e key_ops url page".split(" "),
+]);

@@ -66,6 +66,26 @@ test("a long secret is masked where it is cut", () => {
   );
 });
 
+test("all of a user but the name is secret, however short; what a server says of itself is not", () => {
+  const mask = maskerFor({
+    users: { alice: { name: "alice", password: "pw1", pin: "0815" } },
+    clients: { jwt: { id: "jwt", private: { kty: "EC", d: "OEFNrngjy6eT" } } },
+    metadata: { token_endpoint_auth_methods_supported: ["none", "client_secret_basic"] },
+    endpoints: { token: "/oauth/token" },
+  });
+  const text = "alice pw1 0815 EC OEFNrngjy6eT none client_secret_basic POST /oauth/token jwt";
+  assert.is(
+    mask(text).replace(/‹secret \d›/g, "#"),
+    "alice # # EC # none client_secret_basic POST /oauth/token jwt",
+  );
+});
+
+test("addresses and command lines hold secrets too", () => {
+  const mask = maskerFor({});
+  assert.is(mask("https://me:abcdef123@as.example/"), "https://‹secret 1›@as.example/");
+  assert.is(mask("server --api-key abcdef123 --port 1"), "server --api-key ‹secret 2› --port 1");
+});
+
 test("what is no secret stays", () => {
   const text =
     '{"error":"invalid_grant","status":400}\nlocation: https://app.example/cb?error=access_denied&state=xyzzy1';

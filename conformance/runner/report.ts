@@ -98,17 +98,18 @@ export function toReport({ asked: words, root, target, requirements, results, se
   ) => name);
   const asked = results.filter(({ outcome }) => outcome !== "skip").length;
   const rows = rowResults(requirements, results);
+  const mask = maskerFor(target.variables);
   return {
     suites: words.suites,
     seed,
     started,
     seconds: (Date.now() - started.getTime()) / 1000,
     target: {
-      name: target.name,
+      name: mask(target.name),
       ...(target.version !== undefined && { version: target.version }),
-      base: target.base,
+      base: mask(target.base),
       features: [...target.features].sort(),
-      ...(target.notes && { notes: target.notes }),
+      ...(target.notes && { notes: target.notes.map(mask) }),
     },
     summary,
     passed: asked > 0 && stale.length === 0 && vectors.every(({ counts }) => !counts),
