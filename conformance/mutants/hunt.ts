@@ -46,6 +46,9 @@ export interface Hunt {
   readonly redBefore: ReadonlyMap<string, string>;
 }
 
+/** How long an answer is waited for: faults are found in what never comes, too, and nothing here is far away. */
+const SECONDS = 5;
+
 export interface Caught {
   readonly red: readonly string[];
   /** Of these, those that were asked and answered wrongly: not `setup`, which says that the question never came. */
@@ -74,7 +77,7 @@ export async function prepare(mutants: readonly Mutant[]): Promise<Hunt> {
 
 /** What comes of the vectors on a ground without a fault. */
 async function look(kind: Kind, vectors: readonly Loaded[], mutants: readonly Mutant[]): Promise<Ground> {
-  const sound = await openTarget(ASKED[kind]);
+  const sound = await openTarget({ ...ASKED[kind], seconds: SECONDS });
   const target = kind === "stdio" ? { ...sound, stdio: stdioProgram(() => ({})) } : sound;
   const asked = vectors.filter((each) =>
     mutants.some((mutant) => names(mutant, each) || suiteOf(mutant) === suiteOf(each) && !isSlow(each))

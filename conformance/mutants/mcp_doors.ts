@@ -21,7 +21,7 @@ const letIn = (when: (request: Request) => boolean): Wrap => (next) => async (re
     : answer;
 };
 
-async function grant(next: Handler, url: string): Promise<string> {
+export async function grant(next: Handler, url: string): Promise<string> {
   const form = { grant_type: "client_credentials", scope: "profile", resource: new URL(MCP, url).href };
   const answer = await next(
     new Request(new URL(TOKEN, url), {
