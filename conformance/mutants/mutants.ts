@@ -22,6 +22,7 @@ import { DPOP } from "./oauth_dpop.ts";
 import { DPOP_BINDING } from "./oauth_dpop_binding.ts";
 import { INTROSPECTION } from "./oauth_introspection.ts";
 import { JWTS } from "./oauth_jwt.ts";
+import { LOGIN_PAGE } from "./oauth_login.ts";
 import { MANAGEMENT } from "./oauth_management.ts";
 import { TOLD } from "./oauth_metadata.ts";
 import { PAGES } from "./oauth_pages.ts";
@@ -29,11 +30,12 @@ import { PUSHED } from "./oauth_par.ts";
 import { PUSHED_NAMES } from "./oauth_par_names.ts";
 import { PKCE } from "./oauth_pkce.ts";
 import { REDIRECT_URI } from "./oauth_redirect_uri.ts";
+import { REFRESH_TOKENS } from "./oauth_refresh.ts";
 import { REFUSALS } from "./oauth_refusals.ts";
 import { REGISTRATION } from "./oauth_registration.ts";
+import { PROTECTED_RESOURCE } from "./oauth_resource.ts";
 import { REVOCATION } from "./oauth_revocation.ts";
 import { SCOPES } from "./oauth_scopes.ts";
-import { PROTECTED_RESOURCE } from "./oauth_resource.ts";
 import { TOKEN_ANSWERS } from "./oauth_token_answers.ts";
 import { TOKEN_ENDPOINT } from "./oauth_token_endpoint.ts";
 import { TOKEN_EXCHANGE } from "./oauth_token_exchange.ts";
@@ -65,6 +67,8 @@ export const MUTANTS: readonly Mutant[] = [
   ...REFUSALS,
   ...SCOPES,
   ...REVOCATION,
+  ...LOGIN_PAGE,
+  ...REFRESH_TOKENS,
   ...RPC_REQUESTS,
   ...RPC_ANSWERS,
   ...MCP_DOORS,

@@ -1,5 +1,5 @@
 /**
- * Faults of the authorization endpoint, the question to the user, and the login.
+ * Faults of the authorization endpoint, and of the question to the user.
  *
  * @module
  */
@@ -18,6 +18,7 @@ import {
   withRequestFields,
 } from "./message.ts";
 import type { Handler, Mutant, Wrap } from "./mutant.ts";
+import { withoutFrameRules } from "./page.ts";
 
 const names = (...ids: string[]): string[] => ids.map((id) => `oauth/authorize/${id}`);
 
@@ -37,21 +38,6 @@ const answered = (name: string, change: (value: string) => string | undefined): 
     if (value !== null && changed === undefined) location.searchParams.delete(name);
     else if (changed !== undefined) location.searchParams.set(name, changed);
     return location;
-  });
-
-const withoutFrameRules = (path: string): Wrap =>
-  faultyAnswers(
-    path,
-    (answer) => withFields(answer, { "x-frame-options": undefined, "content-security-policy": undefined }),
-  );
-
-/** Sends a browser that signed in where its address says, if `takes` likes it. */
-const loginGoes = (takes: (to: string) => boolean): Wrap =>
-  faultyAnswers(LOGIN, (answer, request) => {
-    const to = new URL(request.url).searchParams.get("redirect");
-    // What no field can hold goes nowhere.
-    if (request.method !== "POST" || to === null || /[^\x20-\x7e]/.test(to) || !takes(to)) return answer;
-    return withFields(answer, { location: to }, 303);
   });
 
 /** Remembers the question by the browser's session, and takes any post of this browser for its answer. */
@@ -79,7 +65,21 @@ export const AUTHORIZE_ENDPOINT: readonly Mutant[] = [
     fault: "Forgets the state",
     wrap: answered("state", () => undefined),
     breaks: names("code-in-query", "state-with-markup", "error-keeps-state", "denied"),
-    mayBreak: ["oauth/"],
+    mayBreak: {
+      "They compare the state": [
+        "oauth/authorize/",
+        "oauth/consent/allowed",
+        "oauth/consent/asked-again",
+        "oauth/issuer/not-from-the-state",
+        "oauth/par/denied",
+        "oauth/par/public",
+        "oauth/par/pushed",
+        "oauth/par/state-beside-it",
+        "oauth/pkce/",
+        "oauth/redirect_uri/",
+        "oauth/scope/",
+      ],
+    },
   },
   {
     name: "oauth/state-cut",
@@ -92,7 +92,19 @@ export const AUTHORIZE_ENDPOINT: readonly Mutant[] = [
     fault: "Keeps only letters and digits of the state",
     wrap: answered("state", (state) => state.replace(/\W/g, "")),
     breaks: names("state-with-markup", "state-from-appendix-b"),
-    mayBreak: ["oauth/"],
+    mayBreak: {
+      "They compare the state, which has hyphens": [
+        "oauth/authorize/",
+        "oauth/issuer/not-from-the-state",
+        "oauth/par/pushed",
+        "oauth/pkce/challenge-padded",
+        "oauth/pkce/challenge-too-long",
+        "oauth/pkce/method-in-lower-case",
+        "oauth/redirect_uri/empty-with-one",
+        "oauth/redirect_uri/omitted-with-one",
+        "oauth/scope/with-beyond-ascii",
+      ],
+    },
   },
   {
     name: "oauth/state-made-up",
@@ -102,7 +114,6 @@ export const AUTHORIZE_ENDPOINT: readonly Mutant[] = [
       return location;
     }),
     breaks: names("no-state", "error-without-state", "empty-state"),
-    mayBreak: ["oauth/"],
   },
   {
     name: "oauth/code-in-fragment",
@@ -113,14 +124,42 @@ export const AUTHORIZE_ENDPOINT: readonly Mutant[] = [
       return location;
     }),
     breaks: names("code-in-query", "error-in-query"),
-    mayBreak: ["oauth/"],
+    mayBreak: {
+      "They read the query": [
+        "oauth/authorize/",
+        "oauth/bearer/not-in-addresses",
+        "oauth/best_practice/loopback-any-port",
+        "oauth/best_practice/no-fragment-taken-over",
+        "oauth/code/entropy-of-128-bits",
+        "oauth/code/entropy-of-160-bits",
+        "oauth/code/never-the-same",
+        "oauth/consent/allowed",
+        "oauth/consent/asked-again",
+        "oauth/consent/eight-at-once",
+        "oauth/consent/twice",
+        "oauth/issuer/",
+        "oauth/par/",
+        "oauth/pkce/",
+        "oauth/redirect_uri/",
+        "oauth/registration/uri-works",
+        "oauth/resource_indicators/",
+        "oauth/scope/",
+      ],
+    },
   },
   {
     name: "oauth/response-type-any",
     fault: "Takes every response type for code",
     wrap: faultyQueries((query) => query.set("response_type", "code")),
     breaks: names("response-type-unknown", "response-type-missing", "response-type-in-other-case"),
-    mayBreak: ["oauth/authorize/", "oauth/issuer/", "oauth/redirect_uri/query-is-kept"],
+    mayBreak: {
+      "They ask for a response type that there is not": [
+        "oauth/authorize/",
+        "oauth/issuer/no-response-type",
+        "oauth/issuer/unknown-response-type",
+        "oauth/redirect_uri/query-is-kept",
+      ],
+    },
   },
   {
     name: "oauth/response-type-in-any-case",
@@ -141,14 +180,14 @@ export const AUTHORIZE_ENDPOINT: readonly Mutant[] = [
       "repeated-code-challenge",
       "repeated-client-id",
     ),
-    mayBreak: ["oauth/authorize/repeated-", "oauth/issuer/repeated-parameter"],
+    mayBreak: { "They repeat a parameter": ["oauth/authorize/repeated-", "oauth/issuer/repeated-parameter"] },
   },
   {
     name: "oauth/redirect-uri-repeated-first",
     fault: "Takes the first of two redirect URIs",
     wrap: onlyFirst("redirect_uri"),
     breaks: ["oauth/redirect_uri/repeated-alike"],
-    mayBreak: ["oauth/redirect_uri/repeated-"],
+    mayBreak: { "It repeats the redirect URI": ["oauth/redirect_uri/repeated-right-first"] },
   },
   {
     name: "oauth/head-gives-code",
@@ -172,7 +211,13 @@ export const AUTHORIZE_ENDPOINT: readonly Mutant[] = [
       return new Response("unknown parameter", { status: 400 });
     },
     breaks: names("unknown-parameter"),
-    mayBreak: ["oauth/"],
+    mayBreak: {
+      "They send a parameter that is not of RFC 6749, 7636 or 8707": [
+        "oauth/dpop/",
+        "oauth/issuer/not-from-the-request",
+        "oauth/par/",
+      ],
+    },
   },
   {
     name: "oauth/error-page-echoes",
@@ -183,21 +228,19 @@ export const AUTHORIZE_ENDPOINT: readonly Mutant[] = [
       return withBody(answer, (await answer.text()).replace("</body>", `${sent}</body>`));
     }),
     breaks: [...names("state-is-no-markup"), "oauth/login/page-shows-no-markup"],
-    mayBreak: ["oauth/"],
   },
   {
     name: "oauth/consent-framed",
     fault: "Lets other sites show the consent page in a frame",
     wrap: withoutFrameRules(AUTHORIZE),
     breaks: ["oauth/consent/not-in-a-frame"],
-    mayBreak: ["oauth/consent/error-page-not-in-a-frame", "oauth/best_practice/"],
-  },
-  {
-    name: "oauth/login-framed",
-    fault: "Lets other sites show the login page in a frame",
-    wrap: withoutFrameRules(LOGIN),
-    breaks: ["oauth/login/not-in-a-frame"],
-    mayBreak: ["oauth/best_practice/"],
+    mayBreak: {
+      "They look at the same pages": [
+        "oauth/best_practice/error-says-who-may-frame-it",
+        "oauth/best_practice/page-says-who-may-frame-it",
+        "oauth/consent/error-page-not-in-a-frame",
+      ],
+    },
   },
   {
     name: "oauth/consent-by-get",
@@ -213,44 +256,6 @@ export const AUTHORIZE_ENDPOINT: readonly Mutant[] = [
     fault: "Takes the user's answer from other sites' pages",
     wrap: answeredFromAnywhere,
     breaks: ["oauth/consent/from-another-site", "oauth/consent/without-token"],
-    mayBreak: ["oauth/consent/"],
-  },
-  {
-    name: "oauth/login-from-anywhere",
-    fault: "Lets other sites sign a browser in",
-    wrap: faultyRequests(
-      LOGIN,
-      (request) => withRequestFields(request, { origin: undefined, "sec-fetch-site": undefined }),
-    ),
-    breaks: ["oauth/login/from-another-site"],
-  },
-  {
-    name: "oauth/login-goes-anywhere",
-    fault: "Sends a browser that signed in wherever its address says",
-    wrap: loginGoes(() => true),
-    breaks: ["oauth/login/never-to-elsewhere", "oauth/login/never-to-script", "oauth/login/never-to-data"],
-    mayBreak: ["oauth/login/"],
-  },
-  {
-    name: "oauth/login-goes-to-paths",
-    fault: "Takes everything that begins with a slash for a path of its own",
-    wrap: loginGoes((to) => to.startsWith("/")),
-    breaks: ["oauth/login/never-to-scheme-relative", "oauth/login/never-to-slash-backslash"],
-    mayBreak: ["oauth/login/"],
-  },
-  {
-    name: "oauth/login-goes-to-own-prefix",
-    fault: "Takes everything that begins with its own address for its own",
-    wrap: loginGoes((to) => to.startsWith("https://trivet.example")),
-    breaks: ["oauth/login/never-to-own-host-as-user", "oauth/login/never-to-own-host-as-prefix"],
-    mayBreak: ["oauth/login/"],
-  },
-  {
-    name: "oauth/login-forgets",
-    fault: "Forgets what the browser came for",
-    wrap: faultyRedirects(LOGIN, () => "/"),
-    breaks: ["oauth/login/back-to-the-request"],
-    mayBreak: ["oauth/login/"],
   },
   {
     name: "oauth/login-not-needed",
@@ -263,7 +268,7 @@ export const AUTHORIZE_ENDPOINT: readonly Mutant[] = [
         : answer;
     }),
     breaks: names("nobody-signed-in"),
-    mayBreak: ["oauth/"],
+    mayBreak: { "They ask without a signed-in browser": ["oauth/registration/asked-before-redirect"] },
   },
   {
     name: "oauth/consent-nameless",

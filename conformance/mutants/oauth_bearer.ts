@@ -33,7 +33,7 @@ export const BEARER: readonly Mutant[] = [
       Promise.resolve(/^\S*$/.exec(field(request))?.[0] || readBasic(field(request))?.id)
     ),
     breaks: bearer("other-scheme"),
-    mayBreak: ["oauth/bearer/"],
+    mayBreak: { "They send a token under another scheme": ["oauth/bearer/no-scheme"] },
   },
   {
     name: "oauth/bearer-in-capitals-only",
@@ -46,7 +46,7 @@ export const BEARER: readonly Mutant[] = [
           : withRequestFields(request, { authorization: undefined }),
     ),
     breaks: bearer("scheme-in-any-case"),
-    mayBreak: ["oauth/bearer/"],
+    mayBreak: { "They write the scheme otherwise": ["oauth/dpop/"] },
   },
   {
     name: "oauth/bearer-query",
@@ -60,7 +60,12 @@ export const BEARER: readonly Mutant[] = [
       return field(request) ? bare : withRequestFields(bare, { authorization: `Bearer ${token}` });
     }),
     breaks: bearer("in-query-refused", "two-ways"),
-    mayBreak: ["oauth/bearer/"],
+    mayBreak: {
+      "They send a token in the address": [
+        "oauth/bearer/two-ways-is-malformed",
+        "oauth/bearer/two-ways-with-another",
+      ],
+    },
   },
   {
     name: "oauth/bearer-prolonged",
@@ -69,21 +74,28 @@ export const BEARER: readonly Mutant[] = [
       Promise.resolve(/^Bearer (trivet_\w\w_[\w-]{43})./i.exec(field(request))?.[1])
     ),
     breaks: bearer("prolonged"),
-    mayBreak: ["oauth/bearer/token-", "oauth/bearer/two-fields"],
+    mayBreak: {
+      "They send a token with something more": [
+        "oauth/bearer/token-with-a-blank",
+        "oauth/bearer/token-with-a-comma",
+        "oauth/bearer/two-fields",
+      ],
+    },
   },
   {
     name: "oauth/bearer-unquoted",
     fault: "Takes tokens out of quotes and parameters",
     wrap: tokenFrom((request) => Promise.resolve(/^Bearer (?:\w+=)?"([^"]+)"$/i.exec(field(request))?.[1])),
     breaks: bearer("token-in-quotes"),
-    mayBreak: bearer("token-as-parameter"),
   },
   {
     name: "oauth/bearer-no-challenge",
     fault: "Refuses tokens without a challenge",
     wrap: faultyAnswers(RESOURCE, (answer) => withFields(answer, { "www-authenticate": undefined })),
     breaks: bearer("nothing-sent", "unknown"),
-    mayBreak: ["oauth/bearer/"],
+    mayBreak: {
+      "Each is refused with a challenge": ["oauth/bearer/", "oauth/dpop/", "oauth/jwt_access_token/"],
+    },
   },
   {
     name: "oauth/bearer-always-error",
@@ -96,20 +108,28 @@ export const BEARER: readonly Mutant[] = [
           : answer,
     ),
     breaks: bearer("nothing-sent-says-no-error"),
-    mayBreak: ["oauth/bearer/"],
+    mayBreak: { "Each is refused with a challenge": ["oauth/dpop/"] },
   },
   {
     name: "oauth/bearer-unknown-forbidden",
     fault: "Answers bad tokens with 403",
     wrap: faultyAnswers(RESOURCE, (answer) => answer.status === 401 ? withFields(answer, {}, 403) : answer),
-    breaks: bearer("nothing-sent", "unknown-is-told"),
-    mayBreak: [
-      "oauth/bearer/",
-      "oauth/code/",
-      "oauth/refresh/",
-      "oauth/revocation/",
-      "oauth/resource_indicators/",
-    ],
+    breaks: bearer("unknown-is-told"),
+    mayBreak: {
+      "Each is refused with 401": [
+        "oauth/bearer/",
+        "oauth/client_management/deleted-access-token",
+        "oauth/code/twice-then-access-token",
+        "oauth/dpop/",
+        "oauth/jwt_access_token/",
+        "oauth/refresh/reuse-ends-access",
+        "oauth/resource_indicators/refused-elsewhere",
+        "oauth/revocation/access-token",
+        "oauth/revocation/hint-wrong-for-access-token",
+        "oauth/revocation/refresh-token-ends-access",
+        "oauth/revocation/refresh-token-ends-later-access",
+      ],
+    },
   },
   {
     name: "oauth/bearer-attributes-twice",
@@ -121,7 +141,7 @@ export const BEARER: readonly Mutant[] = [
         : answer;
     }),
     breaks: bearer("attributes-once"),
-    mayBreak: ["oauth/bearer/"],
+    mayBreak: { "They read a challenge": ["oauth/bearer/nothing-sent-says-no-error"] },
   },
   {
     name: "oauth/scope-of-resource-ignored",
@@ -131,6 +151,5 @@ export const BEARER: readonly Mutant[] = [
       return answer.status === 403 && field(request) !== "" ? Response.json({ data: [] }) : answer;
     },
     breaks: bearer("insufficient-scope-is-refused", "insufficient-scope"),
-    mayBreak: ["oauth/"],
   },
 ];

@@ -44,14 +44,25 @@ export const CLIENT_AUTHENTICATION: readonly Mutant[] = [
       "oauth/client_credentials/name-alone",
       "oauth/refresh/without-secret",
     ],
-    mayBreak: ["oauth/"],
+    mayBreak: {
+      "They send no secret, too": ["oauth/client_authentication/secret-", "oauth/device/with-a-secret"],
+    },
   },
   {
     name: "oauth/secret-any",
     fault: "Takes any secret",
     wrap: taken(TOKEN, (sent) => sent !== ""),
     breaks: [...auth("secret-wrong", "secret-of-another"), "oauth/client_credentials/wrong-secret"],
-    mayBreak: ["oauth/"],
+    mayBreak: {
+      "They send a wrong secret, too": [
+        "oauth/client_authentication/guessing",
+        "oauth/client_authentication/secret-with-a-letter-more",
+        "oauth/client_authentication/secret-wrong-in-body",
+        "oauth/client_authentication/secret-wrong-then-right",
+        "oauth/refresh/wrong-secret",
+        "oauth/token_exchange/wrong-secret",
+      ],
+    },
   },
   {
     name: "oauth/secret-prefix",
@@ -64,7 +75,6 @@ export const CLIENT_AUTHENTICATION: readonly Mutant[] = [
     fault: "Takes the secret of any client",
     wrap: taken(TOKEN, (sent) => CLIENTS.some(({ secret }) => secret === sent)),
     breaks: auth("secret-of-another"),
-    mayBreak: auth("two-methods-of-two-clients"),
   },
   {
     name: "oauth/two-methods",
@@ -73,7 +83,6 @@ export const CLIENT_AUTHENTICATION: readonly Mutant[] = [
       if (request.headers.has("authorization")) form.delete("client_secret");
     }),
     breaks: auth("two-methods", "two-methods-one-wrong"),
-    mayBreak: auth("two-methods-of-two-clients"),
   },
   {
     name: "oauth/two-names",
@@ -82,7 +91,6 @@ export const CLIENT_AUTHENTICATION: readonly Mutant[] = [
       if (request.headers.has("authorization")) form.delete("client_id");
     }),
     breaks: auth("two-names"),
-    mayBreak: ["oauth/client_authentication/", "oauth/token_endpoint/repeated-client-id"],
   },
   {
     name: "oauth/basic-not-decoded",
@@ -105,7 +113,6 @@ export const CLIENT_AUTHENTICATION: readonly Mutant[] = [
           : withRequestFields(request, { authorization: undefined }),
     ),
     breaks: auth("basic-in-any-case"),
-    mayBreak: ["oauth/client_authentication/"],
   },
   {
     name: "oauth/basic-fault",
@@ -115,7 +122,7 @@ export const CLIENT_AUTHENTICATION: readonly Mutant[] = [
         ? new Response(null, { status: 500 })
         : await next(request),
     breaks: auth("basic-not-base64"),
-    mayBreak: ["oauth/client_authentication/basic-"],
+    mayBreak: { "They send HTTP Basic that cannot be read": ["oauth/client_authentication/basic-empty"] },
   },
   {
     name: "oauth/invalid-client-with-400",
@@ -125,7 +132,13 @@ export const CLIENT_AUTHENTICATION: readonly Mutant[] = [
       (answer) => answer.status === 401 ? withFields(answer, { "www-authenticate": undefined }, 400) : answer,
     ),
     breaks: auth("secret-wrong"),
-    mayBreak: ["oauth/"],
+    mayBreak: {
+      "Their client is refused, too": [
+        "oauth/client_authentication/",
+        "oauth/client_credentials/unknown-client",
+        "oauth/client_credentials/wrong-secret",
+      ],
+    },
   },
   {
     name: "oauth/secret-guessing",
@@ -141,7 +154,7 @@ export const CLIENT_AUTHENTICATION: readonly Mutant[] = [
       close: () => store.close(),
     }),
     breaks: [...auth("guessing"), "oauth/login/guessing-passwords"],
-    mayBreak: ["oauth/revocation/guessing-secrets"],
+    mayBreak: { "It guesses, too": ["oauth/revocation/guessing-secrets"] },
   },
   {
     name: "oauth/scope-in-any-case",
@@ -156,7 +169,17 @@ export const CLIENT_AUTHENTICATION: readonly Mutant[] = [
       scope.split(" ").filter((each) => /^(profile|read|admin)$/.test(each)).join(" ")
     ),
     breaks: ["oauth/scope/unknown-beside-known"],
-    mayBreak: ["oauth/scope/", "oauth/refresh/", "oauth/client_credentials/", "oauth/issuer/"],
+    mayBreak: {
+      "They ask for a scope that there is not": [
+        "oauth/client_credentials/scope-malformed",
+        "oauth/issuer/not-from-forwarded",
+        "oauth/issuer/not-from-x-forwarded-host",
+        "oauth/issuer/unknown-scope",
+        "oauth/refresh/refused-scope-spends-nothing",
+        "oauth/refresh/unknown-scope",
+        "oauth/scope/",
+      ],
+    },
   },
   {
     name: "oauth/scope-beyond",
@@ -174,7 +197,12 @@ export const CLIENT_AUTHENTICATION: readonly Mutant[] = [
       )(request);
     },
     breaks: ["oauth/client_credentials/scope-beyond"],
-    mayBreak: ["oauth/client_credentials/scope-", "oauth/refresh/more-scope", "oauth/scope/"],
+    mayBreak: {
+      "They ask for the same scope": [
+        "oauth/client_credentials/scope-partly-beyond",
+        "oauth/token_exchange/more-scope",
+      ],
+    },
   },
   {
     name: "oauth/scope-error-untold",
@@ -187,21 +215,43 @@ export const CLIENT_AUTHENTICATION: readonly Mutant[] = [
           : answer,
     ),
     breaks: ["oauth/scope/unknown", "oauth/scope/with-quote"],
-    mayBreak: ["oauth/scope/", "oauth/authorize/", "oauth/issuer/"],
+    mayBreak: {
+      "They ask for a scope that there is not": [
+        "oauth/issuer/not-from-forwarded",
+        "oauth/issuer/not-from-x-forwarded-host",
+        "oauth/issuer/unknown-scope",
+        "oauth/scope/",
+      ],
+    },
   },
   {
     name: "oauth/registered-alike",
     fault: "Gives every client that registers the same name",
     wrap: faultyJson(REGISTER, (json) => "client_id" in json && (json["client_id"] = "registered")),
     breaks: ["oauth/clients/ids-differ"],
-    mayBreak: ["oauth/clients/", "oauth/registration/"],
+    mayBreak: {
+      "They ask for the client by its name, or compare it": [
+        "oauth/client_management/",
+        "oauth/clients/confidential-stays-confidential",
+        "oauth/registration/",
+      ],
+    },
   },
   {
     name: "oauth/registered-public-secret",
     fault: "Gives secrets to public clients, and short ones",
     wrap: faultyJson(REGISTER, (json) => "client_id" in json && (json["client_secret"] = "secret")),
     breaks: ["oauth/clients/public-gets-no-secret", "oauth/clients/secret-entropy"],
-    mayBreak: ["oauth/clients/", "oauth/registration/"],
+    mayBreak: {
+      "They read or use the secret": [
+        "oauth/client_management/deleted-access-token",
+        "oauth/client_management/deleted-secret",
+        "oauth/client_management/secret-repeated",
+        "oauth/registration/keys",
+        "oauth/registration/secrets-differ",
+        "oauth/registration/secrets-of-instances-differ",
+      ],
+    },
   },
   {
     name: "oauth/registered-anything",
@@ -218,6 +268,12 @@ export const CLIENT_AUTHENTICATION: readonly Mutant[] = [
       "oauth/clients/redirect-uri-with-fragment",
       "oauth/clients/one-bad-redirect-uri-of-two",
     ],
-    mayBreak: ["oauth/clients/", "oauth/registration/"],
+    mayBreak: {
+      "Each describes a client that must be refused": [
+        "oauth/clients/public-without-redirect-uri",
+        "oauth/clients/redirect-uri-without-tls",
+        "oauth/registration/",
+      ],
+    },
   },
 ];

@@ -1,47 +1,14 @@
 /**
- * Codes and refresh tokens that are good too often, for too long, or for others.
+ * Codes that are good too often, for too long, or for others.
  *
  * @module
  */
-import {
-  at,
-  AUTHORIZE,
-  faultyForms,
-  faultyJson,
-  faultyRedirects,
-  faultyRequests,
-  readForm,
-  TOKEN,
-  withForm,
-  withRequestFields,
-} from "./message.ts";
+import { forAnyone, remembered } from "./grant.ts";
+import { AUTHORIZE, faultyForms, faultyRedirects, TOKEN } from "./message.ts";
 import { faultyCommits, type Mutant, type Wrap } from "./mutant.ts";
-import { basic, CLIENTS, type Known } from "./registered.ts";
 
 const codes = (...ids: string[]): string[] => ids.map((id) => `oauth/code/${id}`);
 const refreshes = (...ids: string[]): string[] => ids.map((id) => `oauth/refresh/${id}`);
-
-/** What is refused one client is tried in the name of all the others. */
-function forAnyone(grantType: string): Wrap {
-  return (next) => async (request) => {
-    const form = await readForm(request);
-    if (!request.url.endsWith(TOKEN) || form?.get("grant_type") !== grantType) return await next(request);
-    let answer = await next(withForm(request, form));
-    for (const client of CLIENTS.filter((each) => each.redirect_uri !== undefined)) {
-      if (answer.status !== 400) break;
-      answer = await next(inTheNameOf(client, request, form));
-    }
-    return answer;
-  };
-}
-
-function inTheNameOf(client: Known, request: Request, form: URLSearchParams): Request {
-  const other = new URLSearchParams(form);
-  other.delete("client_secret");
-  other.set("client_id", client.id);
-  const authorization = client.secret === undefined ? undefined : basic(client);
-  return withRequestFields(withForm(request, other), { authorization });
-}
 
 /** Hands out short names of codes, that follow each other. */
 function numbered(): Wrap {
@@ -61,33 +28,6 @@ function numbered(): Wrap {
   return (next) => out(back(next));
 }
 
-/** The first answer to a code or token is every answer to it. */
-function remembered(parameter: "code" | "refresh_token"): Wrap {
-  return (next) => {
-    const answers = new Map<string, Response>();
-    return async (request) => {
-      const secret = request.url.endsWith(TOKEN) ? (await readForm(request))?.get(parameter) : undefined;
-      if (!secret) return await next(request);
-      const answer = answers.get(secret) ?? await next(request);
-      if (answer.status === 200) answers.set(secret, answer.clone() as Response);
-      return answer;
-    };
-  };
-}
-
-/** A refresh token that was refused for what was asked with it is refused ever after. */
-const spentByRefusals: Wrap = at(TOKEN, (next) => {
-  const spent = new Set<string>();
-  return async (request) => {
-    const token = (await readForm(request))?.get("refresh_token") ?? "";
-    if (spent.has(token)) return Response.json({ error: "invalid_grant" }, { status: 400 });
-    const answer = await next(request);
-    const text = await answer.clone().text();
-    if (token !== "" && /"invalid_(scope|target)"/.test(text)) spent.add(token);
-    return answer;
-  };
-});
-
 export const CODES: readonly Mutant[] = [
   {
     name: "oauth/code-used-again",
@@ -99,7 +39,9 @@ export const CODES: readonly Mutant[] = [
       set: check.some(({ key }) => key[0] === "code") ? set.filter(({ key }) => key[0] !== "code") : set,
     })),
     breaks: codes("twice", "eight-at-once"),
-    mayBreak: ["oauth/code/", "oauth/pkce/"],
+    mayBreak: {
+      "They use a code again, after something else": ["oauth/code/", "oauth/pkce/guesses-at-once"],
+    },
   },
   {
     name: "oauth/code-read-then-spent",
@@ -109,14 +51,25 @@ export const CODES: readonly Mutant[] = [
       check: check.filter(({ key }) => key[0] !== "code"),
     })),
     breaks: codes("eight-at-once", "eight-at-once-of-a-confidential-client"),
-    mayBreak: ["oauth/code/", "oauth/pkce/guesses-at-once"],
+    mayBreak: {
+      "They use a code several times at once, or again": [
+        "oauth/code/eight-at-once-are-answered",
+        "oauth/code/two-clients-at-once",
+      ],
+    },
   },
   {
     name: "oauth/code-answers-again",
     fault: "Gives the same tokens to whoever sends the code again",
     wrap: remembered("code"),
     breaks: codes("twice"),
-    mayBreak: ["oauth/"],
+    mayBreak: {
+      "They use a code again, after something else": [
+        "oauth/code/eight-at-once-then-again",
+        "oauth/code/twice-then-access-token",
+        "oauth/code/twice-then-refresh-token",
+      ],
+    },
   },
   {
     name: "oauth/replay-unpunished",
@@ -128,7 +81,14 @@ export const CODES: readonly Mutant[] = [
       ...codes("twice-then-access-token", "twice-then-refresh-token"),
       ...refreshes("reuse-ends-the-family", "reuse-ends-access"),
     ],
-    mayBreak: ["oauth/"],
+    mayBreak: {
+      "A revoked or replayed token ends its grant": [
+        "oauth/introspection/revoked-refresh-token",
+        "oauth/refresh/late-reuse",
+        "oauth/refresh/revoked",
+        "oauth/revocation/",
+      ],
+    },
   },
   {
     name: "oauth/code-of-anyone",
@@ -139,7 +99,21 @@ export const CODES: readonly Mutant[] = [
       "of-another-confidential-client",
       "of-a-public-client-by-a-confidential-one",
     ),
-    mayBreak: ["oauth/"],
+    mayBreak: {
+      "What is refused one client is given to the next, whatever was wrong": [
+        "oauth/best_practice/challenge-then-no-verifier",
+        "oauth/best_practice/verifier-without-challenge",
+        "oauth/client_authentication/two-",
+        "oauth/client_credentials/other-grants",
+        "oauth/code/",
+        "oauth/device/code-by-the-code-grant",
+        "oauth/dpop/",
+        "oauth/par/challenge-beside-it",
+        "oauth/pkce/",
+        "oauth/resource_indicators/",
+        "oauth/token_endpoint/",
+      ],
+    },
   },
   {
     name: "oauth/code-redirect-uri-ignored",
@@ -148,14 +122,27 @@ export const CODES: readonly Mutant[] = [
       if (form.getAll("redirect_uri").length === 1) form.delete("redirect_uri");
     }),
     breaks: codes("other-redirect-uri", "redirect-uri-elsewhere", "redirect-uri-with-slash"),
-    mayBreak: ["oauth/"],
+    mayBreak: {
+      "Their redirect URI is wrong, too": [
+        "oauth/code/redirect-uri-with-fragment",
+        "oauth/code/redirect-uri-with-query",
+        "oauth/code/scheme-in-capitals",
+        "oauth/pkce/confidential-without",
+        "oauth/token_endpoint/error-characters",
+      ],
+    },
   },
   {
     name: "oauth/codes-numbered",
     fault: "Counts its codes",
     wrap: numbered(),
     breaks: codes("entropy-of-128-bits", "entropy-of-160-bits"),
-    mayBreak: ["oauth/token_endpoint/repeated-"],
+    mayBreak: {
+      "The code that is sent beside the right one is none": [
+        "oauth/token_endpoint/repeated-code",
+        "oauth/token_endpoint/repeated-unlike",
+      ],
+    },
   },
   {
     name: "oauth/code-trimmed",
@@ -164,7 +151,13 @@ export const CODES: readonly Mutant[] = [
       if (form.has("code")) form.set("code", form.get("code")!.replaceAll(" ", ""));
     }),
     breaks: codes("with-a-blank"),
-    mayBreak: ["oauth/token_endpoint/repeated-", "oauth/token_endpoint/plus-is-a-blank"],
+    mayBreak: {
+      "They send a code with something more": [
+        "oauth/token_endpoint/plus-is-a-blank",
+        "oauth/token_endpoint/repeated-code",
+        "oauth/token_endpoint/repeated-unlike",
+      ],
+    },
   },
   {
     name: "oauth/code-prolonged",
@@ -173,7 +166,12 @@ export const CODES: readonly Mutant[] = [
       if (form.getAll("code").length === 1) form.set("code", form.get("code")!.slice(0, 53));
     }),
     breaks: codes("prolonged"),
-    mayBreak: [...codes("with-a-blank"), "oauth/token_endpoint/plus-is-a-blank"],
+    mayBreak: {
+      "They send a code with something more": [
+        "oauth/code/with-a-blank",
+        "oauth/token_endpoint/plus-is-a-blank",
+      ],
+    },
   },
   {
     name: "oauth/nothing-expires",
@@ -185,78 +183,16 @@ export const CODES: readonly Mutant[] = [
       "oauth/bearer/expired",
       "oauth/bearer/expired-is-told",
     ],
-    mayBreak: [...refreshes("late-reuse"), "oauth/introspection/expired"],
-  },
-  {
-    name: "oauth/refresh-of-anyone",
-    fault: "Takes a refresh token from whoever has it",
-    wrap: forAnyone("refresh_token"),
-    breaks: refreshes("of-another-public-client", "of-another-confidential-client"),
-    mayBreak: [
-      "oauth/refresh/",
-      "oauth/client_authentication/",
-      "oauth/code/twice-",
-      "oauth/revocation/",
-      "oauth/resource_indicators/",
-    ],
-  },
-  {
-    name: "oauth/refresh-read-then-rotated",
-    fault: "Reads a refresh token and replaces it in two steps",
-    store: faultyCommits(({ check = [], ...rest }) => ({
-      ...rest,
-      check: check.filter(({ key }) => key[0] !== "grant"),
-    })),
-    breaks: refreshes("eight-at-once", "eight-at-once-of-a-confidential-client"),
-    mayBreak: ["oauth/refresh/"],
-  },
-  {
-    name: "oauth/refresh-not-rotated",
-    fault: "Gives no new refresh token",
-    wrap: (next) => async (request) => {
-      const isRefresh = (await readForm(request))?.get("grant_type") === "refresh_token";
-      return await (isRefresh ? faultyJson(TOKEN, (json) => delete json["refresh_token"])(next) : next)(
-        request,
-      );
+    mayBreak: {
+      "They wait until something expires": [
+        "oauth/device/expired",
+        "oauth/device/expired-though-allowed",
+        "oauth/introspection/expired",
+        "oauth/jwt_access_token/expired",
+        "oauth/par/expired",
+        "oauth/refresh/late-reuse",
+        "oauth/token_exchange/expired-subject",
+      ],
     },
-    breaks: refreshes("rotated", "rotated-works"),
-    mayBreak: ["oauth/refresh/", "oauth/revocation/"],
-  },
-  {
-    name: "oauth/refresh-same-access",
-    fault: "Answers every use of a refresh token as it did the first",
-    wrap: remembered("refresh_token"),
-    breaks: refreshes("reuse-ends-the-family"),
-    mayBreak: ["oauth/"],
-  },
-  {
-    name: "oauth/revocation-does-nothing",
-    fault: "Says that it revoked, and did not",
-    wrap: (next) => async (request) =>
-      request.url.endsWith("/oauth/revoke") ? new Response(null, { status: 200 }) : await next(request),
-    breaks: ["oauth/bearer/revoked", ...refreshes("revoked")],
-    mayBreak: ["oauth/revocation/", "oauth/introspection/"],
-  },
-  {
-    name: "oauth/refresh-spent-by-refusals",
-    fault: "Spends a refresh token before it looks at what is asked with it",
-    wrap: spentByRefusals,
-    breaks: [
-      ...refreshes("refused-scope-spends-nothing"),
-      "oauth/resource_indicators/refused-refresh-spends-nothing",
-    ],
-    mayBreak: ["oauth/refresh/more-scope"],
-  },
-  {
-    name: "oauth/refresh-scope-grows",
-    fault: "Overlooks the scope that a refresh asks for",
-    wrap: faultyRequests(TOKEN, async (request) => {
-      const form = await readForm(request);
-      if (form?.get("grant_type") !== "refresh_token") return request;
-      form.delete("scope");
-      return withForm(request, form);
-    }),
-    breaks: refreshes("more-scope", "unknown-scope"),
-    mayBreak: ["oauth/refresh/", "oauth/token_endpoint/repeated-scope"],
   },
 ];

@@ -25,14 +25,19 @@ export const INTROSPECTION: readonly Mutant[] = [
     fault: "Says of every token that it is active",
     wrap: faultyJson(INTROSPECT, (json) => "active" in json && (json["active"] = true)),
     breaks: introspection("unknown-token", "revoked", "expired", "altered", "code"),
-    mayBreak: ["oauth/introspection/", "oauth/revocation/"],
+    mayBreak: { "Their token is inactive": ["oauth/introspection/"] },
   },
   {
     name: "oauth/introspection-tells-why",
     fault: "Says of inactive tokens why they are",
     wrap: faultyJson(INTROSPECT, (json) => json["active"] === false && (json["client_id"] = "app")),
     breaks: introspection("unknown-token-says-no-more", "revoked-says-no-more"),
-    mayBreak: ["oauth/introspection/"],
+    mayBreak: {
+      "Their token is inactive, and nothing is said of it": [
+        "oauth/introspection/of-a-stranger",
+        "oauth/introspection/refresh-token-of-another",
+      ],
+    },
   },
   {
     name: "oauth/introspection-for-all",
@@ -42,7 +47,7 @@ export const INTROSPECTION: readonly Mutant[] = [
       (answer) => answer.status === 401 ? withBody(answer, '{"active":false}', 200) : answer,
     ),
     breaks: introspection("no-credentials-is-401", "wrong-secret"),
-    mayBreak: ["oauth/introspection/"],
+    mayBreak: { "They are refused with 401": ["oauth/introspection/"] },
   },
   {
     name: "oauth/introspection-unknown-refused",
@@ -55,7 +60,7 @@ export const INTROSPECTION: readonly Mutant[] = [
           : answer,
     ),
     breaks: introspection("unknown-token", "malformed-dots"),
-    mayBreak: ["oauth/introspection/", "oauth/revocation/"],
+    mayBreak: { "Their token is inactive": ["oauth/introspection/"] },
   },
   {
     name: "oauth/introspection-scope-list",
@@ -65,7 +70,9 @@ export const INTROSPECTION: readonly Mutant[] = [
       (json) => "scope" in json && (json["scope"] = String(json["scope"]).split(" ")),
     ),
     breaks: introspection("scope"),
-    mayBreak: ["oauth/introspection/", "oauth/resource_indicators/"],
+    mayBreak: {
+      "They read the scope": ["oauth/introspection/members", "oauth/resource_indicators/scope-is-told"],
+    },
   },
   {
     name: "oauth/revocation-unknown-refused",
@@ -78,7 +85,9 @@ export const INTROSPECTION: readonly Mutant[] = [
         : await next(request);
     },
     breaks: revocation("unknown-token"),
-    mayBreak: ["oauth/revocation/"],
+    mayBreak: {
+      "Their token is none": ["oauth/revocation/guessing-secrets", "oauth/revocation/token-empty"],
+    },
   },
   {
     name: "oauth/revocation-believes-hints",
@@ -93,7 +102,6 @@ export const INTROSPECTION: readonly Mutant[] = [
       return isElsewhere ? new Response(null, { status: 200 }) : await next(request);
     },
     breaks: revocation("hint-wrong-for-refresh-token", "hint-wrong-for-access-token"),
-    mayBreak: ["oauth/revocation/"],
   },
   {
     name: "oauth/revocation-unknown-hint",
@@ -104,7 +112,7 @@ export const INTROSPECTION: readonly Mutant[] = [
       }
     }),
     breaks: revocation("hint-unknown"),
-    mayBreak: ["oauth/revocation/"],
+    mayBreak: { "They send a hint that there is not": ["oauth/revocation/hint-prototype"] },
   },
   {
     name: "oauth/issuer-untold",
@@ -114,7 +122,7 @@ export const INTROSPECTION: readonly Mutant[] = [
       return location;
     }),
     breaks: ["oauth/issuer/unknown-response-type", "oauth/issuer/uri-with-query"],
-    mayBreak: ["oauth/"],
+    mayBreak: { "They read the issuer": ["oauth/issuer/"] },
   },
   {
     name: "oauth/issuer-of-forwarded-host",
@@ -127,6 +135,5 @@ export const INTROSPECTION: readonly Mutant[] = [
         : answer;
     }),
     breaks: ["oauth/issuer/not-from-x-forwarded-host"],
-    mayBreak: ["oauth/issuer/"],
   },
 ];

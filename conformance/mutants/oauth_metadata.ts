@@ -1,6 +1,8 @@
 /**
  * Faults of what a server says of itself: metadata, keys, and addresses that a stranger's request chooses.
  *
+ * Long because the document has many members, and each has its fault.
+ *
  * @module
  */
 import {

@@ -1,5 +1,5 @@
 /**
- * Faults of pages and of where they send the browser: login, consent, and what other sites may have of them.
+ * Faults of the page that asks the user, and of who may answer it.
  *
  * @module
  */
@@ -15,51 +15,10 @@ import {
   withForm,
   withRequestFields,
 } from "./message.ts";
-import type { Handler, Mutant, Wrap } from "./mutant.ts";
+import type { Handler, Mutant } from "./mutant.ts";
+import { brokenFields, redirected } from "./page.ts";
 
-const login = (...ids: string[]): string[] => ids.map((id) => `oauth/login/never-to-${id}`);
 const practice = (...ids: string[]): string[] => ids.map((id) => `oauth/best_practice/${id}`);
-
-/** Sends a browser that signed in where its address says, as the fault understands it. */
-const loginGoes = (understand: (to: string, own: string) => string | undefined): Wrap =>
-  faultyAnswers(LOGIN, (answer, request) => {
-    const url = new URL(request.url);
-    const to = url.searchParams.get("redirect");
-    if (request.method !== "POST" || to === null || answer.status === 403) return answer;
-    const location = understand(to, url.origin);
-    // What no field can hold goes nowhere.
-    return location === undefined || /[^\x20-\x7e]/.test(location)
-      ? answer
-      : withFields(answer, { location }, 303);
-  });
-
-const pathIn = (to: string, own: string): string | undefined => {
-  const url = URL.parse(to, own);
-  return url?.origin === own ? url.pathname + url.search : undefined;
-};
-
-const redirected = (path: string, status: number): Wrap =>
-  faultyAnswers(
-    path,
-    (answer, request) =>
-      request.method === "POST" && answer.status < 400
-        ? withFields(answer, { location: answer.headers.get("location") ?? "/" }, status)
-        : answer,
-  );
-
-/** Writes a text with line ends into a field, as a server does that writes its fields itself. */
-function brokenFields(path: string, parameter: string): Wrap {
-  return faultyAnswers(path, (answer, request) => {
-    const [, ...lines] = (new URL(request.url).searchParams.get(parameter) ?? "").split("\r\n");
-    const headers = new Headers(answer.headers);
-    for (const line of lines) {
-      const [name = "", ...value] = line.split(": ");
-      if (name === "" || value.length === 0) break;
-      headers.append(name, value.join(": "));
-    }
-    return new Response(answer.body, { status: answer.status, headers });
-  });
-}
 
 const transactionIn = (page: string): string | undefined =>
   /name="transaction" value="([^"]+)"/.exec(page)?.[1];
@@ -103,79 +62,10 @@ const isPage = (answer: Response): boolean =>
 
 export const PAGES: readonly Mutant[] = [
   {
-    name: "oauth/login-goes-where-parsed",
-    fault: "Looks for slashes, and goes to what a URL parser makes of the rest",
-    wrap: loginGoes((to) => to.includes("//") ? undefined : URL.parse(to)?.href),
-    breaks: login("no-slashes", "one-slash"),
-    mayBreak: { "Their scheme has no slashes either": login("script", "data", "") },
-  },
-  {
-    name: "oauth/login-goes-without-controls",
-    fault: "Drops control characters and blanks after it has looked at an address",
-    wrap: loginGoes((to) => /^[a-z]+:|^\/\//i.test(to) ? undefined : to.replace(/[^!-~]/g, "")),
-    breaks: login("tab-between-slashes", "line-end-between-slashes", "control-before", "null-byte"),
-    mayBreak: {
-      "Theirs looks like a path, too": login(
-        "backslash-slash",
-        "slash-backslash",
-        "backslashes",
-        "blank-before",
-      ),
-    },
-  },
-  {
-    name: "oauth/login-goes-to-short-paths",
-    fault: "Takes dots out of paths after it has looked at them",
-    wrap: loginGoes((to, own) => to.startsWith("//") ? undefined : pathIn(to, own)),
-    breaks: login("dot-slashes", "dots-slashes"),
-  },
-  {
-    name: "oauth/login-goes-to-decoded",
-    fault: "Decodes an address after it has looked at it",
-    wrap: loginGoes((to, own) => {
-      const path = to.startsWith("//") ? undefined : pathIn(to, own);
-      return path?.startsWith("//") ? undefined : path && decodeURIComponent(path);
-    }),
-    breaks: login("encoded-slashes"),
-  },
-  {
-    name: "oauth/login-breaks-fields",
-    fault: "Writes line ends of an address into a field",
-    wrap: brokenFields(LOGIN, "redirect"),
-    breaks: ["oauth/login/target-breaks-no-field"],
-  },
-  {
     name: "oauth/authorize-breaks-fields",
     fault: "Writes line ends of the state into a field",
     wrap: brokenFields(AUTHORIZE, "state"),
     breaks: ["oauth/authorize/state-breaks-no-field"],
-  },
-  {
-    name: "oauth/login-then-302",
-    fault: "Sends the browser on by 302 after a password",
-    wrap: redirected(LOGIN, 302),
-    breaks: practice("password-then-303"),
-  },
-  {
-    name: "oauth/login-then-307",
-    fault: "Has the browser send the password on",
-    wrap: redirected(LOGIN, 307),
-    breaks: practice("password-not-forwarded", "password-then-303"),
-    mayBreak: { "They ask by which status the browser goes on": ["oauth/login/"] },
-    stops: "Nobody is signed in by a page that sends the form on",
-  },
-  {
-    name: "oauth/login-again-by-307",
-    fault: "Sends a browser with a wrong password back to the form by 307",
-    wrap: faultyAnswers(
-      LOGIN,
-      (answer, request) =>
-        request.method === "POST" && (answer.status === 401 || answer.status === 403)
-          ? withFields(answer, { location: LOGIN }, 307)
-          : answer,
-    ),
-    breaks: practice("wrong-password-not-forwarded"),
-    mayBreak: { "Who is refused is not sent anywhere": ["oauth/login/"] },
   },
   {
     name: "oauth/consent-then-307",
@@ -218,12 +108,6 @@ export const PAGES: readonly Mutant[] = [
     fault: "Lets the page that asks tell its address",
     wrap: faultyAnswers(AUTHORIZE, (answer) => withFields(answer, { "referrer-policy": undefined })),
     breaks: practice("page-tells-no-referrer"),
-  },
-  {
-    name: "oauth/login-page-tells-referrer",
-    fault: "Lets the login page tell its address",
-    wrap: faultyAnswers(LOGIN, (answer) => withFields(answer, { "referrer-policy": "unsafe-url" })),
-    breaks: practice("login-tells-no-referrer"),
   },
   {
     name: "oauth/authorize-by-post-only",

@@ -72,21 +72,41 @@ export const PKCE: readonly Mutant[] = [
       "verifier-is-challenge",
       "verifier-of-another-request",
     ),
-    mayBreak: ["oauth/pkce/", "oauth/token_endpoint/", "oauth/code/", "oauth/best_practice/"],
+    mayBreak: {
+      "Their verifier is wrong, or their challenge": [
+        "oauth/best_practice/challenge-then-no-verifier",
+        "oauth/best_practice/verifier-without-challenge",
+        "oauth/par/challenge-beside-it",
+        "oauth/pkce/",
+        "oauth/token_endpoint/error-characters",
+        "oauth/token_endpoint/repeated-code-verifier",
+      ],
+    },
   },
   {
     name: "oauth/pkce-s256-is-plain",
     fault: "Takes the challenge for its verifier",
     ...plainToo(),
     breaks: names("verifier-is-challenge"),
-    mayBreak: names("method-in-token-request", "guesses-at-once"),
+    mayBreak: {
+      "They send a challenge as verifier, too": [
+        "oauth/pkce/guesses-at-once",
+        "oauth/pkce/method-in-token-request",
+      ],
+    },
   },
   {
     name: "oauth/pkce-verifier-optional",
     fault: "Compares a verifier only where one is sent",
     ...optional(),
     breaks: names("verifier-missing", "verifier-empty"),
-    mayBreak: [...names("verifier-missing-with-secret", "confidential-without"), "oauth/best_practice/"],
+    mayBreak: {
+      "They send no verifier, too": [
+        "oauth/best_practice/challenge-then-no-verifier",
+        "oauth/pkce/confidential-without",
+        "oauth/pkce/verifier-missing-with-secret",
+      ],
+    },
   },
   {
     name: "oauth/pkce-padded",
@@ -108,7 +128,12 @@ export const PKCE: readonly Mutant[] = [
     fault: "Takes methods that it does not know for S256",
     wrap: asS256((method) => method !== null && !["", "plain"].includes(method)),
     breaks: names("method-unknown", "method-prototype", "method-in-lower-case"),
-    mayBreak: [...names("method-unknown-is-explained"), "oauth/issuer/wrong-challenge-method"],
+    mayBreak: {
+      "They name a method that there is not, too": [
+        "oauth/issuer/wrong-challenge-method",
+        "oauth/pkce/method-unknown-is-explained",
+      ],
+    },
   },
   {
     name: "oauth/pkce-method-left-out",
@@ -137,7 +162,13 @@ export const PKCE: readonly Mutant[] = [
       }
     }),
     breaks: names("challenge-missing", "challenge-empty"),
-    mayBreak: ["oauth/pkce/", "oauth/authorize/", "oauth/code/"],
+    mayBreak: {
+      "They send no challenge, or none of use": [
+        "oauth/pkce/challenge-missing-is-explained",
+        "oauth/pkce/challenge-missing-with-method",
+        "oauth/pkce/confidential-without",
+      ],
+    },
   },
   {
     name: "oauth/pkce-verifier-unchecked",
@@ -155,7 +186,6 @@ export const PKCE: readonly Mutant[] = [
     fault: "Lets one guess verifiers until one fits",
     ...guesses(),
     breaks: names("guesses-at-once"),
-    mayBreak: ["oauth/pkce/", "oauth/code/"],
   },
 ];
 

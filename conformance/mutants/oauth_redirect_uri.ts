@@ -66,70 +66,83 @@ export const REDIRECT_URI: readonly Mutant[] = [
       "errors-stay-here",
       "checked-before-login",
     ),
-    mayBreak: ["oauth/redirect_uri/", "oauth/authorize/state-is-no-markup", "oauth/best_practice/"],
+    mayBreak: {
+      "Each brings a redirect URI that is not registered": [
+        "oauth/authorize/state-is-no-markup",
+        "oauth/best_practice/",
+        "oauth/par/redirect-uri-beside-it",
+        "oauth/redirect_uri/",
+      ],
+    },
   },
   {
     name: "oauth/redirect-uri-host-suffix",
     fault: "Takes any host that ends in the registered one",
     wrap: loose((asked, registered) => new URL(asked).host.endsWith(new URL(registered).host)),
     breaks: names("subdomain", "host-with-prefix"),
-    mayBreak: ["oauth/redirect_uri/"],
+    mayBreak: { "The host of theirs ends so, too": ["oauth/redirect_uri/"] },
   },
   {
     name: "oauth/redirect-uri-host-prefix",
     fault: "Takes any address that begins with the registered origin",
     wrap: loose((asked, registered) => asked.startsWith(new URL(registered).origin)),
     breaks: names("host-with-suffix", "userinfo-is-registered", "path-cut"),
-    mayBreak: ["oauth/redirect_uri/", "oauth/best_practice/"],
+    mayBreak: { "Theirs begin so, too": ["oauth/best_practice/", "oauth/redirect_uri/"] },
   },
   {
     name: "oauth/redirect-uri-prefix",
     fault: "Takes any address that begins with the registered one",
     wrap: loose((asked, registered) => asked.startsWith(registered)),
     breaks: names("path-below", "path-continued", "more-query", "fragment", "null-byte"),
-    mayBreak: ["oauth/redirect_uri/"],
+    mayBreak: { "Theirs begin so, too": ["oauth/redirect_uri/"] },
   },
   {
     name: "oauth/redirect-uri-contained",
     fault: "Takes any address that contains the registered host",
     wrap: loose((asked, registered) => asked.includes(new URL(registered).host)),
     breaks: names("query-before-host", "fragment-before-host", "userinfo"),
-    mayBreak: ["oauth/redirect_uri/", "oauth/best_practice/"],
+    mayBreak: { "Theirs contain the host, too": ["oauth/best_practice/", "oauth/redirect_uri/"] },
   },
   {
     name: "oauth/redirect-uri-parsed",
     fault: "Compares addresses as a URL parser writes them",
-    wrap: loose((asked, registered) => new URL(asked).href === new URL(registered).href),
+    wrap: loose((asked, registered) => new URL(asked).href === new URL(registered).href, "registered"),
     breaks: names("scheme-in-capitals", "default-port", "dots-that-cancel"),
-    mayBreak: ["oauth/redirect_uri/"],
+    mayBreak: { "Theirs are the same to a URL parser": ["oauth/redirect_uri/"] },
   },
   {
     name: "oauth/redirect-uri-any-port",
     fault: "Overlooks the port of a registered https address",
     wrap: but("port"),
     breaks: names("other-port"),
-    mayBreak: ["oauth/redirect_uri/", "oauth/best_practice/"],
+    mayBreak: {
+      "Theirs differ in the port, or in what a URL parser overlooks": [
+        "oauth/best_practice/loopback-any-port",
+        "oauth/best_practice/port-only-on-loopback",
+        "oauth/redirect_uri/",
+      ],
+    },
   },
   {
     name: "oauth/redirect-uri-any-scheme",
     fault: "Overlooks the scheme",
     wrap: but("protocol"),
     breaks: names("other-scheme"),
-    mayBreak: ["oauth/redirect_uri/"],
+    mayBreak: { "Theirs differ in the scheme, or in what a URL parser overlooks": ["oauth/redirect_uri/"] },
   },
   {
     name: "oauth/redirect-uri-any-query",
     fault: "Overlooks the query",
     wrap: but("search"),
     breaks: names("more-query"),
-    mayBreak: ["oauth/redirect_uri/"],
+    mayBreak: { "Theirs differ in the query, or in what a URL parser overlooks": ["oauth/redirect_uri/"] },
   },
   {
     name: "oauth/redirect-uri-any-fragment",
     fault: "Overlooks the fragment",
     wrap: but("hash"),
     breaks: names("fragment"),
-    mayBreak: ["oauth/redirect_uri/"],
+    mayBreak: { "Theirs differ in the fragment, or in what a URL parser overlooks": ["oauth/redirect_uri/"] },
   },
   {
     name: "oauth/redirect-uri-trimmed",
@@ -164,6 +177,9 @@ export const REDIRECT_URI: readonly Mutant[] = [
     fault: "Takes an address that another client has registered",
     wrap: loose((asked) => CLIENTS.some(({ redirect_uri }) => redirect_uri === asked)),
     breaks: names("of-another-client"),
+    mayBreak: {
+      "It brings that of another client beside a pushed request": ["oauth/par/redirect-uri-beside-it"],
+    },
   },
   {
     name: "oauth/errors-open-redirect",
@@ -175,14 +191,17 @@ export const REDIRECT_URI: readonly Mutant[] = [
       return withFields(answer, { location: to.href }, 302);
     }),
     breaks: [...names("errors-stay-here", "unregistered"), "oauth/authorize/client-id-unknown"],
-    mayBreak: [
-      "oauth/redirect_uri/",
-      "oauth/authorize/",
-      "oauth/login/",
-      "oauth/consent/",
-      "oauth/registration/",
-      "oauth/best_practice/",
-    ],
+    mayBreak: {
+      "Their requests are refused with 400 on a page": [
+        "oauth/authorize/",
+        "oauth/best_practice/",
+        "oauth/client_management/deleted-id",
+        "oauth/client_management/old-uri-gone",
+        "oauth/consent/error-page-not-in-a-frame",
+        "oauth/redirect_uri/",
+        "oauth/registration/other-uri-fails",
+      ],
+    },
   },
   {
     name: "oauth/redirect-query-lost",
@@ -192,6 +211,6 @@ export const REDIRECT_URI: readonly Mutant[] = [
       return location;
     }),
     breaks: names("query-is-kept"),
-    mayBreak: ["oauth/issuer/uri-with-query"],
+    mayBreak: { "Its redirect URI has a query, too": ["oauth/issuer/uri-with-query"] },
   },
 ];
