@@ -5,11 +5,14 @@
  * @module
  */
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { Miniflare } from "miniflare";
 import type { FileReport } from "./run_files.ts";
+
+/** Storage lies in memory where the system has such a folder: each commit waits for it to be written. */
+const STORAGE = existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
 
 /** Runs one file inside a Durable Object that has a D1 database too. */
 export function runOnCloudflare(file: string): Promise<FileReport> {
@@ -41,6 +44,7 @@ export async function withWorker<Result>(
   use: (worker: Miniflare) => Promise<Result>,
 ): Promise<Result> {
   const folder = mkdtempSync(join(tmpdir(), "trivet-cloudflare-"));
+  const storage = mkdtempSync(join(STORAGE, "trivet-cloudflare-"));
   try {
     const entry = join(folder, "entry.ts");
     const bundle = join(folder, "worker.js");
@@ -62,6 +66,8 @@ export async function withWorker<Result>(
       modules: [{ type: "ESModule", path: "worker.js", contents: readFileSync(bundle, "utf8") }],
       compatibilityDate: "2026-07-01",
       d1Databases: ["DB"],
+      d1Persist: join(storage, "d1"),
+      durableObjectsPersist: join(storage, "objects"),
       // uvu prints its dots there.
       handleStructuredLogs: () => {},
       durableObjects,
@@ -72,6 +78,6 @@ export async function withWorker<Result>(
       await miniflare.dispose();
     }
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    for (const each of [folder, storage]) rmSync(each, { recursive: true, force: true });
   }
 }
