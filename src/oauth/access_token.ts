@@ -139,12 +139,11 @@ export async function findAccessToken(
   const { grant, client_id } = found.token;
   // RFC 7592 §2.3: with a client its tokens end. Those that are configured, or describe themselves, are not in the store.
   const isStored = !as.configured.has(client_id) && !client_id.startsWith("https://");
-  const needed = [
-    ...(grant === undefined ? [] : [grantKey(grant)]),
-    ...(isStored ? [clientKey(client_id)] : []),
-  ];
-  const entries = await Promise.all(needed.map((key) => as.store.get(key, CACHED)));
-  return entries.every((entry) => entry !== undefined) ? found : undefined;
+  const [hasGrant, hasClient] = await Promise.all([
+    grant === undefined || as.store.get(grantKey(grant), CACHED),
+    !isStored || as.store.get(clientKey(client_id), CACHED),
+  ]);
+  return hasGrant && hasClient ? found : undefined;
 }
 
 /** The commit after which the token is good nowhere. */
