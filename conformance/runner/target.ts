@@ -8,6 +8,7 @@ import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { discover } from "./discover.ts";
 import { type Limits, type Sender, within } from "./exchange.ts";
+import { fillPort } from "./free_port.ts";
 import { probe } from "./probe.ts";
 import { httpSender } from "./send_http.ts";
 import { type FetchHandler, moduleSender } from "./send_module.ts";
@@ -57,7 +58,8 @@ export function noTarget(): Target {
 
 /** Finds and starts what was asked for. @throws {Error} that says what to do */
 export async function openTarget(asked: Asked): Promise<Target> {
-  const { description, folder } = readDescription(asked);
+  const { description: written, folder } = readDescription(asked);
+  const description = await fillPort(written);
   const limits = {
     ...description.limits,
     ...(asked.seconds !== undefined && { seconds: asked.seconds }),

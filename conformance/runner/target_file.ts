@@ -191,7 +191,7 @@ function addressesOf({ base, origins = [] }: Members): Wrong | undefined {
     [["base"], base ?? "http://x"] as const,
     ...(origins as string[]).map((each, at) => [["origins", at], each] as const),
   ];
-  const found = all.find(([, address]) => !URL.canParse(String(address)));
+  const found = all.find(([, address]) => !URL.canParse(String(address).replace("{{port}}", "80")));
   return found &&
     { path: found[0], why: `must be an address like http://127.0.0.1:8080, but is "${found[1]}"` };
 }

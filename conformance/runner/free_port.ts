@@ -1,0 +1,27 @@
+/**
+ * A port for a server that is started for one run, so that runs at the same time do not meet (`FORMAT.md` section 9).
+ *
+ * @module
+ */
+import { createServer } from "node:net";
+import type { TargetDescription } from "./target_file.ts";
+
+const TEMPLATE = "{{port}}";
+
+/** The description with a port that nobody listens on in place of `{{port}}`, wherever it stands. */
+export async function fillPort(description: TargetDescription): Promise<TargetDescription> {
+  const text = JSON.stringify(description);
+  if (!text.includes(TEMPLATE)) return description;
+  return JSON.parse(text.replaceAll(TEMPLATE, String(await findPort())));
+}
+
+function findPort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.on("error", reject);
+    server.listen(0, "127.0.0.1", () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === "object" && address ? address.port : 0));
+    });
+  });
+}
