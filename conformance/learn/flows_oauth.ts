@@ -5,7 +5,7 @@
  */
 import type { Flow, Point } from "./flow.ts";
 
-const SIGN_IN: readonly Point[] = [
+export const SIGN_IN: readonly Point[] = [
   {
     fits: { call: "login" },
     says: "The user signs in. How is the server's own affair: the target file says how this one does it.",
@@ -33,7 +33,7 @@ const SIGN_IN: readonly Point[] = [
   },
 ];
 
-const REDEEM: Point = {
+export const REDEEM: Point = {
   fits: { endpoint: "token", request: "grant_type=authorization_code" },
   says: "The client redeems the code, and proves with the verifier that it is the one who asked.",
   rows: [
@@ -55,7 +55,7 @@ const REFRESH: Point = {
   rows: ["rfc6749#6/1", "rfc6749#6/5", "rfc6749#6/6", "rfc6749#6/7"],
 };
 
-const USE: Point = {
+export const USE: Point = {
   fits: { endpoint: "resource" },
   says: "The client shows the access token to the server that has what it wants.",
   rows: ["rfc6750#2.1/1", "rfc6749#7/1"],

@@ -46,7 +46,12 @@ export async function* walk(
   const steps = [...before, ...vector.steps];
   const needs = [...file.needs ?? [], ...vector.needs ?? [], ...automaticNeeds(steps)];
   const lacking = missing(needs, target, false);
-  if (lacking) return { outcome: "skipped", reason: `the server does not claim "${lacking}"` };
+  if (lacking.length > 0) {
+    return {
+      outcome: "skipped",
+      reason: `the server does not claim ${lacking.map((need) => `"${need}"`).join(", ")}`,
+    };
+  }
   const world: World = {
     target,
     seed,
