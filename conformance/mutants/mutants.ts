@@ -10,6 +10,9 @@ import { MCP_MESSAGES } from "./mcp_messages.ts";
 import { MCP_METHODS } from "./mcp_methods.ts";
 import { MCP_REVISIONS } from "./mcp_revisions.ts";
 import { MCP_SESSIONS } from "./mcp_sessions.ts";
+import { MCP_SSE } from "./mcp_sse.ts";
+import { MCP_STDIO } from "./mcp_stdio.ts";
+import { MCP_STDIO_MESSAGES } from "./mcp_stdio_messages.ts";
 import { MCP_STREAMS } from "./mcp_streams.ts";
 import type { Mutant } from "./mutant.ts";
 import { AUTHORIZE_ENDPOINT } from "./oauth_authorize.ts";
@@ -77,5 +80,8 @@ export const MUTANTS: readonly Mutant[] = [
   ...MCP_MESSAGES,
   ...MCP_STREAMS,
   ...MCP_REVISIONS,
+  ...MCP_SSE,
+  ...MCP_STDIO,
+  ...MCP_STDIO_MESSAGES,
   ...SKILLS,
 ];
