@@ -52,6 +52,13 @@ export function finish(child: ChildProcess): void {
   living.delete(child);
 }
 
+/** The same, but with a second for what it has started in groups of their own, as browsers are. */
+export function finishSoon(child: ChildProcess): void {
+  signal(child, "SIGTERM");
+  const late = setTimeout(() => finish(child), 1000);
+  late.unref?.();
+}
+
 /** Ends all that a run has started. */
 export function finishAll(): void {
   for (const child of living) finish(child);

@@ -9,6 +9,7 @@ import { join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { finishAll } from "./children.ts";
+import { endStaying } from "./execute.ts";
 import { INTERRUPTED, interruption, survive } from "./interrupt.ts";
 import { type Arguments, readArguments, USAGE } from "./arguments.ts";
 import { readBaseline, readSet } from "./baseline.ts";
@@ -63,7 +64,7 @@ async function run(asked: Arguments): Promise<number> {
   const hasTarget = asked.target !== undefined || asked.stdio !== undefined || asked.module !== undefined;
   // Before the run, which may be long: what cannot be read or written shows now.
   readBaseline(asked.baseline, {});
-  if (asked.set !== undefined) readSet(join(ROOT, "sets.json"), asked.set);
+  if (asked.set !== undefined) readSet(join(ROOT, "sets.json"), asked.set, vectors.map(({ name }) => name));
   if (asked.reportDir) mkdirSync(asked.reportDir, { recursive: true });
   const kinds = new Set(vectors.map(({ file }) => file.suite.split("/")[0]!));
   const target = isSelf && !hasTarget
@@ -89,6 +90,7 @@ async function run(asked: Arguments): Promise<number> {
     return hasFailed() ? 1 : report.asked === 0 ? 2 : report.passed ? 0 : 1;
   } finally {
     progress.end();
+    await endStaying();
     await target.close();
   }
 }

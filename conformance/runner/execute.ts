@@ -5,7 +5,7 @@
  * @module
  */
 import { createInterface } from "node:readline";
-import { type Command, finish, start } from "./children.ts";
+import { type Command, finish, finishSoon, start } from "./children.ts";
 import { parseJson } from "./match.ts";
 import { Unexpected } from "./outcome.ts";
 import { isMembers, type Members } from "./vector_file.ts";
@@ -19,6 +19,8 @@ export interface Program {
 }
 
 const SECONDS = 60;
+const END_SECONDS = 5;
+const SAYS = "says:";
 const MOST = 1 << 20;
 /** Of standard error, for the reason of a failure. */
 const MOST_SAID = 2000;
@@ -29,13 +31,19 @@ export async function execute(program: Program, input: Members): Promise<Members
   return await new Run(program).only(input);
 }
 
+type Refuse = (why: string) => void;
+
 /** A program on its way. */
 class Run {
   readonly #name: string;
   readonly #seconds: number;
   readonly #child: ReturnType<typeof start>;
   #said = "";
-  #isOver = false;
+  /** Why it can be asked no more. */
+  #over: string | undefined;
+  /** Told when it is over. */
+  #onOver: ((why: string, code: number | null) => void) | undefined;
+  readonly #gone: Promise<void>;
 
   constructor({ exec, cwd, seconds = SECONDS }: Program) {
     this.#name = exec[0] ?? "";
@@ -44,11 +52,20 @@ class Run {
     this.#child = start(command, ["pipe", "pipe", "pipe"]);
     this.#child.stdin!.on("error", () => {});
     this.#child.stderr!.on("data", (chunk) => this.#said = (this.#said + chunk).slice(-MOST_SAID));
-    this.#child.once("exit", () => this.#isOver = true);
+    const over = (why: string, code: number | null) => {
+      this.#over ??= why;
+      this.#onOver?.(this.#over, code);
+    };
+    this.#gone = new Promise((resolve) => {
+      this.#child.once("error", () => resolve());
+      this.#child.once("exit", () => resolve());
+    });
+    this.#child.once("error", (error) => over(`cannot be started: ${error.message}`, -1));
+    this.#child.once("close", (code) => over(`ended with exit code ${code ?? "none"}`, code));
   }
 
   get isOver(): boolean {
-    return this.#isOver;
+    return this.#over !== undefined;
   }
 
   /** The whole of its output is the answer. */
@@ -59,12 +76,12 @@ class Run {
         text += chunk;
         if (text.length > MOST) refuse(`wrote more than ${MOST} bytes`);
       });
-      this.#child.once("close", (code) => {
+      this.#onOver = (why, code) => {
         const captured = parseJson(text);
-        if (code !== 0) refuse(`ended with exit code ${code ?? "none"}`);
+        if (code !== 0) refuse(why);
         else if (!isMembers(captured)) refuse("wrote no object of JSON");
         else resolve(captured);
-      });
+      };
       this.#child.stdin!.end(JSON.stringify(input));
     }).finally(() => finish(this.#child));
   }
@@ -73,25 +90,23 @@ class Run {
   async line(input: Members): Promise<Members> {
     const reader = createInterface({ input: this.#child.stdout! });
     let size = 0;
-    const count = (chunk: Uint8Array) => {
-      size += chunk.length;
-      if (size > MOST) finish(this.#child);
-    };
-    this.#child.stdout!.on("data", count);
+    let count = (_: Uint8Array): void => {};
     try {
       return await this.#within((resolve, refuse) => {
+        count = (chunk) => {
+          size += chunk.length;
+          if (size > MOST) refuse(`wrote more than ${MOST} bytes`);
+        };
+        this.#child.stdout!.on("data", count);
         reader.once("line", (line) => {
           const captured = parseJson(line);
           if (!isMembers(captured)) refuse("wrote no object of JSON");
-          else if (typeof captured["error"] === "string") refuse(`says: ${captured["error"]}`);
+          else if (typeof captured["error"] === "string") refuse(`${SAYS} ${captured["error"]}`);
           else resolve(captured);
         });
-        this.#child.once(
-          "close",
-          (code) =>
-            refuse(size > MOST ? `wrote more than ${MOST} bytes` : `ended with exit code ${code ?? "none"}`),
-        );
-        this.#child.stdin!.write(JSON.stringify(input) + "\n");
+        this.#onOver = refuse;
+        if (this.#over !== undefined) refuse(this.#over);
+        else this.#child.stdin!.write(JSON.stringify(input) + "\n");
       });
     } finally {
       this.#child.stdout!.off("data", count);
@@ -99,25 +114,37 @@ class Run {
     }
   }
 
-  #within(
-    act: (resolve: (captured: Members) => void, refuse: (why: string) => void) => void,
-  ): Promise<Members> {
-    return new Promise((resolve, reject) => {
-      let late: ReturnType<typeof setTimeout> | undefined = undefined;
+  /** Asks it to end, and sees to it. */
+  async end(): Promise<void> {
+    this.#child.stdin!.end();
+    const late = setTimeout(() => finish(this.#child), END_SECONDS * 1000);
+    await this.#gone;
+    clearTimeout(late);
+    finish(this.#child);
+  }
+
+  #within(act: (resolve: (captured: Members) => void, refuse: Refuse) => void): Promise<Members> {
+    return new Promise<Members>((resolve, reject) => {
       const refuse = (why: string) => {
         clearTimeout(late);
-        if (!why.startsWith("says")) finish(this.#child);
+        // One that says what went wrong is well.
+        if (!why.startsWith(SAYS)) finishSoon(this.#child);
         const said = this.#said.trim();
         reject(new Unexpected(`"${this.#name}" ${why}${said === "" ? "" : `, and says: ${said}`}`));
       };
-      late = setTimeout(() => refuse(`did not end within ${this.#seconds} s`), this.#seconds * 1000);
-      this.#child.once("error", (error) => refuse(`cannot be started: ${error.message}`));
+      const late = setTimeout(() => refuse(`did not end within ${this.#seconds} s`), this.#seconds * 1000);
       act((captured) => {
         clearTimeout(late);
         resolve(captured);
       }, refuse);
-    });
+    }).finally(() => this.#onOver = undefined);
   }
+}
+
+/** Ends the programs that stay, and waits for them: what they have started is theirs to end. */
+export async function endStaying(): Promise<void> {
+  await Promise.all([...staying.values()].map(({ run }) => run.end()));
+  staying.clear();
 }
 
 interface Staying {

@@ -6,7 +6,7 @@
 import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { finishAll } from "./children.ts";
+import { endStaying } from "./execute.ts";
 import { BASE, runOne, testTarget } from "./test_run.ts";
 
 const test = suite("procedure");
@@ -143,7 +143,7 @@ test("a program that stays is started once, and again when it has left", async (
   const left = await runOne(target, [{ call: "go", with: { word: "leave" } }]);
   assert.match(left.reason!, /ended with exit code 5/);
   assert.is((await runOne(target, say("c", "c1"))).outcome, "pass");
-  finishAll();
+  await endStaying();
 });
 
 test.run();
