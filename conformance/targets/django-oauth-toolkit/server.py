@@ -137,5 +137,14 @@ class Quiet(WSGIRequestHandler):
         pass
 
 
+application = get_wsgi_application()
+
+
+def serve(environ, start_response):
+    # The standard library's server leaves the body of HEAD to the application.
+    body = application(environ, start_response)
+    return [] if environ["REQUEST_METHOD"] == "HEAD" else body
+
+
 # One request at a time, so that a race is not won by chance.
-make_server("127.0.0.1", PORT, get_wsgi_application(), handler_class=Quiet).serve_forever()
+make_server("127.0.0.1", PORT, serve, handler_class=Quiet).serve_forever()
