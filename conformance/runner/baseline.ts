@@ -25,14 +25,26 @@ export function readBaseline(
   return known;
 }
 
-/** The names in a frozen set. @throws {LoadError} */
-export function readSet(path: string, name: string): ReadonlySet<string> {
+/**
+ * The names in a frozen set.
+ *
+ * @param asked names of the vectors that are asked: some of the set have to be, or the run says nothing about it
+ * @throws {LoadError}
+ */
+export function readSet(path: string, name: string, asked?: readonly string[]): ReadonlySet<string> {
   const sets = readObject(path);
-  const set = Object.hasOwn(sets, name) ? sets[name] : undefined;
-  if (!Array.isArray(set)) {
-    throw new LoadError(`Cannot use the set "${name}": there are "${Object.keys(sets).join('", "')}"`);
+  const list = Object.hasOwn(sets, name) ? sets[name] : undefined;
+  if (!Array.isArray(list)) {
+    const names = Object.keys(sets).map((each) => `"${each}"`).join(", ");
+    throw new LoadError(
+      `Cannot use the set "${name}": there ${names === "" ? "is none yet" : `are ${names}`}`,
+    );
   }
-  return new Set(set.map(String));
+  const set = new Set(list.map(String));
+  if (asked && !asked.some((each) => set.has(each))) {
+    throw new LoadError(`Cannot use the set "${name}": none of its vectors would be asked`);
+  }
+  return set;
 }
 
 function readObject(path: string): Readonly<Record<string, unknown>> {

@@ -75,7 +75,8 @@ export function toReport({ asked: words, root, target, requirements, results, se
   };
   const vectors = results.map((result): Reported => {
     summary[result.outcome]++;
-    const expected = isFailure(result.outcome) ? baseline.get(result.name) : undefined;
+    const beyond = set && !set.has(result.name) ? `not in the set ${words.set}` : undefined;
+    const expected = isFailure(result.outcome) ? beyond ?? baseline.get(result.name) : undefined;
     const mask = maskerFor(target.variables);
     // First, since they tell what is secret.
     const exchanges = result.exchanges.map((each) => ({
@@ -87,7 +88,7 @@ export function toReport({ asked: words, root, target, requirements, results, se
       ...result,
       ...(result.reason !== undefined && { reason: mask(result.reason) }),
       exchanges,
-      counts: expected === undefined && (set?.has(result.name) ?? true) &&
+      counts: expected === undefined &&
         (COUNTING.has(result.outcome) || words.strict && result.outcome === "warn"),
       ...(expected !== undefined && { expected }),
       rows: result.covers.flatMap((id) => requirements.rows.get(id) ?? []),
