@@ -43,6 +43,7 @@ import { TOKEN_ANSWERS } from "./oauth_token_answers.ts";
 import { TOKEN_ENDPOINT } from "./oauth_token_endpoint.ts";
 import { TOKEN_EXCHANGE } from "./oauth_token_exchange.ts";
 import { SKILLS } from "./skills.ts";
+import { SKILL_MESSAGES } from "./skills_messages.ts";
 
 export const MUTANTS: readonly Mutant[] = [
   ...AUTHORIZE_ENDPOINT,
@@ -84,4 +85,5 @@ export const MUTANTS: readonly Mutant[] = [
   ...MCP_STDIO,
   ...MCP_STDIO_MESSAGES,
   ...SKILLS,
+  ...SKILL_MESSAGES,
 ];
