@@ -91,9 +91,7 @@ export const SKILL_MESSAGES: readonly Mutant[] = [
   {
     name: "skills/messages-always-newest",
     fault: "Uses the newest version, whichever was named",
-    wrap: asking((body) =>
-      body.container?.skills?.forEach?.((skill: Json) => skill !== null && delete skill.version)
-    ),
+    wrap: asking((body) => skillsOf(body).forEach((skill) => delete skill["version"])),
     breaks: names("pinned", "unknown-version", "version-of-another", "version-number"),
   },
   {
