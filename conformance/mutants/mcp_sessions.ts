@@ -106,6 +106,23 @@ export const MCP_SESSIONS: readonly Mutant[] = [
     ),
   },
   {
+    name: "mcp/session-brought",
+    fault: "Lets the client choose the id of a session",
+    wrap: (next) => async (request) => {
+      const id = request.headers.get(SESSION);
+      if (pathOf(request) !== MCP || request.method !== "POST" || id === null) return await next(request);
+      const sent = readJson(await request.clone().text());
+      const isHandshake = isObject(sent) && sent["method"] === "initialize" && !request.headers.has(VERSION);
+      if (!isHandshake) return await next(request);
+      return withFields(await next(withRequestFields(request, { [SESSION]: undefined })), { [SESSION]: id });
+    },
+    breaks: names(
+      "session/id-brought",
+      "http_2025_03_26/session-brought",
+      "http_2025_06_18/session-brought",
+    ),
+  },
+  {
     name: "mcp/session-short",
     fault: "Counts sessions instead of drawing their ids",
     wrap: (next) => {
