@@ -10,23 +10,37 @@ import { join, utf8 } from "./bytes.ts";
 import { Broken, type Limits, type OpenAnswer, type Outgoing, type Sender } from "./exchange.ts";
 import { type Pull, readAnswer } from "./http_answer.ts";
 
+const MOST_TRIES = 5;
+
 /** A sender for targets over HTTP. Certificates of loopback hosts are not checked: targets under test sign their own. */
 export function httpSender(): Sender {
   const open = new Set<Socket>();
   return {
     async open(outgoing: Outgoing, limits: Limits, signal: AbortSignal): Promise<OpenAnswer> {
-      const socket = await dial(new URL(outgoing.url), limits);
-      signal.addEventListener("abort", () => socket.destroy(), { once: true });
-      open.add(socket);
-      socket.on("close", () => open.delete(socket));
-      const pull = pullFrom(socket, limits);
-      socket.write(toBytes(outgoing));
-      try {
-        const answer = await readAnswer(pull, outgoing.wire ? "GET" : outgoing.method);
-        return { ...answer, next: () => endWith(answer.next(), socket), cancel: () => void socket.destroy() };
-      } catch (error) {
-        socket.destroy();
-        throw error;
+      for (let tries = 1;; tries++) {
+        const socket = await dial(new URL(outgoing.url), limits);
+        signal.addEventListener("abort", () => socket.destroy(), { once: true });
+        open.add(socket);
+        socket.on("close", () => open.delete(socket));
+        const pull = pullFrom(socket, limits);
+        let isSent = false;
+        socket.write(toBytes(outgoing), (error) => {
+          isSent = !error;
+        });
+        try {
+          const answer = await readAnswer(pull, outgoing.wire ? "GET" : outgoing.method);
+          return {
+            ...answer,
+            next: () => endWith(answer.next(), socket),
+            cancel: () => void socket.destroy(),
+          };
+        } catch (error) {
+          socket.destroy();
+          // A server that refuses a long body early may close before it has read it: the reset that follows takes its
+          // answer along when it meets a write. Nobody has had the whole request, so it may be sent again.
+          const isLost = error instanceof Broken && error.word === "closed" && !isSent;
+          if (!isLost || tries === MOST_TRIES || signal.aborted) throw error;
+        }
       }
     },
     close() {
