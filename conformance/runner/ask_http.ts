@@ -64,7 +64,7 @@ async function sendOne(step: Step, outgoing: Outgoing, world: World, hops = 0): 
   if (step.stream !== undefined) return await openStream(step, outgoing, world);
   let answer: Partial<Answer>;
   let broken: Broken | undefined;
-  let events: Members[] | undefined;
+  let events: readonly Members[] | undefined;
   try {
     if (step.until === undefined) answer = await exchange(senderOf(world), outgoing, world.target.limits);
     else ({ answer, events } = await readUntil(step, outgoing, world));
@@ -72,6 +72,7 @@ async function sendOne(step: Step, outgoing: Outgoing, world: World, hops = 0): 
     if (!(error instanceof Broken)) throw error;
     broken = error;
     answer = error.answer;
+    if (error instanceof BrokenEvents) events = error.events;
   }
   remember(step, world, outgoing, answer, broken);
   const view = await toView(answer, outgoing.url, broken);
@@ -174,7 +175,8 @@ async function readUntil(
       events: await collect({ answer: opened, reader: new EventReader(), waiting: [] }, step.until, world),
     };
   } catch (error) {
-    throw error instanceof Broken ? new Broken(error.word, error.message, answer) : error;
+    if (!(error instanceof BrokenEvents)) throw error;
+    throw new BrokenEvents(new Broken(error.word, error.message, answer), error.events);
   } finally {
     opened.cancel();
   }
@@ -240,8 +242,8 @@ export async function readEvents(
 class BrokenEvents extends Broken {
   readonly events: readonly Members[];
 
-  constructor({ word, message }: Broken, events: readonly Members[]) {
-    super(word, message);
+  constructor({ word, message, answer }: Broken, events: readonly Members[]) {
+    super(word, message, answer);
     this.events = events;
   }
 }
