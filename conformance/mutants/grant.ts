@@ -3,22 +3,22 @@
  *
  * @module
  */
-import { readForm, TOKEN, withForm, withRequestFields } from "./message.ts";
+import { at, readForm, TOKEN, withForm, withRequestFields } from "./message.ts";
 import type { Wrap } from "./mutant.ts";
 import { basic, CLIENTS, type Known } from "./registered.ts";
 
 /** What is refused one client is tried in the name of all the others. */
 export function forAnyone(grantType: string): Wrap {
-  return (next) => async (request) => {
+  return at(TOKEN, (next) => async (request) => {
     const form = await readForm(request);
-    if (!request.url.endsWith(TOKEN) || form?.get("grant_type") !== grantType) return await next(request);
+    if (form?.get("grant_type") !== grantType) return await next(request);
     let answer = await next(withForm(request, form));
     for (const client of CLIENTS.filter((each) => each.redirect_uri !== undefined)) {
       if (answer.status !== 400) break;
       answer = await next(inTheNameOf(client, request, form));
     }
     return answer;
-  };
+  });
 }
 
 function inTheNameOf(client: Known, request: Request, form: URLSearchParams): Request {
@@ -31,14 +31,14 @@ function inTheNameOf(client: Known, request: Request, form: URLSearchParams): Re
 
 /** The first answer to a code or token is every answer to it. */
 export function remembered(parameter: "code" | "refresh_token"): Wrap {
-  return (next) => {
+  return at(TOKEN, (next) => {
     const answers = new Map<string, Response>();
     return async (request) => {
-      const secret = request.url.endsWith(TOKEN) ? (await readForm(request))?.get(parameter) : undefined;
+      const secret = (await readForm(request))?.get(parameter);
       if (!secret) return await next(request);
       const answer = answers.get(secret) ?? await next(request);
       if (answer.status === 200) answers.set(secret, answer.clone() as Response);
       return answer;
     };
-  };
+  });
 }

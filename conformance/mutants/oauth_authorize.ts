@@ -4,6 +4,7 @@
  * @module
  */
 import {
+  at,
   AUTHORIZE,
   faultyAnswers,
   faultyQueries,
@@ -116,6 +117,15 @@ export const AUTHORIZE_ENDPOINT: readonly Mutant[] = [
     breaks: names("no-state", "error-without-state", "empty-state"),
   },
   {
+    name: "oauth/token-in-address",
+    fault: "Sends the browser on with an access token beside the code",
+    wrap: faultyRedirects(AUTHORIZE, (location) => {
+      if (location.searchParams.has("code")) location.hash = "access_token=2YotnFZFEjr1zCsicMWpAA";
+      return location;
+    }),
+    breaks: ["oauth/bearer/not-in-addresses"],
+  },
+  {
     name: "oauth/code-in-fragment",
     fault: "Answers in the fragment",
     wrap: faultyRedirects(AUTHORIZE, (location) => {
@@ -192,24 +202,24 @@ export const AUTHORIZE_ENDPOINT: readonly Mutant[] = [
   {
     name: "oauth/head-gives-code",
     fault: "Answers HEAD as if the user had allowed what it asks",
-    wrap: (next) => async (request) => {
+    wrap: at(AUTHORIZE, (next) => async (request) => {
       const to = new URL(request.url).searchParams.get("redirect_uri");
-      if (request.method !== "HEAD" || pathOf(request) !== AUTHORIZE || to === null) {
+      if (request.method !== "HEAD" || to === null) {
         return await next(request);
       }
       return new Response(null, { status: 302, headers: { location: `${to}?code=trivet_ac_x` } });
-    },
+    }),
     breaks: names("head-gives-no-code"),
   },
   {
     name: "oauth/unknown-parameter-refused",
     fault: "Refuses parameters that it does not know",
-    wrap: (next) => async (request) => {
+    wrap: at(AUTHORIZE, (next) => async (request) => {
       const known = /^(response_type|client_id|redirect_uri|scope|state|code_challenge(_method)?|resource)$/;
       const others = [...new URL(request.url).searchParams.keys()].some((name) => !known.test(name));
-      if (!request.url.includes(AUTHORIZE) || request.method !== "GET" || !others) return await next(request);
+      if (request.method !== "GET" || !others) return await next(request);
       return new Response("unknown parameter", { status: 400 });
-    },
+    }),
     breaks: names("unknown-parameter"),
     mayBreak: {
       "They send a parameter that is not of RFC 6749, 7636 or 8707": [
@@ -233,7 +243,7 @@ export const AUTHORIZE_ENDPOINT: readonly Mutant[] = [
     name: "oauth/consent-framed",
     fault: "Lets other sites show the consent page in a frame",
     wrap: withoutFrameRules(AUTHORIZE),
-    breaks: ["oauth/consent/not-in-a-frame"],
+    breaks: ["oauth/consent/not-in-a-frame", "oauth/best_practice/page-for-old-browsers"],
     mayBreak: {
       "They look at the same pages": [
         "oauth/best_practice/error-says-who-may-frame-it",

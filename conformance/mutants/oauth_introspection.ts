@@ -4,12 +4,14 @@
  * @module
  */
 import {
+  at,
   AUTHORIZE,
   faultyAnswers,
   faultyForms,
   faultyJson,
   faultyRedirects,
   INTROSPECT,
+  readForm,
   REVOKE,
   withBody,
   withFields,
@@ -77,13 +79,11 @@ export const INTROSPECTION: readonly Mutant[] = [
   {
     name: "oauth/revocation-unknown-refused",
     fault: "Refuses to revoke tokens that it does not know",
-    wrap: (next) => async (request) => {
+    wrap: at(REVOKE, (next) => async (request) => {
       const text = request.method === "POST" ? await request.clone().text() : "";
       const isUnknown = !/token=trivet_/.test(text) && /token=./.test(text);
-      return request.url.endsWith(REVOKE) && isUnknown
-        ? Response.json({ error: "invalid_token" }, { status: 400 })
-        : await next(request);
-    },
+      return isUnknown ? Response.json({ error: "invalid_token" }, { status: 400 }) : await next(request);
+    }),
     breaks: revocation("unknown-token"),
     mayBreak: {
       "Their token is none": ["oauth/revocation/guessing-secrets", "oauth/revocation/token-empty"],
@@ -92,15 +92,13 @@ export const INTROSPECTION: readonly Mutant[] = [
   {
     name: "oauth/revocation-believes-hints",
     fault: "Looks for a token only where its hint says",
-    wrap: (next) => async (request) => {
-      const form = request.url.endsWith(REVOKE)
-        ? new URLSearchParams(await request.clone().text())
-        : undefined;
+    wrap: at(REVOKE, (next) => async (request) => {
+      const form = await readForm(request);
       const isRefresh = form?.get("token")?.startsWith("trivet_rt_") === true;
       const hint = form?.get("token_type_hint");
       const isElsewhere = hint === "access_token" && isRefresh || hint === "refresh_token" && !isRefresh;
       return isElsewhere ? new Response(null, { status: 200 }) : await next(request);
-    },
+    }),
     breaks: revocation("hint-wrong-for-refresh-token", "hint-wrong-for-access-token"),
   },
   {

@@ -4,7 +4,7 @@
  * @module
  */
 import { forAnyone, remembered } from "./grant.ts";
-import { at, faultyJson, faultyRequests, readForm, TOKEN, withForm } from "./message.ts";
+import { at, faultyJson, faultyRequests, readForm, REVOKE, TOKEN, withForm } from "./message.ts";
 import { faultyCommits, type Mutant, type Wrap } from "./mutant.ts";
 
 const refreshes = (...ids: string[]): string[] => ids.map((id) => `oauth/refresh/${id}`);
@@ -51,12 +51,12 @@ export const REFRESH_TOKENS: readonly Mutant[] = [
   {
     name: "oauth/refresh-not-rotated",
     fault: "Gives no new refresh token",
-    wrap: (next) => async (request) => {
+    wrap: at(TOKEN, (next) => async (request) => {
       const isRefresh = (await readForm(request))?.get("grant_type") === "refresh_token";
       return await (isRefresh ? faultyJson(TOKEN, (json) => delete json["refresh_token"])(next) : next)(
         request,
       );
-    },
+    }),
     breaks: refreshes("rotated", "rotated-works"),
     mayBreak: {
       "They use the new refresh token": [
@@ -80,8 +80,7 @@ export const REFRESH_TOKENS: readonly Mutant[] = [
   {
     name: "oauth/revocation-does-nothing",
     fault: "Says that it revoked, and did not",
-    wrap: (next) => async (request) =>
-      request.url.endsWith("/oauth/revoke") ? new Response(null, { status: 200 }) : await next(request),
+    wrap: at(REVOKE, () => () => Promise.resolve(new Response(null, { status: 200 }))),
     breaks: ["oauth/bearer/revoked", ...refreshes("revoked")],
     mayBreak: {
       "They revoke, or are refused it": [

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { faultyAnswers, faultyJson, TOKEN, withBody, withFields } from "./message.ts";
+import { at, faultyAnswers, faultyJson, TOKEN, withBody, withFields } from "./message.ts";
 import type { Handler, Mutant } from "./mutant.ts";
 
 const names = (...ids: string[]): string[] => ids.map((id) => `oauth/token_endpoint/${id}`);
@@ -58,13 +58,13 @@ export const TOKEN_ANSWERS: readonly Mutant[] = [
   {
     name: "oauth/errors-echo",
     fault: "Repeats in errors what it was sent",
-    wrap: (next) => async (request) => {
+    wrap: at(TOKEN, (next) => async (request) => {
       const sent = request.method === "POST" ? await request.clone().text() : "";
       const echo = faultyJson(TOKEN, (json) => {
         if (typeof json["error"] === "string") json["error_description"] = decode(sent);
       });
       return await echo(next)(request);
-    },
+    }),
     breaks: names("error-characters"),
   },
   {

@@ -4,7 +4,7 @@
  * @module
  */
 import { alsoReads, alsoTakes, queryToo, repeated } from "./endpoint.ts";
-import { faultyForms, readForm, TOKEN } from "./message.ts";
+import { at, faultyForms, readForm, TOKEN } from "./message.ts";
 import type { Mutant } from "./mutant.ts";
 
 const names = (...ids: string[]): string[] => ids.map((id) => `oauth/token_endpoint/${id}`);
@@ -99,24 +99,24 @@ export const TOKEN_ENDPOINT: readonly Mutant[] = [
   {
     name: "oauth/token-media-type-exact",
     fault: "Compares media types letter by letter, parameters and all",
-    wrap: (next) => async (request) => {
+    wrap: at(TOKEN, (next) => async (request) => {
       const type = request.headers.get("content-type") ?? "";
       const isOther = /^application\/x-www-form-urlencoded./i.test(type) || /[A-Z]/.test(type);
-      if (!request.url.endsWith(TOKEN) || !isOther) return await next(request);
+      if (!isOther) return await next(request);
       return Response.json({ error: "invalid_request" }, { status: 400 });
-    },
+    }),
     breaks: names("media-type-with-charset"),
   },
   {
     name: "oauth/token-unknown-refused",
     fault: "Refuses parameters that it does not know",
-    wrap: (next) => async (request) => {
-      const form = request.url.endsWith(TOKEN) ? await readForm(request) : undefined;
+    wrap: at(TOKEN, (next) => async (request) => {
+      const form = await readForm(request);
       const known =
         /^(grant_type|code|redirect_uri|client_id|client_secret|code_verifier|scope|refresh_token|resource)$/;
       const others = [...form?.keys() ?? []].some((name) => !known.test(name) && !name.includes("assertion"));
       return others ? Response.json({ error: "invalid_request" }, { status: 400 }) : await next(request);
-    },
+    }),
     breaks: names("unknown-parameter"),
     mayBreak: {
       "They send a parameter that is not of RFC 6749, 7636 or 8707": [
@@ -149,11 +149,11 @@ export const TOKEN_ENDPOINT: readonly Mutant[] = [
   {
     name: "oauth/token-fault-on-bytes",
     fault: "Fails on percent signs that encode nothing",
-    wrap: (next) => async (request) => {
+    wrap: at(TOKEN, (next) => async (request) => {
       const text = request.method === "POST" ? await request.clone().text() : "";
-      const isBroken = request.url.endsWith(TOKEN) && /%(?![0-9a-f]{2})/i.test(text);
+      const isBroken = /%(?![0-9a-f]{2})/i.test(text);
       return isBroken ? new Response("Internal Server Error", { status: 500 }) : await next(request);
-    },
+    }),
     breaks: names("broken-encoding"),
   },
 ];
