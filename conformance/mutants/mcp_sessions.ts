@@ -174,17 +174,20 @@ export const MCP_SESSIONS: readonly Mutant[] = [
   },
   {
     name: "mcp/session-ends-all",
-    fault: "Ends all sessions with one",
+    fault: "Ends all sessions with one that has done nothing yet",
     wrap: (next) => {
       let known = new Set<string>();
+      const used = new Set<string>();
       const gone = new Set<string>();
       return async (request) => {
         const id = request.headers.get(SESSION);
         if (id !== null && gone.has(id)) return new Response(null, { status: 404 });
+        if (id !== null && request.method === "POST") used.add(id);
         const answer = await next(request);
         const given = answer.headers.get(SESSION);
         if (given !== null) known.add(given);
-        if (request.method === "DELETE" && answer.ok) {
+        // One that was used is ended by many vectors, which would end each other's before they have asked.
+        if (request.method === "DELETE" && answer.ok && id !== null && !used.has(id)) {
           for (const each of known) gone.add(each);
           known = new Set();
         }
