@@ -57,6 +57,8 @@ export interface Caught {
   readonly missed: readonly string[];
   /** Red, and neither in `breaks` nor in `mayBreak`, nor stopped with a reason. */
   readonly beyond: readonly string[];
+  /** What was wrong with those beyond. */
+  readonly why: Readonly<Record<string, string>>;
 }
 
 /** Asks the suites of these mutants of Trivet without a fault. */
@@ -126,11 +128,13 @@ export async function hunt(mutant: Mutant, hunting: Hunt, all: boolean): Promise
   const isAllowed = ({ name, outcome }: Result): boolean =>
     breaks.includes(name) || allowed.some((start) => name.startsWith(start)) ||
     stops !== undefined && outcome === "setup";
+  const beyond = red.filter((result) => !isAllowed(result));
   return {
     red: red.map(({ name }) => name),
     failed,
     missed: breaks.filter((name) => !failed.includes(name)),
-    beyond: red.filter((result) => !isAllowed(result)).map(({ name }) => name),
+    beyond: beyond.map(({ name }) => name),
+    why: Object.fromEntries(beyond.map(({ name, outcome, reason }) => [name, `${outcome}: ${reason}`])),
   };
 }
 

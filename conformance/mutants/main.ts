@@ -56,14 +56,14 @@ function hireHunter(): Promise<void> {
   });
 }
 
-function report({ name, red, failed, missed, beyond }: NonNullable<Told["caught"]>): void {
+function report({ name, red, failed, missed, beyond, why }: NonNullable<Told["caught"]>): void {
   for (const vector of failed) failedOnce.add(vector);
   const isCaught = red.length > 0 && missed.length === 0 && beyond.length === 0;
   if (!isCaught) bad++;
   const word = isCaught ? "caught" : red.length === 0 ? "SURVIVED" : "WRONG";
   print(`${word.padEnd(9)}${name} (${red.length}): ${chosen.find((each) => each.name === name)!.fault}`);
   if (missed.length > 0) print(`         passed all the same: ${missed.join(" ")}`);
-  if (beyond.length > 0) print(`         red besides: ${beyond.join(" ")}`);
+  for (const vector of beyond) print(`         red besides: ${vector} (${why[vector]})`);
   if (values.verbose) print(`         red: ${red.join(" ")}`);
 }
 
