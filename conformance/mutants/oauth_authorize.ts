@@ -123,7 +123,11 @@ export const AUTHORIZE_ENDPOINT: readonly Mutant[] = [
       if (location.searchParams.has("code")) location.hash = "access_token=2YotnFZFEjr1zCsicMWpAA";
       return location;
     }),
-    breaks: ["oauth/bearer/not-in-addresses"],
+    breaks: [
+      "oauth/bearer/not-in-addresses",
+      "oauth/authorize/code-in-query",
+      "oauth/best_practice/no-fragment-taken-over",
+    ],
   },
   {
     name: "oauth/code-in-fragment",
