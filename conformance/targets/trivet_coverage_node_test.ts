@@ -6,6 +6,7 @@
  *
  * @module
  */
+import { readdirSync } from "node:fs";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { toJson } from "../runner/report_json.ts";
@@ -58,6 +59,14 @@ test("OAuth: every MUST is asked and holds, and 95 % of the SHOULDs of each docu
   assert.equal(told(missed), []);
   assert.equal(told(musts!.filter(({ asked, held }) => held < asked)), []);
   assert.equal(told(shoulds!.filter((each) => share(each, each.asked + each.skipped) < 95)), []);
+});
+
+test("no document of OAuth is left out", ({ written }) => {
+  const documents = readdirSync(targetFile("../requirements")).flatMap((name) =>
+    /^rfc\d+(?=\.json$)/.exec(name) ?? []
+  );
+  const asked = new Set(written.coverage.map(({ document }) => document));
+  assert.equal(documents.filter((each) => !asked.has(each)), []);
 });
 
 test("JSON-RPC: every row is asked and holds", ({ written }) => {
