@@ -20,6 +20,7 @@ import { BEARER } from "./oauth_bearer.ts";
 import { CLIENT_ASSERTIONS } from "./oauth_client_assertion.ts";
 import { CLIENT_AUTHENTICATION } from "./oauth_clients.ts";
 import { CODES } from "./oauth_codes.ts";
+import { DETAILS } from "./oauth_details.ts";
 import { DEVICES } from "./oauth_device.ts";
 import { DPOP } from "./oauth_dpop.ts";
 import { DPOP_BINDING } from "./oauth_dpop_binding.ts";
@@ -64,6 +65,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...JWTS,
   ...CLIENT_ASSERTIONS,
   ...MANAGEMENT,
+  ...DETAILS,
   ...PROTECTED_RESOURCE,
   ...TOLD,
   ...REGISTRATION,

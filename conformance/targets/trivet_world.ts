@@ -8,6 +8,7 @@ import { everything } from "../../fixtures/everything/everything.ts";
 import { secretDigest } from "../../src/crypto/secret.ts";
 import {
   addUser,
+  type AuthorizationDetailType,
   type ClientRegistration,
   createTrivet,
   memoryStore,
@@ -40,6 +41,13 @@ export interface Described {
     readonly mcp: ToolNames;
   };
 }
+
+/** A type of `authorization_details` (RFC 9396). */
+const PAYMENT: AuthorizationDetailType = {
+  check: ({ amount }) =>
+    typeof amount === "number" && amount > 0 ? undefined : "amount must be a number over 0",
+  describe: ({ amount, to }) => `Pay ${amount} to ${to}`,
+};
 
 const DEVICE = "urn:ietf:params:oauth:grant-type:device_code";
 
@@ -145,6 +153,7 @@ async function newWorld(
       clients: Object.entries(vars.clients).map(toRegistration),
       passwordIterations: 1000,
       requireDpopNonce: dpopNonce,
+      authorizationDetailTypes: { payment: PAYMENT },
     },
     skills: { openai, discovery: {}, folders: [folder] },
     mcp: {
