@@ -196,14 +196,11 @@ function optional(): Pick<Mutant, "wrap" | "store"> {
     wrap: faultyForms(TOKEN, (form) => {
       if (form.get("grant_type") !== "authorization_code" || form.get("code_verifier")) return;
       form.set("code_verifier", fill);
-      without.add(form.get("code") ?? "");
+      without.add(s256(form.get("code") ?? ""));
     }),
-    store: faultyReads((entry) => {
-      const isMeant = [...without].some((code) =>
-        createHash("sha256").update(code).digest("base64url") === entry.key[1]
-      );
-      return withChallenge(entry, (challenge) => isMeant ? s256(fill) : challenge);
-    }),
+    store: faultyReads((entry) =>
+      withChallenge(entry, (challenge) => without.has(String(entry.key[1])) ? s256(fill) : challenge)
+    ),
   };
 }
 
