@@ -40,6 +40,7 @@ import { REGISTRATION } from "./oauth_registration.ts";
 import { PROTECTED_RESOURCE } from "./oauth_resource.ts";
 import { REVOCATION } from "./oauth_revocation.ts";
 import { SCOPES } from "./oauth_scopes.ts";
+import { SIGNED_INTROSPECTION } from "./oauth_signed_introspection.ts";
 import { TOKEN_ANSWERS } from "./oauth_token_answers.ts";
 import { TOKEN_ENDPOINT } from "./oauth_token_endpoint.ts";
 import { TOKEN_EXCHANGE } from "./oauth_token_exchange.ts";
@@ -66,6 +67,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...CLIENT_ASSERTIONS,
   ...MANAGEMENT,
   ...DETAILS,
+  ...SIGNED_INTROSPECTION,
   ...PROTECTED_RESOURCE,
   ...TOLD,
   ...REGISTRATION,
