@@ -4,14 +4,17 @@
  * @module
  */
 import {
+  at,
   faultyAnswers,
   faultyRequests,
+  pathOf,
   RESOURCE,
+  TOKEN,
   withFields,
   withRequestFields,
   withUrl,
 } from "./message.ts";
-import type { Mutant, Wrap } from "./mutant.ts";
+import type { Handler, Mutant, Wrap } from "./mutant.ts";
 import { readBasic } from "./registered.ts";
 
 const bearer = (...ids: string[]): string[] => ids.map((id) => `oauth/bearer/${id}`);
@@ -144,6 +147,36 @@ export const BEARER: readonly Mutant[] = [
     mayBreak: { "They read a challenge": ["oauth/bearer/nothing-sent-says-no-error"] },
   },
   {
+    name: "oauth/bearer-echoes",
+    fault: "Repeats a token that it refuses in its challenge",
+    wrap: faultyAnswers(RESOURCE, (answer, request) => {
+      const sent = field(request).replace(/^Bearer /i, "");
+      const challenge = `Bearer error="invalid_token", error_description="Not good: ${sent}"`;
+      return answer.status === 401 && sent !== "" && !answer.headers.get("www-authenticate")?.includes("DPoP")
+        ? withFields(answer, { "www-authenticate": challenge })
+        : answer;
+    }),
+    breaks: bearer("attribute-characters"),
+  },
+  {
+    name: "oauth/bearer-cookie",
+    fault: "Keeps tokens in cookies, and takes them from there",
+    wrap: withCookies,
+    breaks: bearer("cookies-of-the-token-endpoint"),
+  },
+  {
+    name: "oauth/bearer-session",
+    fault: "Lets a browser in that is signed in",
+    wrap: at(
+      RESOURCE,
+      (next) => async (request) =>
+        field(request) === "" && request.headers.get("cookie")?.includes("session_id=")
+          ? Response.json({})
+          : await next(request),
+    ),
+    breaks: bearer("session-is-no-token"),
+  },
+  {
     name: "oauth/scope-of-resource-ignored",
     fault: "Lets tokens do more than their scope",
     wrap: (next) => async (request) => {
@@ -153,3 +186,16 @@ export const BEARER: readonly Mutant[] = [
     breaks: bearer("insufficient-scope-is-refused", "insufficient-scope"),
   },
 ];
+
+function withCookies(next: Handler): Handler {
+  return async (request) => {
+    const kept = /(?:^|; )access_token=([^;]+)/.exec(request.headers.get("cookie") ?? "")?.[1];
+    const isAsked = pathOf(request) === RESOURCE && kept !== undefined && field(request) === "";
+    const answer = await next(
+      isAsked ? withRequestFields(request, { authorization: `Bearer ${kept}` }) : request,
+    );
+    if (pathOf(request) !== TOKEN || answer.status !== 200) return answer;
+    const { access_token: token } = await answer.clone().json() as Record<string, unknown>;
+    return withFields(answer, { "set-cookie": `access_token=${token}; Path=/; Secure; HttpOnly` });
+  };
+}
