@@ -13,16 +13,20 @@ export class EventReader {
   readonly #decoder = new TextDecoder();
   #rest = "";
   #event: Record<string, unknown> = {};
+  #isAfterCr = false;
   #data: string[] = [];
 
   /** The events that a chunk completes, so many at most: what is more is left out. */
   push(chunk: Uint8Array, most: number = MOST_EVENTS): Members[] {
-    const text = this.#decoder.decode(chunk, { stream: true });
-    // A CR at the end was perhaps half of a CRLF. A line that does not end is not looked through again and again.
-    const from = Math.max(this.#rest.length - 1, 0);
+    let text = this.#decoder.decode(chunk, { stream: true });
+    if (text === "") return [];
+    // A CR ends its line at once: whether an LF follows is seen later, and nobody waits for it.
+    if (this.#isAfterCr && text.startsWith("\n")) text = text.slice(1);
+    // A line that does not end is not looked through again and again.
+    const from = this.#rest.length;
     this.#rest += text;
     const events: Members[] = [];
-    const end = /\r\n|\n|\r(?!$)/g;
+    const end = /\r\n|\n|\r/g;
     end.lastIndex = from;
     let start = 0;
     for (let found = end.exec(this.#rest); found && events.length < most; found = end.exec(this.#rest)) {
@@ -30,6 +34,7 @@ export class EventReader {
       start = end.lastIndex;
       if (event) events.push(event);
     }
+    this.#isAfterCr = start > 0 && start === this.#rest.length && this.#rest.endsWith("\r");
     this.#rest = this.#rest.slice(start);
     return events;
   }

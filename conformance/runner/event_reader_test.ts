@@ -21,4 +21,12 @@ test("events come out whole byte by byte", () => {
   assert.equal([...bytes(STREAM)].flatMap((byte) => reader.push(Uint8Array.of(byte))), EVENTS);
 });
 
+test("an event that ends in CR is there at once, and the LF after it is no line", () => {
+  const reader = new EventReader();
+  assert.equal(reader.push(bytes("data: x\r\r")), [{ data: "x" }]);
+  assert.equal(reader.push(bytes("\ndata: y\r")), []);
+  assert.equal(reader.push(bytes("\n\r")), [{ data: "y" }]);
+  assert.equal(reader.push(bytes("\n")), []);
+});
+
 test.run();
