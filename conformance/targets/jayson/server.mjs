@@ -18,10 +18,7 @@ const method = (read, run) =>
 
 const server = new jayson.Server({
   subtract: method(
-    (params) =>
-      Array.isArray(params)
-        ? params.slice(0, 2)
-        : [params?.minuend, params?.subtrahend],
+    (params) => Array.isArray(params) ? params.slice(0, 2) : [params?.minuend, params?.subtrahend],
     ([minuend, subtrahend]) => minuend - subtrahend,
   ),
   sum: method(

@@ -7,11 +7,7 @@
  */
 import { createServer } from "node:http";
 import { text } from "node:stream/consumers";
-import {
-  JSONRPCErrorCode,
-  JSONRPCErrorException,
-  JSONRPCServer,
-} from "json-rpc-2.0";
+import { JSONRPCErrorCode, JSONRPCErrorException, JSONRPCServer } from "json-rpc-2.0";
 
 const server = new JSONRPCServer();
 
@@ -28,9 +24,7 @@ function numbers(values) {
 
 server.addMethod("subtract", (params) => {
   const [minuend, subtrahend] = numbers(
-    Array.isArray(params)
-      ? params.slice(0, 2)
-      : [params?.minuend, params?.subtrahend],
+    Array.isArray(params) ? params.slice(0, 2) : [params?.minuend, params?.subtrahend],
   );
   return minuend - subtrahend;
 });

@@ -3,10 +3,7 @@
  */
 import { setTimeout as pause } from "node:timers/promises";
 import { completable } from "@modelcontextprotocol/sdk/server/completable.js";
-import {
-  McpServer,
-  ResourceTemplate,
-} from "@modelcontextprotocol/sdk/server/mcp.js";
+import { McpServer, ResourceTemplate } from "@modelcontextprotocol/sdk/server/mcp.js";
 import * as z from "zod/v4";
 
 const said = (text) => ({ content: [{ type: "text", text }] });

@@ -84,8 +84,7 @@ if (isStateless) {
   app.all(
     "/mcp",
     gate,
-    (_request, response) =>
-      refuse(response, 405, -32000, "Method not allowed."),
+    (_request, response) => refuse(response, 405, -32000, "Method not allowed."),
   );
 } else {
   const sessions = new Map();

@@ -2,12 +2,7 @@
  * What both transports of this target serve: tools, one of which needs a scope, prompts, resources, a log.
  */
 import { setTimeout as pause } from "node:timers/promises";
-import {
-  completable,
-  McpServer,
-  requireScopes,
-  ResourceTemplate,
-} from "@modelcontextprotocol/server";
+import { completable, McpServer, requireScopes, ResourceTemplate } from "@modelcontextprotocol/server";
 import * as z from "zod/v4";
 
 const said = (text) => ({ content: [{ type: "text", text }] });

@@ -6,21 +6,9 @@
  */
 import { randomUUID } from "node:crypto";
 import process from "node:process";
-import {
-  createMcpExpressApp,
-  mcpAuthMetadataRouter,
-  requireBearerAuth,
-} from "@modelcontextprotocol/express";
-import {
-  NodeStreamableHTTPServerTransport,
-  toNodeHandler,
-  toWebRequest,
-} from "@modelcontextprotocol/node";
-import {
-  createMcpHandler,
-  isInitializeRequest,
-  isLegacyRequest,
-} from "@modelcontextprotocol/server";
+import { createMcpExpressApp, mcpAuthMetadataRouter, requireBearerAuth } from "@modelcontextprotocol/express";
+import { NodeStreamableHTTPServerTransport, toNodeHandler, toWebRequest } from "@modelcontextprotocol/node";
+import { createMcpHandler, isInitializeRequest, isLegacyRequest } from "@modelcontextprotocol/server";
 import { authorization } from "./authorization.mjs";
 import { buildServer } from "./definitions.mjs";
 import { EventStore } from "./event_store.mjs";
@@ -73,9 +61,7 @@ app.post("/mcp", async (request, response) => {
   const isLegacy = await isLegacyRequest(
     await toWebRequest(request, request.body),
   );
-  await (isLegacy
-    ? answerLegacy(request, response)
-    : answerModern(request, response, request.body));
+  await (isLegacy ? answerLegacy(request, response) : answerModern(request, response, request.body));
 });
 app.get("/mcp", answerLegacy);
 app.delete("/mcp", answerLegacy);

@@ -30,18 +30,15 @@ const changed = {
 };
 
 async function fetch(request) {
-  const early =
-    hostHeaderValidationResponse(request, localhostAllowedHostnames()) ??
-      originValidationResponse(request, localhostAllowedOrigins()) ??
-      oauthMetadataResponse(request, metadata);
+  const early = hostHeaderValidationResponse(request, localhostAllowedHostnames()) ??
+    originValidationResponse(request, localhostAllowedOrigins()) ??
+    oauthMetadataResponse(request, metadata);
   if (early) return early;
   if (new URL(request.url).pathname !== "/mcp") {
     return new Response(null, { status: 404 });
   }
   const auth = await requireToken(request);
-  return auth instanceof Response
-    ? auth
-    : await handler.fetch(request, { authInfo: auth });
+  return auth instanceof Response ? auth : await handler.fetch(request, { authInfo: auth });
 }
 
 createServer(toNodeHandler({ fetch })).listen(port, "127.0.0.1");
