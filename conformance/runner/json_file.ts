@@ -18,6 +18,7 @@ export interface JsonFile {
 
 const MOST_LEVELS = 100;
 const SPACE = /[ \t\r\n]*/y;
+// deno-lint-ignore no-control-regex
 const STRING = /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"/y;
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 const WORD = /true|false|null/y;

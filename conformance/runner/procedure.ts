@@ -30,7 +30,14 @@ export async function callProcedure(name: string, world: World, runStep: RunStep
   if (!world.target.procedures.has(name)) throw new NotClaimed(`procedure:${name}`);
   // What an earlier call left is not the answer of this one.
   if (ANSWERING.has(name)) { for (const left of ["answer", "code"]) delete variables[left]; }
-  await run(name, world, runStep);
+  try {
+    await run(name, world, runStep);
+  } catch (error) {
+    // It is the target that brings procedures along, not the kit.
+    throw error instanceof KitError
+      ? new Unfinished(`The procedure "${name}" failed: ${error.message}`, { cause: error })
+      : error;
+  }
   if (!ANSWERING.has(name)) return;
   if (typeof variables["answer"] === "string") {
     variables["answer"] = readRedirect(variables["answer"], world.target.base);

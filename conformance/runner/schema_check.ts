@@ -163,7 +163,9 @@ function isType(type: string, value: unknown): boolean {
   if (type === "integer") return Number.isInteger(value);
   if (type === "object") return isMembers(value);
   if (type === "array") return Array.isArray(value);
-  return type === "null" ? value === null : typeof value === type;
+  if (type === "null") return value === null;
+  const kind: string = typeof value;
+  return kind === type;
 }
 
 function nameOf(value: unknown): string {

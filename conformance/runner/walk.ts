@@ -183,7 +183,7 @@ function cut(text: string): string {
 /** Says why an authorization that came to no end did not: which page it stands at. */
 export function whereItStands({ last }: World): string {
   const status = last["status"];
-  if (status === undefined) return "nothing was asked";
+  if (status === undefined) return "nobody gave one";
   const body = String(last["body"] ?? "");
   return `the last answer is ${status}, ${inventory(readPage(body))}`;
 }
