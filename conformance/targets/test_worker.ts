@@ -7,6 +7,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { withWorker } from "../../scripts/test/cloudflare.ts";
 import { check, replayWith, targetFile, WHOLE_KIT } from "./test_replay.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
@@ -33,8 +34,29 @@ export function opening(): string {
   `;
 }
 
-/** The whole kit against the Worker that listens there. */
-export async function checkAt(base: string): Promise<void> {
+/** The kit against the Worker that listens there. */
+export async function checkAt(
+  base: string,
+  suites: readonly string[] = WHOLE_KIT,
+  least: number = 1180,
+): Promise<void> {
   // Other work on this machine is no fault of the server's.
-  check(await replayWith(WHOLE_KIT, "trivet_served.json", { base, limits: { seconds: 60 } }), 1180);
+  check(await replayWith(suites, "trivet_served.json", { base, limits: { seconds: 60 } }), least);
+}
+
+/** The same on D1, which takes its time. */
+export function checkOnD1(suites: readonly string[], least: number): Promise<void> {
+  const source = `
+    ${opening()}
+    import { d1Store } from ${from("src/store/d1.ts")};
+    export default toWorker(({ DB }) => workerHandler(bundled, async (now) => {
+      await DB.batch(TABLES.map((table) => DB.prepare("DROP TABLE IF EXISTS " + table)));
+      return d1Store(DB, { now });
+    }));
+  `;
+  return withWorker(
+    source,
+    {},
+    async (worker) => await checkAt((await worker.ready).origin, suites, least),
+  );
 }

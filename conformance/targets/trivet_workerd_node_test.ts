@@ -1,5 +1,5 @@
 /**
- * Trivet passes the whole kit on workerd, asked from Node: in memory and in a Durable Object. D1 has a file of its own.
+ * Trivet passes the whole kit on workerd, asked from Node: in memory and in a Durable Object. D1 has files of its own.
  *
  * @module
  */
