@@ -101,6 +101,11 @@ test("a form without an action is sent to the whole address of its page", async 
 
 const WRONG: readonly (readonly [string, Readonly<Record<string, Procedure>>, RegExp])[] = [
   [
+    "a variable that nobody gives",
+    { ...offers, login: { page: "/login", fields: { user: "{{user.nam}}" } } },
+    /"login" failed: Cannot fill "\{\{user\.nam\}\}": there is no variable of this name/,
+  ],
+  [
     "a wrong password",
     { ...offers, login: { page: "/login", fields: { user: "alice", pw: "wrong" } } },
     /"login" failed: \/login asks again for what was sent already\. It says: "Wrong"/,
