@@ -45,6 +45,10 @@ import { TOKEN_ANSWERS } from "./oauth_token_answers.ts";
 import { TOKEN_ENDPOINT } from "./oauth_token_endpoint.ts";
 import { TOKEN_EXCHANGE } from "./oauth_token_exchange.ts";
 import { SKILLS } from "./skills.ts";
+import { SKILLS_OPENAI } from "./skills_openai.ts";
+import { SKILLS_PACKAGES } from "./skills_packages.ts";
+import { SKILLS_TOLD } from "./skills_told.ts";
+import { SKILLS_UPLOADS } from "./skills_uploads.ts";
 import { SKILL_MESSAGES } from "./skills_messages.ts";
 
 export const MUTANTS: readonly Mutant[] = [
@@ -89,5 +93,9 @@ export const MUTANTS: readonly Mutant[] = [
   ...MCP_STDIO,
   ...MCP_STDIO_MESSAGES,
   ...SKILLS,
+  ...SKILLS_UPLOADS,
+  ...SKILLS_PACKAGES,
+  ...SKILLS_TOLD,
+  ...SKILLS_OPENAI,
   ...SKILL_MESSAGES,
 ];
