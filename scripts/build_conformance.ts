@@ -1,6 +1,6 @@
 /**
  * The conformance kit in the published package: vectors, requirements and schemas as they are, the runner as JavaScript.
- * Trivet as a target stays behind, since it reads the sources.
+ * Trivet as a target stays behind, since it reads the sources; the browser that signs in for any target comes along.
  *
  * @module
  */
@@ -9,7 +9,8 @@ import { stripTypeScriptTypes } from "node:module";
 import { dirname, join } from "node:path";
 
 const LEFT_OUT = /_test\.ts$|\/test_[a-z_]+\.ts$/;
-const KEPT = ["README.md", "FORMAT.md", "sets.json", "requirements", "vectors"];
+const BROWSER = ["main.mjs", "package.json", "package-lock.json"].map((name) => `targets/browser/${name}`);
+const KEPT = ["README.md", "FORMAT.md", "sets.json", "requirements", "vectors", ...BROWSER];
 
 /** Writes `conformance/` below a folder. @param withJsImports leads imports from `.ts` to `.js` */
 export function buildConformance(out: string, withJsImports: (code: string) => string): void {
