@@ -6,6 +6,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { type Hunt, hunt, leave, prepare } from "./hunt.ts";
+import { at, LOGIN, METADATA } from "./message.ts";
 import { MUTANTS } from "./mutants.ts";
 
 const test = suite<{ hunting: Hunt }>("mutants");
@@ -39,6 +40,32 @@ test("a vector that turns red and is not named is told", async ({ hunting }) => 
   };
   const { beyond, missed } = await hunt({ ...mutant, breaks, mayBreak: [] }, few, true);
   assert.equal([beyond, missed], [[mutant.breaks[0]], []]);
+});
+
+test("a question that cannot be asked catches nothing, and is told unless the mutant says why", async ({ hunting }) => {
+  const breaks = ["oauth/code/twice"];
+  const few = { ...hunting, vectors: hunting.vectors.filter(({ name }) => breaks.includes(name)) };
+  const shut = at(LOGIN, () => () => Promise.resolve(new Response(null, { status: 503 })));
+  const mutant = { name: "oauth/shut", fault: "Signs nobody in", wrap: shut, breaks };
+  const silent = await hunt({ ...mutant, breaks: [] }, few, true);
+  assert.equal([silent.red, silent.failed, silent.beyond], [breaks, [], breaks]);
+  const stopped = await hunt({ ...mutant, stops: "Nobody is signed in" }, few, true);
+  assert.equal([stopped.missed, stopped.beyond], [breaks, []]);
+});
+
+test("a fault of one path is asked only of vectors that go there", async ({ hunting }) => {
+  const names = ["oauth/code/twice", "oauth/metadata/found"];
+  const few = { ...hunting, vectors: hunting.vectors.filter(({ name }) => names.includes(name)) };
+  const wrap = at(METADATA, () => () => Promise.resolve(new Response(null, { status: 404 })));
+  const { red } = await hunt({ name: "oauth/gone", fault: "Says nothing", wrap, breaks: [] }, few, true);
+  assert.equal(red, ["oauth/metadata/found"]);
+  assert.not(few.grounds.get("http")!.paths.get("oauth/code/twice")!.has(METADATA));
+});
+
+test("what may turn red besides in OAuth has its reason", () => {
+  for (const { name, mayBreak = {} } of MUTANTS.filter(({ name }) => name.startsWith("oauth/"))) {
+    assert.not(Array.isArray(mayBreak), name);
+  }
 });
 
 test("names are said once, and each mutant has vectors to fear", () => {
