@@ -139,10 +139,12 @@ export const SKILLS: readonly Mutant[] = [
   },
   {
     name: "skills/beta-unread",
-    fault: "Does not read the marker of the beta",
-    wrap: asked((request) => withRequestFields(request, { "anthropic-beta": undefined })),
-    breaks: names("october_2025/skill-shape", "october_2025/oldest-first"),
-    mayBreak: names("october_2025/"),
+    fault: "Does not read the marker of the beta on GET",
+    wrap: asked((request) =>
+      request.method === "GET" ? withRequestFields(request, { "anthropic-beta": undefined }) : request
+    ),
+    breaks: names("october_2025/marker-in-list", "october_2025/oldest-first"),
+    mayBreak: { "They read what they made in the shapes of the beta": names("october_2025/", "messages/") },
   },
   {
     name: "skills/deletes-nothing",

@@ -22,6 +22,7 @@ export const told = (method: string, path: RegExp, change: (json: Members, reque
 
 export const LIST: RegExp = /^\/v1\/skills$/;
 const ONE = /^\/v1\/skills\/[^/]+$/;
+const VERSIONS = /^\/v1\/skills\/[^/]+\/versions$/;
 const VERSION = /^\/v1\/skills\/[^/]+\/versions\/[^/]+$/;
 const INDEX = /^\/\.well-known\/agent-skills\/index\.json$/;
 
@@ -43,6 +44,25 @@ export const SKILLS_TOLD: readonly Mutant[] = [
     }),
     breaks: names("retrieve/same-object"),
     mayBreak: { "They compare it": names("october_2025/") },
+  },
+  {
+    name: "skills/directory-untold",
+    fault: "Does not say in which directory a version of the beta lies",
+    wrap: (next) => {
+      const change = (json: Members): void => void delete json["directory"];
+      return told("POST", VERSIONS, change)(told("GET", VERSION, change)(next));
+    },
+    breaks: names("october_2025/version-shape"),
+  },
+  {
+    name: "skills/number-untold",
+    fault: "Does not say which number a new version of the beta has",
+    wrap: told("POST", VERSIONS, (json) => {
+      delete json["version"];
+    }),
+    breaks: names("october_2025/new-version"),
+    mayBreak: { "They take the number of a version that they make": names("october_2025/", "messages/") },
+    stops: "They take the number of a version that they make",
   },
   {
     name: "skills/lists-lag",
