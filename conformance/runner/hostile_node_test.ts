@@ -1,0 +1,179 @@
+/**
+ * Whole runs against what is hostile or broken: floods of small things, deep values, commands that die, hang or do not
+ * listen, and an interruption. Each ends in time, with a reason, and leaves nothing behind.
+ *
+ * @module
+ */
+import { spawn } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { type AddressInfo, createServer, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import process from "node:process";
+import { fileURLToPath } from "node:url";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { httpSender } from "./send_http.ts";
+import { runOne, testTarget } from "./test_run.ts";
+import type { Step } from "./vector_file.ts";
+
+const test = suite("hostile");
+const folder = mkdtempSync(join(tmpdir(), "conformance-"));
+const runtime = "Deno" in globalThis ? ["run", "-A", "--no-check", "--quiet"] : [];
+const EVENTS = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n";
+const JSON_HEAD = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n";
+
+test.after(() => rmSync(folder, { recursive: true, force: true }));
+
+/** A server that writes the same again and again. */
+async function flooding(start: string, more: string): Promise<{ url: string; close(): void }> {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on("error", () => {});
+    socket.once("data", () => {
+      socket.write(start);
+      const go = () => {
+        while (!socket.destroyed && more !== "" && socket.write(more));
+        if (!socket.destroyed && more !== "") socket.once("drain", () => setTimeout(go));
+      };
+      go();
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    close: () => {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+    },
+  };
+}
+
+const get: Step = { request: { url: "/" }, expect: { json: { never: 1 } } };
+const send: Step = { send: [{ jsonrpc: "2.0", id: 1, method: "x" }] };
+const deep = `{"a":`.repeat(100_000) + "1" + "}".repeat(100_000);
+
+const WRONG: Readonly<Record<string, readonly [start: string, more: string, step: Step, reason: RegExp]>> = {
+  "small fields": ["HTTP/1.1 200 OK\r\n", "a:b\r\n".repeat(1000), get, /flooded.*more than 2000 fields/],
+  "small chunks": [
+    `${JSON_HEAD}Transfer-Encoding: chunked\r\n\r\n`,
+    "1\r\nx\r\n".repeat(2000),
+    get,
+    /flooded|hung/,
+  ],
+  "trailers": [`${JSON_HEAD}Transfer-Encoding: chunked\r\n\r\n0\r\n`, "t: x\r\n".repeat(2000), get, /hung/],
+  "small events": [EVENTS, "data: 1\n\n".repeat(2000), send, /flooded.*10000 events/],
+  "one event without an end": [EVENTS, "data: x\n".repeat(2000), send, /flooded.*longer than/],
+  "a line of an event without an end": [`${EVENTS}data: `, "x".repeat(65_536), send, /flooded.*longer than/],
+  "a value of 100,000 levels": [
+    `${JSON_HEAD}Content-Length: ${deep.length}\r\nConnection: close\r\n\r\n${deep}`,
+    "",
+    get,
+    /json\.never: expected 1, but it is nothing|json: expected/,
+  ],
+};
+
+for (const [name, [start, more, step, reason]] of Object.entries(WRONG)) {
+  test(`a server that answers with ${name} is told so`, async () => {
+    const server = await flooding(start, more);
+    const sender = httpSender();
+    const target = testTarget(() => new Response(), {
+      base: server.url,
+      origins: new Set([server.url]),
+      sender,
+      variables: { base: server.url, endpoints: { rpc: "/" } },
+      limits: { seconds: 3, bytes: 2 << 20 },
+    });
+    const result = await runOne(target, [step]);
+    assert.is(result.outcome, "fail");
+    assert.match(result.reason!, reason);
+    await sender.close();
+    server.close();
+  });
+}
+
+interface Ended {
+  readonly code: number | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** @param interruptAfter milliseconds after which it is interrupted */
+function run(target: object, interruptAfter?: number, only = "jsonrpc"): Promise<Ended> {
+  const path = join(folder, `target-${crypto.randomUUID()}.json`);
+  writeFileSync(path, JSON.stringify(target));
+  const cli = fileURLToPath(new URL("cli.ts", import.meta.url));
+  const args = [...runtime, cli, "jsonrpc", "--target", path, "--timeout", "2", "--only", only];
+  return new Promise((resolve) => {
+    const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "pipe"] });
+    let [out, err] = ["", ""];
+    child.stdout.on("data", (chunk) => out += chunk);
+    child.stderr.on("data", (chunk) => err += chunk);
+    child.on("close", (code) => resolve({ code, out, err }));
+    if (interruptAfter !== undefined) setTimeout(() => child.kill("SIGINT"), interruptAfter);
+  });
+}
+
+const rpc = { base: "http://127.0.0.1:9", features: ["jsonrpc"], endpoints: { rpc: "/" } };
+
+test("a start command that dies is told, with what it said", async () => {
+  const command = ["sh", "-c", "echo the database is not there >&2; exit 4"];
+  const { code, err } = await run({ ...rpc, start: { command } });
+  assert.is(code, 2);
+  assert.match(
+    err,
+    /^Cannot use the target: its "start" .* ended with exit code 4\. It says:\nthe database is not/,
+  );
+});
+
+test("a start command that is not there, and one that is never ready", async () => {
+  const none = await run({ ...rpc, start: { command: ["there-is-no-such-command"] } });
+  assert.equal([none.code, /cannot be started/.test(none.err)], [2, true], none.err);
+  const never = await run({ ...rpc, start: { command: ["sleep", "60"], seconds: 0.5 } });
+  assert.equal([never.code, /answered nothing at .* within 0\.5 s/.test(never.err)], [2, true], never.err);
+});
+
+/** A server that answers in its own time and does not listen to SIGTERM; it writes the number of its process. */
+const SLOW = `
+const [port, file] = process.argv.slice(2);
+require("node:http").createServer((_, response) => setTimeout(() => response.end("{}"), 400)).listen(Number(port), "127.0.0.1");
+require("node:fs").writeFileSync(file, String(process.pid));
+process.on("SIGTERM", () => {});
+`;
+
+test("an interruption ends with the report so far, and with a server that ignores signals", async () => {
+  const probe = createServer();
+  await new Promise<void>((resolve) => probe.listen(0, "127.0.0.1", resolve));
+  const { port } = probe.address() as AddressInfo;
+  await new Promise((resolve) => probe.close(resolve));
+  writeFileSync(join(folder, "slow.cjs"), SLOW);
+  const pid = join(folder, "pid");
+  const { code, out } = await run({
+    ...rpc,
+    base: `http://127.0.0.1:${port}`,
+    start: { command: ["node", "slow.cjs", String(port), pid] },
+  }, 4000);
+  assert.is(code, 130);
+  assert.match(out, /not asked: the run was interrupted/);
+  assert.match(out, /not as expected\. \d+ vectors in/);
+  const number = Number(readFileSync(pid, "utf8"));
+  assert.throws(() => process.kill(number, 0), /ESRCH|not found|No such/i);
+});
+
+test("a command on standard output that floods lines, floods errors, or closes", async () => {
+  const say = (script: string) => ({ stdio: { command: ["sh", "-c", script] }, features: ["jsonrpc"] });
+  const cases: readonly (readonly [string, RegExp])[] = [
+    ['read line; yes \'{"jsonrpc":"2.0"}\'', /flooded.*More than 10000 lines/],
+    ["read line; yes noise >&2", /flooded.*standard error/],
+    ["read line; echo no such module >&2; exit 3", /closed.*exit code 3, and said: no such module/],
+    ["read line; exec >&-; sleep 60", /closed.*closed its standard output/],
+  ];
+  for (const [script, reason] of cases) {
+    const { code, out, err } = await run(say(script), undefined, "parse_error");
+    assert.equal([code, err], [1, ""]);
+    assert.match(out, reason);
+  }
+});
+
+test.run();
