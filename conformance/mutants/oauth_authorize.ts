@@ -158,6 +158,7 @@ export const AUTHORIZE_ENDPOINT: readonly Mutant[] = [
         "oauth/registration/uri-works",
         "oauth/resource_indicators/",
         "oauth/scope/",
+        "oauth/authorization_details/",
       ],
     },
   },
@@ -230,6 +231,7 @@ export const AUTHORIZE_ENDPOINT: readonly Mutant[] = [
         "oauth/dpop/",
         "oauth/issuer/not-from-the-request",
         "oauth/par/",
+        "oauth/authorization_details/",
       ],
     },
   },
@@ -242,6 +244,7 @@ export const AUTHORIZE_ENDPOINT: readonly Mutant[] = [
       return withBody(answer, (await answer.text()).replace("</body>", `${sent}</body>`));
     }),
     breaks: [...names("state-is-no-markup"), "oauth/login/page-shows-no-markup"],
+    mayBreak: { "It looks for what it sent in a page": ["oauth/authorization_details/markup"] },
   },
   {
     name: "oauth/consent-framed",

@@ -131,6 +131,7 @@ export const BEARER: readonly Mutant[] = [
         "oauth/revocation/hint-wrong-for-access-token",
         "oauth/revocation/refresh-token-ends-access",
         "oauth/revocation/refresh-token-ends-later-access",
+        "oauth/signed_introspection/opens-nothing",
       ],
     },
   },

@@ -112,6 +112,8 @@ export const CODES: readonly Mutant[] = [
         "oauth/pkce/",
         "oauth/resource_indicators/",
         "oauth/token_endpoint/",
+        "oauth/authorization_details/more-at-the-token-endpoint",
+        "oauth/authorization_details/at-the-token-endpoint-only",
       ],
     },
   },

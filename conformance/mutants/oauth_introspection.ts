@@ -49,7 +49,13 @@ export const INTROSPECTION: readonly Mutant[] = [
       (answer) => answer.status === 401 ? withBody(answer, '{"active":false}', 200) : answer,
     ),
     breaks: introspection("no-credentials-is-401", "wrong-secret"),
-    mayBreak: { "They are refused with 401": ["oauth/introspection/"] },
+    mayBreak: {
+      "They are refused with 401": [
+        "oauth/introspection/",
+        "oauth/signed_introspection/without-proof",
+        "oauth/signed_introspection/wrong-proof",
+      ],
+    },
   },
   {
     name: "oauth/introspection-unknown-refused",

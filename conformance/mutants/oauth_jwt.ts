@@ -117,7 +117,12 @@ export const JWTS: readonly Mutant[] = [
     fault: "Takes access tokens of any key",
     wrap: opening((header) => header["alg"] === "ES256" && !("jwk" in header)),
     breaks: tokens("of-another-key"),
-    mayBreak: { "they are refused": tokens("expired", "for-another-resource", "more") },
+    mayBreak: {
+      "they are refused": [
+        ...tokens("expired", "for-another-resource", "more"),
+        "oauth/signed_introspection/opens-nothing",
+      ],
+    },
   },
   {
     name: "oauth/jwt-own-key",

@@ -60,7 +60,13 @@ export const PUSHED: readonly Mutant[] = [
       "foreign-request-uri-inside",
       "errors-are-json",
     ),
-    mayBreak: { "they push what is refused": ["oauth/par/", "oauth/dpop/pushed-with-"] },
+    mayBreak: {
+      "they push what is refused": [
+        "oauth/par/",
+        "oauth/dpop/pushed-with-",
+        "oauth/authorization_details/pushed",
+      ],
+    },
   },
   {
     name: "oauth/par-request-uri-ignored",
@@ -111,7 +117,13 @@ export const PUSHED: readonly Mutant[] = [
         answer.status === 400 ? withFields(withBody(answer, "no"), { "content-type": "text/plain" }) : answer,
     ),
     breaks: names("errors-are-json", "unknown-scope"),
-    mayBreak: { "they push what is refused": ["oauth/par/", "oauth/dpop/pushed-with-"] },
+    mayBreak: {
+      "they push what is refused": [
+        "oauth/par/",
+        "oauth/dpop/pushed-with-",
+        "oauth/authorization_details/pushed",
+      ],
+    },
   },
   {
     name: "oauth/par-by-get",
@@ -159,7 +171,13 @@ export const PUSHED: readonly Mutant[] = [
       return isOpen ? Response.json({ error: "invalid_client" }, { status: 401 }) : await next(request);
     }),
     breaks: names("public", "pkce-missing", "redirect-uri-not-registered"),
-    mayBreak: { "a client without a secret pushes": ["oauth/par/", "oauth/dpop/pushed-"] },
+    mayBreak: {
+      "a client without a secret pushes": [
+        "oauth/par/",
+        "oauth/dpop/pushed-",
+        "oauth/authorization_details/pushed",
+      ],
+    },
   },
   {
     name: "oauth/par-no-assertions",

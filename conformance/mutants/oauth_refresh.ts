@@ -30,6 +30,7 @@ export const REFRESH_TOKENS: readonly Mutant[] = [
     breaks: refreshes("of-another-public-client", "of-another-confidential-client"),
     mayBreak: {
       "What is refused one client is given to the next, whatever was wrong": [
+        "oauth/authorization_details/more-at-refresh",
         "oauth/client_management/deleted-secret",
         "oauth/code/twice-then-refresh-token",
         "oauth/refresh/",
@@ -88,6 +89,7 @@ export const REFRESH_TOKENS: readonly Mutant[] = [
         "oauth/introspection/revoked-refresh-token",
         "oauth/introspection/revoked-says-no-more",
         "oauth/revocation/",
+        "oauth/signed_introspection/revoked",
         "oauth/token_exchange/revoked-subject",
       ],
     },
