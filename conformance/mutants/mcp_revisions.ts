@@ -5,10 +5,10 @@
  */
 import { MCP } from "./mcp_doors.ts";
 import { posted } from "./mcp_messages.ts";
-import { at, faultyAnswers, withFields, withRequestFields } from "./message.ts";
+import { at, withRequestFields } from "./message.ts";
 import type { Mutant, Wrap } from "./mutant.ts";
 import { faultyStreams, faultyWords, textOf } from "./rpc_events.ts";
-import { faultyCalls, faultyResponses, isObject, type Members, readJson } from "./rpc_message.ts";
+import { faultyCalls, faultyResponses, isObject, type Members } from "./rpc_message.ts";
 
 const names = (...ids: string[]): string[] => ids.map((id) => `mcp/${id}`);
 

@@ -5,7 +5,7 @@
  */
 import type { Mutant } from "./mutant.ts";
 import { isNotification, isObject, readJson } from "./rpc_message.ts";
-import { answered, diesOf, isMethod, renumbered, said, unreadable } from "./stdio_faults.ts";
+import { answered, diesOf, renumbered, unreadable } from "./stdio_faults.ts";
 
 const names = (...ids: string[]): string[] => ids.map((id) => `mcp/${id}`);
 
@@ -41,7 +41,7 @@ export const MCP_STDIO: readonly Mutant[] = [
     mayBreak: { "Their messages have no id that comes back": names("stdio/no-message") },
   },
   {
-    name: "mcp/stdio-breaks-escaped-twice",
+    name: "mcp/stdio-raw-line-breaks",
     fault: "Writes line breaks as they are",
     lines: () => ({ write: (line) => `${line.replaceAll("\\n", "\n")}\n` }),
     breaks: names("stdio/id-with-line-break", "stdio/line-break-in-answer"),
