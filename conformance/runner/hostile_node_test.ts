@@ -5,7 +5,7 @@
  * @module
  */
 import { spawn } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -99,8 +99,8 @@ interface Ended {
   readonly err: string;
 }
 
-/** @param interruptAfter milliseconds after which it is interrupted */
-function run(target: object, interruptAfter?: number, only = "jsonrpc"): Promise<Ended> {
+/** @param started a file: soon after it is there, the run is interrupted */
+function run(target: object, started?: string, only = "jsonrpc"): Promise<Ended> {
   const path = join(folder, `target-${crypto.randomUUID()}.json`);
   writeFileSync(path, JSON.stringify(target));
   const cli = fileURLToPath(new URL("cli.ts", import.meta.url));
@@ -111,7 +111,12 @@ function run(target: object, interruptAfter?: number, only = "jsonrpc"): Promise
     child.stdout.on("data", (chunk) => out += chunk);
     child.stderr.on("data", (chunk) => err += chunk);
     child.on("close", (code) => resolve({ code, out, err }));
-    if (interruptAfter !== undefined) setTimeout(() => child.kill("SIGINT"), interruptAfter);
+    const waiting = setInterval(() => {
+      if (started === undefined || !existsSync(started)) return;
+      clearInterval(waiting);
+      setTimeout(() => process.kill(child.pid!, "SIGINT"), 1500);
+    }, 50);
+    child.on("close", () => clearInterval(waiting));
   });
 }
 
@@ -149,12 +154,12 @@ test("an interruption ends with the report so far, and with a server that ignore
   await new Promise((resolve) => probe.close(resolve));
   writeFileSync(join(folder, "slow.cjs"), SLOW);
   const pid = join(folder, "pid");
-  const { code, out } = await run({
+  const { code, out, err } = await run({
     ...rpc,
     base: `http://127.0.0.1:${port}`,
     start: { command: ["node", "slow.cjs", String(port), pid] },
-  }, 4000);
-  assert.is(code, 130);
+  }, pid);
+  assert.is(code, 130, `${code} ${err} ${out.slice(-500)}`);
   assert.match(out, /not asked: the run was interrupted/);
   assert.match(out, /not as expected\. \d+ vectors in/);
   const number = Number(readFileSync(pid, "utf8"));
