@@ -134,6 +134,7 @@ async function interact(request, response, uid, action) {
     "content-type": "text/html; charset=utf-8",
     "cache-control": "no-store",
     "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+    "x-frame-options": "DENY",
     "referrer-policy": "no-referrer",
   });
   response.end(
