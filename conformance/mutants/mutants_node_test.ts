@@ -18,10 +18,14 @@ test.after(async ({ hunting }) => await leave(hunting));
 
 test("each fault is caught by the vectors that it names", async ({ hunting }) => {
   const wrong: string[] = [];
-  for (const mutant of MUTANTS) {
-    const { missed } = await hunt(mutant, hunting, false);
-    if (missed.length > 0) wrong.push(`${mutant.name}: ${missed.join(" ")} passed all the same`);
-  }
+  const queue = [...MUTANTS];
+  // Several at once: some faults show in what never comes, which is waited for.
+  await Promise.all(Array.from({ length: 6 }, async () => {
+    for (let mutant = queue.shift(); mutant; mutant = queue.shift()) {
+      const { missed } = await hunt(mutant, hunting, false);
+      if (missed.length > 0) wrong.push(`${mutant.name}: ${missed.join(" ")} passed all the same`);
+    }
+  }));
   assert.equal(wrong, []);
 });
 
