@@ -54,10 +54,10 @@ export async function runVector(loaded: Loaded, run: Run): Promise<Result> {
     covers: vector.covers,
     flags: vector.flags ?? [],
     seconds: (performance.now() - start) / 1000,
-    exchanges: world.exchanges,
+    exchanges: freed(world.exchanges),
     isGone: outcome !== "pass" && GONE.has(world.last["broken"]),
     ...(step !== undefined && { step }),
-    ...(reason !== undefined && { reason }),
+    ...(reason !== undefined && { reason: freed(reason) }),
   });
   const needs = [
     ...file.needs ?? [],
@@ -85,6 +85,11 @@ export async function runVector(loaded: Loaded, run: Run): Promise<Result> {
   } finally {
     await leave(world);
   }
+}
+
+/** A copy that holds on to nothing: part of a text may keep the whole of it, and answers may be long. */
+function freed<T>(value: T): T {
+  return JSON.parse(JSON.stringify(value));
 }
 
 interface Failed {
