@@ -169,6 +169,7 @@ export const AUTHORIZE_ENDPOINT: readonly Mutant[] = [
     breaks: names("response-type-unknown", "response-type-missing", "response-type-in-other-case"),
     mayBreak: {
       "They ask for a response type that there is not": [
+        "oauth/metadata/response-type-unlisted",
         "oauth/authorize/",
         "oauth/issuer/no-response-type",
         "oauth/issuer/unknown-response-type",
