@@ -2,6 +2,8 @@
 grants and endpoints with the methods that its examples write, PKCE required of public clients, refresh tokens replaced
 when they are used. Sign-in and consent are two small pages of the application; the database is a file that goes away.
 
+Long because an application of Authlib writes its models, grants and endpoints itself.
+
 Debian packages python3-authlib and python3-flask-sqlalchemy; run with Debian's own interpreter.
 
     /usr/bin/python3 server.py PORT
