@@ -3,6 +3,7 @@
  *
  *   node server.mjs PORT
  */
+import process from "node:process";
 import jayson from "jayson";
 
 const invalidParams = jayson.Server.errors.INVALID_PARAMS;

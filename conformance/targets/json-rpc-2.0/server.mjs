@@ -6,6 +6,7 @@
  *   node server.mjs PORT
  */
 import { createServer } from "node:http";
+import process from "node:process";
 import { text } from "node:stream/consumers";
 import { JSONRPCErrorCode, JSONRPCErrorException, JSONRPCServer } from "json-rpc-2.0";
 
