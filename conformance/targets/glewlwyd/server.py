@@ -146,21 +146,22 @@ def register():
 
 
 def end(*_):
+    raise SystemExit(0)
+
+
+def stop():
     server.terminate()
     server.wait()
-    shutil.rmtree(folder, ignore_errors=True)
-    sys.exit(0)
 
 
-server = start(PORT + 1)
 signal.signal(signal.SIGTERM, end)
 signal.signal(signal.SIGINT, end)
+server = start(PORT + 1)
 try:
     register()
+    stop()
+    server = start(PORT)
+    sys.exit(server.wait())
 finally:
-    server.terminate()
-    server.wait()
-server = start(PORT)
-status = server.wait()
-shutil.rmtree(folder, ignore_errors=True)
-sys.exit(status)
+    stop()
+    shutil.rmtree(folder, ignore_errors=True)
