@@ -11,6 +11,7 @@ import datetime
 import json
 import os
 import pathlib
+import signal
 import sys
 import tempfile
 from wsgiref.simple_server import WSGIRequestHandler, make_server
@@ -25,6 +26,8 @@ except ImportError as missing:
 PORT = int(sys.argv[1])
 VARS = json.loads(pathlib.Path(__file__).with_name("target.json").read_text())["vars"]
 
+# Ended so, Python takes the folder along.
+signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
 folder = tempfile.TemporaryDirectory()
 login_form = pathlib.Path(folder.name, "registration", "login.html")
 login_form.parent.mkdir()

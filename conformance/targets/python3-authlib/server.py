@@ -12,6 +12,7 @@ Debian packages python3-authlib and python3-flask-sqlalchemy; run with Debian's 
 import json
 import os
 import pathlib
+import signal
 import sys
 import tempfile
 import time
@@ -51,6 +52,8 @@ BASE = f"http://127.0.0.1:{PORT}"
 SCOPES = ["profile", "read", "admin"]
 VARS = json.loads(pathlib.Path(__file__).with_name("target.json").read_text())["vars"]
 
+# Ended so, Python takes the folder along.
+signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
 folder = tempfile.TemporaryDirectory()
 app = Flask(__name__)
 app.secret_key = os.urandom(24)
