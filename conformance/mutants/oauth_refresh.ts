@@ -112,7 +112,7 @@ export const REFRESH_TOKENS: readonly Mutant[] = [
       form.delete("scope");
       return withForm(request, form);
     }),
-    breaks: refreshes("more-scope", "unknown-scope"),
+    breaks: refreshes("unknown-scope"),
     mayBreak: {
       "They send a scope with a refresh token": [
         "oauth/refresh/less-scope",
