@@ -15,7 +15,7 @@ for (const [engine, name] of [["postgres", "PostgreSQL"], ["redis", "Redis"]] as
     skipBecause(test, `no ${name} listens: the kit against Trivet on it is skipped`);
   } else {
     test(`${name}: OAuth, JSON-RPC, MCP and Skills`, async () => {
-      check(await replay(WHOLE_KIT, targetFile(`trivet_${engine}.json`)), 1180);
+      check(await replay(WHOLE_KIT, targetFile(`trivet_${engine}.json`)), 1680);
     });
   }
 }

@@ -11,12 +11,16 @@ const test = suite("conformance of Trivet");
 
 for (const name of ["trivet", "trivet_sqlite", "trivet_layered"]) {
   test(`${name}: OAuth, JSON-RPC, MCP and Skills`, async () => {
-    check(await replay(WHOLE_KIT, targetFile(`${name}.json`)), 1180);
+    check(await replay(WHOLE_KIT, targetFile(`${name}.json`)), 1680);
   });
 }
 
 test("trivet_openai: Skills in OpenAI's dialect", async () => {
-  check(await replay(["skills"], targetFile("trivet_openai.json")), 300);
+  check(await replay(["skills"], targetFile("trivet_openai.json")), 380);
+});
+
+test("trivet_dpop_nonce: OAuth, where proofs of DPoP must hold a nonce", async () => {
+  check(await replay(["oauth"], targetFile("trivet_dpop_nonce.json")), 500);
 });
 
 test.run();
