@@ -124,7 +124,7 @@ export async function hunt(mutant: Mutant, hunting: Hunt, all: boolean): Promise
   await close();
   const red = results.filter(({ name, outcome }) => outcome !== "pass" && !redBefore.has(name));
   const failed = red.filter(({ outcome }) => /^(fail|warn|observe)$/.test(outcome)).map(({ name }) => name);
-  const allowed = Object.values(mutant.mayBreak ?? []).flat();
+  const allowed = Object.values(mutant.mayBreak ?? {}).flat();
   const isAllowed = ({ name, outcome }: Result): boolean =>
     breaks.includes(name) || allowed.some((start) => name.startsWith(start)) ||
     stops !== undefined && outcome === "setup";

@@ -6,7 +6,7 @@
 import { withBody } from "./message.ts";
 import type { Handler, Mutant, Wrap } from "./mutant.ts";
 import { RPC } from "./jsonrpc_requests.ts";
-import { faultyEach, faultyErrors, faultyResponses, isObject, readJson } from "./rpc_message.ts";
+import { faultyEach, faultyErrors, faultyResponses, isObject } from "./rpc_message.ts";
 
 const names = (...ids: string[]): string[] => ids.map((id) => `jsonrpc/${id}`);
 
@@ -15,34 +15,66 @@ const recode = (from: number, to: unknown): Wrap =>
     if (error["code"] === from) error["code"] = to;
   });
 
+const ERRORS_READ = {
+  "They read what an error says": names(
+    "batch/",
+    "examples/",
+    "invalid_request/",
+    "parse_error/",
+    "request/method-",
+    "request/unknown-method-positions",
+  ),
+};
+
 export const RPC_ANSWERS: readonly Mutant[] = [
   {
     name: "jsonrpc/parse-error-code",
     fault: "Says of what is not JSON that it is no request",
     wrap: recode(-32700, -32600),
     breaks: names("parse_error/cut", "parse_error/bare-word", "batch/not-json", "examples/parse-error"),
-    mayBreak: names("parse_error/", "examples/batch-not-json"),
+    mayBreak: { "They send what is not JSON, too": names("examples/batch-not-json", "parse_error/") },
   },
   {
     name: "jsonrpc/invalid-request-code",
     fault: "Says of what is no request that it is not JSON",
     wrap: recode(-32600, -32700),
     breaks: names("invalid_request/empty-object", "invalid_request/number", "batch/empty"),
-    mayBreak: names("invalid_request/", "batch/", "examples/"),
+    mayBreak: {
+      "They send what is no request, too": names(
+        "batch/",
+        "examples/batch-",
+        "examples/invalid-request",
+        "examples/params-",
+        "invalid_request/",
+      ),
+    },
   },
   {
     name: "jsonrpc/unknown-method-code",
     fault: "Says of a method that there is not that the server failed",
     wrap: recode(-32601, -32603),
     breaks: names("request/unknown-method", "request/method-reserved", "examples/unknown-method"),
-    mayBreak: ["jsonrpc/"],
+    mayBreak: {
+      "They ask for a method that there is not": names(
+        "examples/batch-mixed",
+        "examples/method-in-capitals",
+        "request/method-",
+        "request/unknown-method-positions",
+      ),
+    },
   },
   {
     name: "jsonrpc/params-code",
     fault: "Has a code of its own for wrong parameters",
     wrap: recode(-32602, -32000),
     breaks: names("examples/wrong-parameters"),
-    mayBreak: names("examples/"),
+    mayBreak: {
+      "Their parameters are wrong, too": names(
+        "examples/name-missing",
+        "examples/names-in-capitals",
+        "examples/parameters-left-out",
+      ),
+    },
   },
   {
     name: "jsonrpc/code-as-text",
@@ -51,7 +83,7 @@ export const RPC_ANSWERS: readonly Mutant[] = [
       error["code"] = String(error["code"]);
     }),
     breaks: names("request/unknown-method", "parse_error/cut", "batch/empty"),
-    mayBreak: ["jsonrpc/"],
+    mayBreak: ERRORS_READ,
   },
   {
     name: "jsonrpc/no-message",
@@ -60,7 +92,7 @@ export const RPC_ANSWERS: readonly Mutant[] = [
       delete error["message"];
     }),
     breaks: names("request/unknown-method", "invalid_request/number"),
-    mayBreak: ["jsonrpc/"],
+    mayBreak: ERRORS_READ,
   },
   {
     name: "jsonrpc/result-beside-error",
@@ -69,7 +101,15 @@ export const RPC_ANSWERS: readonly Mutant[] = [
       response["result"] = null;
     }),
     breaks: names("request/unknown-method", "parse_error/cut", "batch/empty"),
-    mayBreak: ["jsonrpc/"],
+    mayBreak: {
+      "They are answered with an error that nothing may be beside": names(
+        "batch/",
+        "examples/",
+        "invalid_request/",
+        "parse_error/",
+        "request/",
+      ),
+    },
   },
   {
     name: "jsonrpc/no-version",
@@ -78,7 +118,15 @@ export const RPC_ANSWERS: readonly Mutant[] = [
       delete response["jsonrpc"];
     }),
     breaks: names("request/id-text", "examples/by-position", "parse_error/cut"),
-    mayBreak: ["jsonrpc/"],
+    mayBreak: {
+      "They read jsonrpc in what they are answered": names(
+        "batch/",
+        "examples/",
+        "invalid_request/",
+        "parse_error/",
+        "request/",
+      ),
+    },
   },
   {
     name: "jsonrpc/id-as-text",
@@ -93,7 +141,16 @@ export const RPC_ANSWERS: readonly Mutant[] = [
       "request/id-large",
       "request/id-fraction",
     ),
-    mayBreak: names("examples/"),
+    mayBreak: {
+      "Their ids are numbers": names(
+        "examples/by-",
+        "examples/method-in-capitals",
+        "examples/name-missing",
+        "examples/names-in-capitals",
+        "examples/parameters-left-out",
+        "examples/wrong-parameters",
+      ),
+    },
   },
   {
     name: "jsonrpc/id-whole",
@@ -110,7 +167,13 @@ export const RPC_ANSWERS: readonly Mutant[] = [
       if (/^\d+$/.test(String(response["id"]))) response["id"] = Number(response["id"]);
     }),
     breaks: names("request/id-digits"),
-    mayBreak: names("examples/"),
+    mayBreak: {
+      "Their ids are digits": names(
+        "examples/batch-mixed",
+        "examples/no-parameters",
+        "examples/unknown-method",
+      ),
+    },
   },
   {
     name: "jsonrpc/id-lost-where-falsy",
@@ -159,63 +222,9 @@ export const RPC_ANSWERS: readonly Mutant[] = [
       "invalid_request/params-number",
       "invalid_request/params-boolean",
     ),
-    mayBreak: names("examples/invalid-request", "examples/params-"),
-  },
-  {
-    name: "jsonrpc/batch-first-only",
-    fault: "Answers the first request of a batch alone",
-    wrap: faultyResponses(RPC, (value) => Array.isArray(value) ? value.slice(0, 1) : value),
-    breaks: names(
-      "batch/two-requests",
-      "batch/three-numbers",
-      "batch/same-id-twice",
-      "batch/bad-beside-good",
-    ),
-    mayBreak: names("examples/"),
-  },
-  {
-    name: "jsonrpc/batch-by-id",
-    fault: "Keeps one response for each id of a batch",
-    wrap: faultyResponses(
-      RPC,
-      (value) => Array.isArray(value) ? [...new Map(value.map((each) => [each.id, each])).values()] : value,
-    ),
-    breaks: names("batch/same-id-twice", "batch/three-numbers"),
-    mayBreak: names("examples/"),
-  },
-  {
-    name: "jsonrpc/batch-spoiled",
-    fault: "Refuses a whole batch for one value that is no request",
-    wrap: faultyResponses(
-      RPC,
-      (value) =>
-        Array.isArray(value)
-          ? value.find((each) =>
-            isObject(each) && isObject(each["error"]) && each["error"]["code"] === -32600
-          ) ??
-            value
-          : value,
-    ),
-    breaks: names("batch/bad-beside-good", "batch/one-number", "examples/batch-mixed"),
-    mayBreak: names("batch/", "examples/"),
-  },
-  {
-    name: "jsonrpc/batch-empty-as-array",
-    fault: "Answers an empty batch with an array",
-    wrap: faultyResponses(RPC, (value, sent) => Array.isArray(sent) && sent.length === 0 ? [value] : value),
-    breaks: names("batch/empty", "examples/batch-empty"),
-  },
-  {
-    name: "jsonrpc/batch-of-nothing-answered",
-    fault: "Answers a batch of notifications with an empty array",
-    wrap: (next) => async (request) => {
-      const sent = request.method === "POST" ? readJson(await request.clone().text()) : undefined;
-      const answer = await next(request);
-      const isNothing = Array.isArray(sent) && answer.status === 204;
-      return isNothing ? Response.json([]) : answer;
+    mayBreak: {
+      "Their params are no list and no object either": names("examples/invalid-request", "examples/params-"),
     },
-    breaks: names("batch/notifications-alone", "examples/batch-of-notifications"),
-    mayBreak: names("examples/notifications-that-fail-in-a-batch"),
   },
   {
     name: "jsonrpc/ends-at-parse-error",
@@ -231,6 +240,6 @@ export const RPC_ANSWERS: readonly Mutant[] = [
       };
     },
     breaks: names("parse_error/server-goes-on"),
-    mayBreak: ["jsonrpc/"],
+    mayBreak: { "They come after what was not JSON: vectors run in any order": ["jsonrpc/"] },
   },
 ];

@@ -55,7 +55,12 @@ export const MCP_DOORS: readonly Mutant[] = [
       "authorization/modern-without-token",
       "http_2025_06_18/challenge",
     ),
-    mayBreak: names("authorization/"),
+    mayBreak: {
+      "They have no token in the header field either": names(
+        "authorization/challenge-",
+        "authorization/token-in-address",
+      ),
+    },
   },
   {
     name: "mcp/token-for-post-alone",
@@ -87,7 +92,7 @@ export const MCP_DOORS: readonly Mutant[] = [
       "authorization/modern-wrong-audience",
       "authorization/modern-expired",
     ),
-    mayBreak: names("authorization/empty-token"),
+    mayBreak: { "Its token is of the bearer scheme, and empty": names("authorization/empty-token") },
   },
   {
     name: "mcp/any-scheme",
@@ -109,7 +114,6 @@ export const MCP_DOORS: readonly Mutant[] = [
     fault: "Takes a session's id for a token",
     wrap: letIn((request) => !request.headers.has("authorization") && request.headers.has("mcp-session-id")),
     breaks: names("authorization/session-is-no-token"),
-    mayBreak: names("authorization/delete-without-token", "authorization/get-without-token"),
   },
   {
     name: "mcp/no-challenge",
@@ -124,7 +128,7 @@ export const MCP_DOORS: readonly Mutant[] = [
       "authorization/wrong-audience",
       "http_2025_06_18/challenge",
     ),
-    mayBreak: names("authorization/"),
+    mayBreak: { "They look for the challenge": names("authorization/") },
   },
   {
     name: "mcp/bare-challenge",
@@ -152,7 +156,7 @@ export const MCP_DOORS: readonly Mutant[] = [
       "authorization/too-little-scope",
       "authorization/modern-too-little-scope",
     ),
-    mayBreak: names("http/origin-", "modern/origin"),
+    mayBreak: { "They are refused with 403, too, for their origin": names("http/origin-", "modern/origin") },
   },
   {
     name: "mcp/origin-unchecked",

@@ -168,7 +168,10 @@ export const MCP_MESSAGES: readonly Mutant[] = [
       ),
       ...CANCELS,
     ],
-    mayBreak: ["mcp/"],
+    mayBreak: {
+      "They cancel, which is a notification": names("methods/cancel-", "streams/cancelled"),
+      "It notifies a session that has ended": names("session/notification-ended"),
+    },
   },
   {
     name: "mcp/responses-answered",

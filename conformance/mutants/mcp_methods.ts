@@ -1,10 +1,10 @@
 /**
- * Faults of MCP's methods, and of requests that describe themselves (revision 2026-07-28).
+ * Faults of MCP's methods.
  *
  * @module
  */
 import { MCP } from "./mcp_doors.ts";
-import { faultyAnswers, pathOf, withFields, withRequestFields } from "./message.ts";
+import { pathOf, withFields } from "./message.ts";
 import type { Mutant, Wrap } from "./mutant.ts";
 import {
   faultyCalls,
@@ -17,14 +17,6 @@ import {
 } from "./rpc_message.ts";
 
 const names = (...ids: string[]): string[] => ids.map((id) => `mcp/${id}`);
-
-const MODERN = "2026-07-28";
-const META = {
-  "io.modelcontextprotocol/protocolVersion": MODERN,
-  "io.modelcontextprotocol/clientCapabilities": {},
-};
-
-const isModern = (request: Request): boolean => request.headers.has("mcp-method");
 
 /** Has a result where a method fails. */
 const forgive = (method: string, result: Members): Wrap => (next) => async (request) => {
@@ -40,15 +32,6 @@ const forgive = (method: string, result: Members): Wrap => (next) => async (requ
   const isForgiven = isJson(answer) && [400, 404].includes(answer.status) &&
     "result" in Object(readJson(await answer.clone().text()));
   return isForgiven ? withFields(answer, {}, 200) : answer;
-};
-
-/** Sets fields of requests that describe themselves to what their body says. */
-const fromBody = (field: string, read: (body: Members) => unknown): Wrap => (next) => async (request) => {
-  const isAsked = pathOf(request) === MCP && request.method === "POST" &&
-    request.headers.get("mcp-protocol-version") === MODERN;
-  const body = isAsked ? readJson(await request.clone().text()) : undefined;
-  const value = isObject(body) ? read(body) : undefined;
-  return await next(typeof value === "string" ? withRequestFields(request, { [field]: value }) : request);
 };
 
 export const MCP_METHODS: readonly Mutant[] = [
@@ -104,12 +87,13 @@ export const MCP_METHODS: readonly Mutant[] = [
       "methods/tool-arguments-list",
       "modern_methods/unknown-tool",
     ),
-    mayBreak: names(
-      "modern/name-",
-      "modern_methods/name-",
-      "authorization/too-little-scope",
-      "authorization/modern-too-little-scope",
-    ),
+    mayBreak: {
+      "Their call fails for its Mcp-Name": names("modern/name-", "modern_methods/name-"),
+      "Their call fails for its scope": names(
+        "authorization/modern-too-little-scope",
+        "authorization/too-little-scope",
+      ),
+    },
   },
   {
     name: "mcp/unknown-prompt-empty",
@@ -127,7 +111,7 @@ export const MCP_METHODS: readonly Mutant[] = [
       "modern_methods/unknown-prompt",
       "modern_methods/prompt-argument-missing",
     ),
-    mayBreak: names("modern/name-"),
+    mayBreak: { "Its request fails for its Mcp-Name": names("modern/name-of-prompt") },
   },
   {
     name: "mcp/unknown-resource-empty",
@@ -142,7 +126,7 @@ export const MCP_METHODS: readonly Mutant[] = [
       "methods/resource-without-uri",
       "methods/resource-uri-number",
     ),
-    mayBreak: names("modern/name-"),
+    mayBreak: { "Its request fails for its Mcp-Name": names("modern/name-of-resource") },
   },
   {
     name: "mcp/any-level",
@@ -189,107 +173,21 @@ export const MCP_METHODS: readonly Mutant[] = [
       if (error["code"] === -32601) error["code"] = -32000;
     }),
     breaks: names("methods/unknown-method", "methods/inherited-method", "modern/unknown-method"),
-    mayBreak: ["mcp/"],
+    mayBreak: {
+      "They ask for methods that there are not, too": names(
+        "http_2025_03_26/unknown-method",
+        "http_2025_06_18/unknown-method",
+        "modern/gone-",
+        "older/unknown-method",
+        "streams/one-id-in-two-sessions",
+        "streams/two-at-once",
+      ),
+    },
   },
   {
     name: "mcp/ping-still",
     fault: "Answers ping in the revision that has none",
     wrap: forgive("ping", {}),
     breaks: names("modern/gone-ping"),
-  },
-  {
-    name: "mcp/unknown-method-with-200",
-    fault: "Says with 200 that there is no such method",
-    wrap: faultyAnswers(
-      MCP,
-      (answer, request) => answer.status === 404 && isModern(request) ? withFields(answer, {}, 200) : answer,
-    ),
-    breaks: names("modern/unknown-method", "modern/gone-initialize", "modern/gone-ping"),
-    mayBreak: names("modern/gone-"),
-  },
-  {
-    name: "mcp/method-field-unread",
-    fault: "Does not compare Mcp-Method with the body",
-    wrap: fromBody("mcp-method", ({ method }) => method),
-    breaks: names("modern/method-missing", "modern/method-differs", "modern/method-capitals"),
-  },
-  {
-    name: "mcp/name-field-unread",
-    fault: "Does not compare Mcp-Name with the body",
-    wrap: fromBody(
-      "mcp-name",
-      ({ params }) => isObject(params) ? params["name"] ?? params["uri"] : undefined,
-    ),
-    breaks: names(
-      "modern/name-missing",
-      "modern/name-differs",
-      "modern/name-of-prompt",
-      "modern/name-of-resource",
-      "modern/name-bad-base64",
-      "modern_methods/name-in-base64-differs",
-      "modern_methods/name-half-marked",
-      "modern_methods/name-in-capitals",
-    ),
-  },
-  {
-    name: "mcp/version-field-unread-where-described",
-    fault: "Does not compare the revision in the header field with the body",
-    wrap: (next) => async (request) => {
-      if (pathOf(request) !== MCP || !isModern(request)) return await next(request);
-      return await next(withRequestFields(request, { "mcp-protocol-version": MODERN }));
-    },
-    breaks: names("modern/version-differs", "modern/version-missing"),
-    mayBreak: names("modern/version-unknown"),
-  },
-  {
-    name: "mcp/meta-unneeded",
-    fault: "Answers requests that do not describe themselves",
-    wrap: (next) => async (request) =>
-      await (isModern(request)
-        ? faultyCalls(MCP, (call) => {
-          const params = isObject(call["params"]) ? call["params"] : {};
-          const meta = isObject(params["_meta"]) ? params["_meta"] : {};
-          return { ...call, params: { ...params, _meta: { ...META, ...meta } } };
-        })(next)
-        : next)(request),
-    breaks: names(
-      "modern/meta-missing",
-      "modern/meta-empty",
-      "modern/meta-without-capabilities",
-      "modern/meta-without-version",
-      "modern_methods/no-handshake",
-    ),
-  },
-  {
-    name: "mcp/versions-untold",
-    fault: "Refuses a revision without saying which there are",
-    wrap: faultyErrors(MCP, (error) => {
-      delete error["data"];
-    }),
-    breaks: names("modern/version-unknown"),
-  },
-  {
-    name: "mcp/sessions-still",
-    fault: "Gives back the session's id in the revision that has no sessions",
-    wrap: faultyAnswers(
-      MCP,
-      (answer, request) =>
-        isModern(request)
-          ? withFields(answer, { "mcp-session-id": request.headers.get("mcp-session-id") ?? undefined })
-          : answer,
-    ),
-    breaks: names("modern/session-ignored"),
-  },
-  {
-    name: "mcp/get-still",
-    fault: "Answers GET and DELETE in the revision that has neither",
-    wrap: faultyAnswers(
-      MCP,
-      (answer, request) =>
-        answer.status === 405 && request.headers.get("mcp-protocol-version") === MODERN
-          ? new Response(null, { status: 200 })
-          : answer,
-    ),
-    breaks: names("modern/get", "modern/delete"),
   },
 ];

@@ -23,8 +23,8 @@ export interface Mutant {
   readonly fault: string;
   /** Vectors that have to fail: each asks for what is wrong here. */
   readonly breaks: readonly string[];
-  /** Vectors, or beginnings of their names, that may turn red besides: under the reason why, or a bare list. */
-  readonly mayBreak?: Readonly<Record<string, readonly string[]>> | readonly string[];
+  /** Vectors, or beginnings of their names, that may turn red besides, under the reason why. */
+  readonly mayBreak?: Readonly<Record<string, readonly string[]>>;
   /** Why vectors may come to `setup`: the fault takes from them what they need to ask their question. */
   readonly stops?: string;
   /** Called once for each run, so that a fault may remember. */

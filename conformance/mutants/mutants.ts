@@ -4,7 +4,9 @@
  * @module
  */
 import { RPC_ANSWERS } from "./jsonrpc_answers.ts";
+import { RPC_BATCHES } from "./jsonrpc_batches.ts";
 import { RPC_REQUESTS } from "./jsonrpc_requests.ts";
+import { MCP_DESCRIBED } from "./mcp_described.ts";
 import { MCP_DOORS } from "./mcp_doors.ts";
 import { MCP_MESSAGES } from "./mcp_messages.ts";
 import { MCP_METHODS } from "./mcp_methods.ts";
@@ -83,9 +85,11 @@ export const MUTANTS: readonly Mutant[] = [
   ...REFRESH_TOKENS,
   ...RPC_REQUESTS,
   ...RPC_ANSWERS,
+  ...RPC_BATCHES,
   ...MCP_DOORS,
   ...MCP_SESSIONS,
   ...MCP_METHODS,
+  ...MCP_DESCRIBED,
   ...MCP_MESSAGES,
   ...MCP_STREAMS,
   ...MCP_REVISIONS,

@@ -51,7 +51,16 @@ export const SKILLS: readonly Mutant[] = [
       "content/other-workspace",
       "delete/other-workspace",
     ),
-    mayBreak: names(""),
+    mayBreak: {
+      "They have the key of another workspace, too": names(
+        "delete/version-by-other-workspace",
+        "list/cursor-of-another-workspace",
+        "october_2025/delete-by-other-workspace",
+        "october_2025/other-workspace",
+        "versions/list-of-other-workspace",
+        "versions/of-other-workspace",
+      ),
+    },
   },
   {
     name: "skills/readers-write",
@@ -64,7 +73,7 @@ export const SKILLS: readonly Mutant[] = [
     fault: "Needs no key",
     wrap: promote((key) => key === null),
     breaks: names("retrieve/no-key", "create/no-key", "delete/no-key", "content/no-key"),
-    mayBreak: names(""),
+    mayBreak: { "They have no key either": names("october_2025/no-key", "retrieve/request-id-without-key") },
   },
   {
     name: "skills/any-key",
@@ -83,14 +92,27 @@ export const SKILLS: readonly Mutant[] = [
     fault: "Says 403 of what it does not find",
     wrap: answered((answer) => answer.status === 404 ? withFields(answer, {}, 403) : answer),
     breaks: names("retrieve/unknown", "retrieve/other-workspace", "versions/unknown", "delete/twice"),
-    mayBreak: names(""),
+    mayBreak: {
+      "They ask for what is not there, or not for them": names(
+        "content/",
+        "delete/",
+        "october_2025/delete-",
+        "october_2025/other-workspace",
+        "october_2025/unknown-version",
+        "retrieve/dots-in-path",
+        "retrieve/request-id-of-refusal",
+        "versions/list-of-",
+        "versions/of-",
+        "versions/read-by-other-workspace",
+      ),
+    },
   },
   {
     name: "skills/limits-forgiven",
     fault: "Takes limits that are none for the default",
     wrap: unread("limit", (limit) => !/^[1-9]\d*$/.test(limit)),
     breaks: names("list/limit-zero", "list/limit-word", "list/limit-negative", "list/limit-fraction"),
-    mayBreak: names("list/", "october_2025/limit-"),
+    mayBreak: { "Their limits are none either": names("list/versions-limit-", "october_2025/limit-") },
   },
   {
     name: "skills/limits-without-end",
@@ -103,14 +125,17 @@ export const SKILLS: readonly Mutant[] = [
     fault: "Does not read cursors",
     wrap: unread("page", () => true),
     breaks: names("list/cursor-made-up", "list/cursor-id", "list/altered-cursor", "list/limit-of-one"),
-    mayBreak: names("list/", "october_2025/"),
+    mayBreak: {
+      "They ask for the page after the first": names("list/versions-in-pages", "october_2025/pages"),
+      "Their cursors are of other lists, or of none": names("list/cursor-", "october_2025/cursor-made-up"),
+    },
   },
   {
     name: "skills/source-unread",
     fault: "Does not read source",
     wrap: unread("source", () => true),
     breaks: names("list/none-custom"),
-    mayBreak: names("list/only-custom"),
+    mayBreak: { "It lists skills that are not custom": names("list/only-custom") },
   },
   {
     name: "skills/versions-turned-round",
@@ -121,21 +146,28 @@ export const SKILLS: readonly Mutant[] = [
       return withBody(answer, JSON.stringify({ ...json, data: json.data.reverse() }));
     }),
     breaks: names("versions/newest-first", "october_2025/oldest-first"),
-    mayBreak: names(""),
+    mayBreak: { "It looks for the newest on the first page": names("list/versions-in-pages") },
   },
   {
     name: "skills/no-request-id",
     fault: "Does not name requests",
     wrap: answered((answer) => withFields(answer, { "request-id": undefined })),
     breaks: names("retrieve/request-id", "retrieve/request-id-of-refusal", "content/request-id"),
-    mayBreak: names("retrieve/request-id"),
+    mayBreak: {
+      "They read the name, too": names("retrieve/request-id-without-key", "retrieve/request-ids-differ"),
+    },
   },
   {
     name: "skills/one-request-id",
     fault: "Names all requests alike",
     wrap: answered((answer) => withFields(answer, { "request-id": "req_1" })),
     breaks: names("retrieve/request-ids-differ"),
-    mayBreak: names("retrieve/request-id"),
+    mayBreak: {
+      "The name in the body is another": names(
+        "retrieve/request-id-of-refusal",
+        "retrieve/request-id-without-key",
+      ),
+    },
   },
   {
     name: "skills/beta-unread",
@@ -154,7 +186,7 @@ export const SKILLS: readonly Mutant[] = [
       return Response.json({ id: pathOf(request).split("/").at(-1), type: "skill_deleted" });
     },
     breaks: names("delete/skill", "delete/twice", "delete/unknown", "content/after-deletion"),
-    mayBreak: names(""),
+    mayBreak: { "They delete, too": names("delete/", "messages/deleted-skill", "october_2025/delete-") },
   },
   {
     name: "skills/uploads-never-refused",
@@ -168,7 +200,23 @@ export const SKILLS: readonly Mutant[] = [
       "archive/path-dots",
       "intake/path-dots",
     ),
-    mayBreak: names(""),
+    mayBreak: {
+      "They upload what is to be refused, too": names(
+        "archive/",
+        "create/",
+        "intake/",
+        "october_2025/archive-without-folder",
+        "october_2025/folder-of-other-name",
+        "october_2025/no-",
+        "october_2025/skill-md-below",
+        "october_2025/title-",
+        "october_2025/two-folders",
+        "october_2025/version-",
+        "package/",
+        "versions/no-skill-md",
+        "versions/other-name",
+      ),
+    },
   },
   {
     name: "skills/index-for-own-pages",
@@ -204,6 +252,15 @@ export const SKILLS: readonly Mutant[] = [
       answer.ok && pathOf(request).endsWith("/content") ? withBody(answer, "---\n") : answer
     ),
     breaks: names("content/archive-in-one-folder", "content/folder-added"),
-    mayBreak: names(""),
+    mayBreak: {
+      "They look into the archive, too": names(
+        "archive/backslashes",
+        "archive/litter",
+        "archive/name-utf8",
+        "october_2025/content",
+        "package/any-files",
+        "versions/whole-snapshot",
+      ),
+    },
   },
 ];
