@@ -11,7 +11,7 @@ import { match } from "./match.ts";
 import { KitError, NotClaimed } from "./outcome.ts";
 import { showAnswer, showRequest } from "./record.ts";
 import { buildRequest } from "./request.ts";
-import { fill } from "./template.ts";
+import { fill, fillFields } from "./template.ts";
 import type { Members, RequestDescription, Step } from "./vector_file.ts";
 import { toView, type View } from "./view.ts";
 import type { OpenStream, World } from "./world.ts";
@@ -39,7 +39,9 @@ async function build(
   more: Members,
 ): Promise<Outgoing> {
   const { target, variables } = world;
-  const filled = fill(described, { ...variables, ...more }) as RequestDescription;
+  const known = { ...variables, ...more };
+  const { headers = {}, ...rest } = described;
+  const filled = { ...fill(rest, known) as RequestDescription, headers: fillFields(headers, known) };
   const outgoing = await buildRequest(filled, { base: target.base, raw: step.raw === true });
   if (!target.origins.has(new URL(outgoing.url).origin)) {
     throw new KitError(

@@ -11,7 +11,7 @@ import { match, parseJson } from "./match.ts";
 import { KitError } from "./outcome.ts";
 import { Messages, StdioServer } from "./send_stdio.ts";
 import { show } from "./say.ts";
-import { fill } from "./template.ts";
+import { fill, fillFields } from "./template.ts";
 import { isMembers, type Members, type Step } from "./vector_file.ts";
 import { joinFields, toView, type View } from "./view.ts";
 import type { World } from "./world.ts";
@@ -125,10 +125,12 @@ function toOutgoing(step: Step, world: World, line: string): Outgoing {
   const usual = { "content-type": "application/json", accept: "application/json, text/event-stream" };
   const fields: Record<string, string> = { ...usual };
   const without: string[] = [];
-  for (const [name, value] of Object.entries({ ...target.sendHeaders, ...step.headers })) {
+  for (
+    const [name, value] of Object.entries(fillFields({ ...target.sendHeaders, ...step.headers }, variables))
+  ) {
     delete fields[name.toLowerCase()];
     if (value === null) without.push(name.toLowerCase());
-    else fields[name.toLowerCase()] = String(fill(value, variables));
+    else fields[name.toLowerCase()] = String(value);
   }
   const url = new URL(String(endpoint), target.base);
   if (!target.origins.has(url.origin)) {

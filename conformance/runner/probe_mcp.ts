@@ -78,8 +78,8 @@ function conclude(target: Target, features: Set<string>, first: View): Claims {
     const came = broken === undefined ? `status ${status ?? "none"}` : `${broken}: ${why}`;
     return { features: [...features], vars, notes: [`"initialize" came to no known revision (${came})`] };
   }
-  // It wants no token, so any text will do.
-  const procedures = { mcp_token: () => ({ token: "none" }) };
+  // It wants no token, and may refuse one that is wrong: so none is sent.
+  const procedures = { mcp_token: () => ({ token: null }) };
   return { features: [...features], vars, procedures, notes: [note("handshakes of MCP", [...features])] };
 }
 

@@ -148,9 +148,12 @@ async function look(
   const target = { ...toTarget(description, sender, close), ...(discovered !== undefined && { discovered }) };
   if (description.features !== undefined) return target;
   const { features, vars, procedures, notes } = await probe(target, kinds, why);
+  const shows = features.includes("mcp") && description.base !== undefined;
   const whole = {
     ...description,
     features,
+    // Where it showed that it speaks MCP, it is asked.
+    endpoints: { ...(shows && { mcp: description.base! }), ...description.endpoints },
     vars: { ...vars, ...description.vars },
     procedures: { ...procedures, ...description.procedures },
   };

@@ -35,6 +35,21 @@ export function fill(value: unknown, variables: Variables): unknown {
   );
 }
 
+/** Fields of a request. One whose text holds a variable that is `null` is `null` itself: it is left out. @throws {KitError} */
+export function fillFields(fields: Variables, variables: Variables): Variables {
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => [
+      String(fillText(name, variables)),
+      holdsNull(value, variables) ? null : fill(value, variables),
+    ]),
+  );
+}
+
+function holdsNull(value: unknown, variables: Variables): boolean {
+  return typeof value === "string" &&
+    [...value.matchAll(PART)].some(([, path]) => lookUp(path!, variables) === null);
+}
+
 function fillText(text: string, variables: Variables): unknown {
   const whole = WHOLE.exec(text);
   if (whole) return lookUp(whole[1]!, variables);
