@@ -72,8 +72,8 @@ ask() {
   status=$(curl --silent --globoff --path-as-is --max-time 20 --dump-header "$work/head" --output "$work/body" \
     --write-out '%{http_code}' "$@" 2> "$work/error")
   local code=$?
-  head=$(tr -d '\r\0' < "$work/head")
-  body=$(tr -d '\0' < "$work/body" 2> /dev/null)
+  head=$(tr -d '\r\0' 2> /dev/null < "$work/head") # an answer without any makes no file
+  body=$(tr -d '\0' 2> /dev/null < "$work/body")
   ((code == 0)) || body="curl ended with $code $body" # 28: no answer in time; 52: closed without a word
   rm -f "$work/head" "$work/body"
   printf '< %s %s\n' "$status" "$(head --bytes 300 <<< "$body" | tr '\n' ' ')"
