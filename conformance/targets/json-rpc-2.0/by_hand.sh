@@ -1,0 +1,95 @@
+# Findings of RESULTS.md in json-rpc-2.0, by hand. See ../by_hand.sh.
+#
+#     npm ci --prefix conformance/targets/json-rpc-2.0
+#     bash conformance/targets/json-rpc-2.0/by_hand.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../by_hand.sh"
+port=$(free_port)
+url="http://127.0.0.1:$port/"
+
+# rpc TEXT [option of curl…]: posts the text as JSON.
+rpc() { ask "$url" -H 'Content-Type: application/json' --data-binary "$1" "${@:2}"; }
+
+# same STATUS JSON [VECTOR…]: the last answer has this status and is this JSON, but for the texts of its errors.
+same() {
+  [[ $status == "$1" && $(bare <<< "$body") == "$(bare <<< "$2")" ]]
+  proven "$1, $2" "${@:3}"
+}
+bare() { jq -cS 'walk(if type == "object" then del(.message, .data) else . end)' 2>&1; }
+
+# silent STATUS [VECTOR…]: the last answer has this status and no body.
+silent() {
+  [[ $status == "$1" && -z $body ]]
+  proven "$1, no body" "${@:2}"
+}
+
+finding 'with the README'"'"'s handler, null in a batch ends the process'
+serve "$url" node server.mjs "$port"
+rpc '[null]'
+silent 500 batch/null-value # server.mjs answers so where `receive` rejects
+node --input-type=module -e '
+  import { JSONRPCServer } from "json-rpc-2.0";
+  await new JSONRPCServer().receive([null]).catch((error) => console.log("rejected:", error.message));
+' > "$work/receive"
+body=$(< "$work/receive")
+echo "< $body"
+[[ $body == "rejected: Cannot read properties of null (reading 'method')" ]]
+proven 'receive rejects'
+stop_server
+# The README's handler, without Express and body-parser: the same chain of promises, with nothing for a rejection.
+serve "$url" node --input-type=module -e '
+  import { createServer } from "node:http";
+  import { json } from "node:stream/consumers";
+  import { JSONRPCServer } from "json-rpc-2.0";
+  const server = new JSONRPCServer();
+  server.addMethod("echo", ({ text }) => text);
+  createServer(async (req, res) => {
+    if (req.method !== "POST") return res.end();
+    const jsonRPCRequest = await json(req);
+    server.receive(jsonRPCRequest).then((jsonRPCResponse) => {
+      if (jsonRPCResponse) res.setHeader("content-type", "application/json").end(JSON.stringify(jsonRPCResponse));
+      else res.writeHead(204).end();
+    });
+  }).listen(Number(process.argv[1]), "127.0.0.1");
+' "$port"
+rpc '{"jsonrpc": "2.0", "id": 1, "method": "echo", "params": {"text": "a"}}'
+same 200 '{"jsonrpc": "2.0", "id": 1, "result": "a"}'
+rpc '[null]'
+told 000 'curl ended with 52' # closed without a word
+wait "$server"
+[[ $? == 1 ]] && grep --quiet "Cannot read properties of null (reading 'method')" "$work/server.log"
+proven 'the process has ended with code 1'
+
+stop_server
+serve "$url" node server.mjs "$port"
+
+finding 'the types of method and params are not read'
+for each in number:1 null:null list:'["conformance.no_such_method"]'; do
+  rpc "{\"jsonrpc\": \"2.0\", \"id\": \"a\", \"method\": ${each#*:}}"
+  same 200 '{"jsonrpc": "2.0", "id": "a", "error": {"code": -32601}}' "invalid_request/method-${each%%:*}"
+done
+rpc '{"jsonrpc": "2.0", "method": 1, "params": "bar"}'
+silent 204 examples/invalid-request
+for each in text:'"bar"' number:7 boolean:false; do
+  rpc "{\"jsonrpc\": \"2.0\", \"id\": \"a\", \"method\": \"get_data\", \"params\": ${each#*:}}"
+  same 200 '{"jsonrpc": "2.0", "id": "a", "result": ["hello", 5]}' "examples/params-${each%%:*}"
+done
+
+finding 'the type of id is not read'
+for each in object:'{}' list:'["a"]' boolean:true; do
+  rpc "{\"jsonrpc\": \"2.0\", \"id\": ${each#*:}, \"method\": \"conformance.no_such_method\"}"
+  same 200 "{\"jsonrpc\": \"2.0\", \"id\": ${each#*:}, \"error\": {\"code\": -32601}}" "invalid_request/id-${each%%:*}"
+done
+
+finding 'null is taken for text that is not JSON'
+rpc null
+same 200 '{"jsonrpc": "2.0", "id": null, "error": {"code": -32700}}' invalid_request/null
+rpc true # what else is JSON and no request has the right code
+same 200 '{"jsonrpc": "2.0", "id": null, "error": {"code": -32600}}'
+
+finding 'a batch of one is answered without a list'
+rpc '[{"jsonrpc": "2.0", "id": "a", "method": "conformance.no_such_method"}]'
+same 200 '{"jsonrpc": "2.0", "id": "a", "error": {"code": -32601}}' batch/one-request
+rpc '[1]'
+same 200 '{"jsonrpc": "2.0", "id": null, "error": {"code": -32600}}' batch/one-number examples/batch-of-one-number
+rpc '[{"jsonrpc": "2.0", "id": 1, "method": "get_data"}, {"jsonrpc": "2.0", "method": "get_data"}]'
+same 200 '{"jsonrpc": "2.0", "id": 1, "result": ["hello", 5]}'
