@@ -14,8 +14,10 @@ server='' # its process group
 status='' head='' body='' # of the last answer
 
 finish() {
+  local code=$?
   stop_server
   rm -rf "$work"
+  ((code == 2)) && exit 2 # nothing was asked to the end
   echo
   if ((wrong == 0)); then echo 'all as RESULTS.md tells it'; else echo "$wrong not as RESULTS.md tells it"; fi
   exit $((wrong > 0))
