@@ -1,0 +1,80 @@
+# Findings of RESULTS.md in json-rpc (python3-jsonrpc), by hand. See ../by_hand.sh. Debian package python3-jsonrpc.
+#
+#     bash conformance/targets/python3-jsonrpc/by_hand.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../by_hand.sh"
+port=$(free_port)
+url="http://127.0.0.1:$port/"
+serve "$url" /usr/bin/python3 server.py "$port"
+
+# rpc TEXT: posts the text as JSON.
+rpc() { ask "$url" -H 'Content-Type: application/json' --data-binary "$1"; }
+
+# same STATUS JSON [VECTOR…]: the last answer has this status and is this JSON, but for the texts of its errors.
+same() {
+  [[ $status == "$1" && $(bare <<< "$body") == "$(bare <<< "$2")" ]]
+  proven "$1, $2" "${@:3}"
+}
+bare() { jq -cS 'walk(if type == "object" then del(.message, .data) else . end)' 2>&1; }
+
+invalid='{"jsonrpc": "2.0", "id": null, "error": {"code": -32600}}'
+unknown='{"jsonrpc": "2.0", "id": "a", "error": {"code": -32601}}'
+
+finding 'a request without jsonrpc may throw'
+rpc '{"id": "a", "method": "conformance.no_such_method", "params": {}}'
+told 500 'A server error occurred' invalid_request/jsonrpc-missing # the standard library's, for what nobody caught
+rpc '{"id": "a", "method": "subtract", "params": {"minuend": 42, "subtrahend": 23}}'
+told 500 'A server error occurred'
+grep --quiet '^ValueError: Incorrect params' "$work/server.log"
+proven 'its trace stands in the log: ValueError'
+body=$(/usr/bin/python3 -c '
+from jsonrpc import JSONRPCResponseManager
+try:
+    JSONRPCResponseManager.handle("{\"id\": 1, \"method\": \"x\", \"params\": {}}", {})
+except Exception as error:
+    print(type(error).__name__, error)')
+echo "< $body"
+[[ $body == 'ValueError Incorrect params {}' ]]
+proven 'ValueError out of handle, without a server around it'
+rpc '{"id": "a", "method": "subtract", "params": [42, 23]}' # a whole request of 1.0
+same 200 '{"id": "a", "result": 19}'
+
+finding 'one value that is no request spoils its batch'
+rpc '[1]'
+same 200 "$invalid" batch/one-number examples/batch-of-one-number
+rpc '[1, 2, 3]'
+same 200 "$invalid" batch/three-numbers examples/batch-of-numbers
+rpc '[{"foo": "boo"}, {"jsonrpc": "2.0", "id": "a", "method": "conformance.no_such_method"}]'
+same 200 "$invalid" batch/bad-beside-good
+rpc '[{"jsonrpc": "2.0", "id": "1", "method": "sum", "params": [1, 2, 4]},
+  {"jsonrpc": "2.0", "method": "notify_hello", "params": [7]},
+  {"jsonrpc": "2.0", "id": "2", "method": "subtract", "params": [42, 23]},
+  {"foo": "boo"},
+  {"jsonrpc": "2.0", "id": "5", "method": "foobar", "params": {"name": "myself"}},
+  {"jsonrpc": "2.0", "id": "9", "method": "get_data"}]'
+same 200 "$invalid" examples/batch-mixed
+body=$(/usr/bin/python3 -c '
+from jsonrpc import JSONRPCResponseManager
+batch = "[{\"jsonrpc\": \"2.0\", \"id\": 1, \"method\": \"tell\"}, 1]"
+JSONRPCResponseManager.handle(batch, {"tell": lambda: print("done")})')
+[[ -z $body ]]
+proven 'the request beside it is not done'
+
+finding 'NaN is read, and written'
+rpc '{"jsonrpc": "2.0", "method": "x", "id": NaN}'
+same 200 "$invalid" parse_error/not-a-number
+rpc '{"jsonrpc": "2.0", "id": 1, "method": "sum", "params": [NaN]}'
+told 200 '"result": NaN'
+
+finding 'an id with a fraction is refused'
+rpc '{"jsonrpc": "2.0", "id": 1.5, "method": "conformance.no_such_method"}'
+same 200 "$invalid" request/id-fraction
+
+finding 'the value of jsonrpc is not read; true passes as an id'
+for each in one:'"1.0"' number:2 longer:'"2.0.0"' null:null; do
+  rpc "{\"jsonrpc\": ${each#*:}, \"id\": \"a\", \"method\": \"conformance.no_such_method\"}"
+  same 200 "$unknown" "invalid_request/jsonrpc-${each%%:*}"
+done
+rpc '{"jsonrpc": "1.0", "id": 1, "method": "subtract", "params": [42, 23]}'
+same 200 '{"jsonrpc": "2.0", "id": 1, "result": 19}'
+rpc '{"jsonrpc": "2.0", "id": true, "method": "conformance.no_such_method"}'
+same 200 '{"jsonrpc": "2.0", "id": true, "error": {"code": -32601}}' invalid_request/id-boolean
