@@ -54,9 +54,10 @@ rpc '[{"jsonrpc": "2.0", "id": "1", "method": "sum", "params": [1, 2, 4]},
 same 200 "$invalid" examples/batch-mixed
 body=$(/usr/bin/python3 -c '
 from jsonrpc import JSONRPCResponseManager
-batch = "[{\"jsonrpc\": \"2.0\", \"id\": 1, \"method\": \"tell\"}, 1]"
-JSONRPCResponseManager.handle(batch, {"tell": lambda: print("done")})')
-[[ -z $body ]]
+for number, beside in enumerate(["", ", 1"]):
+    batch = "[{\"jsonrpc\": \"2.0\", \"id\": 1, \"method\": \"tell\"}%s]" % beside
+    JSONRPCResponseManager.handle(batch, {"tell": lambda: print("done", number)})')
+[[ $body == 'done 0' ]]
 proven 'the request beside it is not done'
 
 finding 'NaN is read, and written'
