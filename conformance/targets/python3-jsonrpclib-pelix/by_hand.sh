@@ -1,0 +1,79 @@
+# Findings of RESULTS.md in jsonrpclib-pelix, by hand. See ../by_hand.sh. Debian package python3-jsonrpclib-pelix.
+#
+#     bash conformance/targets/python3-jsonrpclib-pelix/by_hand.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../by_hand.sh"
+port=$(free_port)
+url="http://127.0.0.1:$port/"
+serve "$url" /usr/bin/python3 server.py "$port"
+
+# rpc TEXT: posts the text as JSON.
+rpc() { ask "$url" -H 'Content-Type: application/json' --data-binary "$1"; }
+
+# call REST: posts a request of a method that there is not, with this beside it.
+call() { rpc "{$1, \"method\": \"conformance.no_such_method\"}"; }
+
+# same STATUS JSON [VECTOR…]: the last answer has this status and is this JSON, but for the texts of its errors.
+same() {
+  [[ $status == "$1" && $(bare <<< "$body") == "$(bare <<< "$2")" ]]
+  proven "$1, $2" "${@:3}"
+}
+bare() { jq -cS 'walk(if type == "object" then del(.message, .data) else . end)' 2>&1; }
+
+# silent STATUS [VECTOR…]: the last answer has this status and no body.
+silent() {
+  [[ $status == "$1" && -z $body ]]
+  proven "$1, no body" "${@:2}"
+}
+
+finding 'an empty text as id makes a notification'
+call '"jsonrpc": "2.0", "id": ""'
+silent 200 request/id-empty
+call '"jsonrpc": "2.0", "id": null'
+silent 200 request/id-null
+# The method runs all the same.
+body=$(/usr/bin/python3 -c '
+from jsonrpclib.SimpleJSONRPCServer import SimpleJSONRPCDispatcher
+server = SimpleJSONRPCDispatcher()
+server.register_function(lambda: print("done"), "tell")
+for id in ("\"\"", "null"):
+    print([server._marshaled_dispatch("{\"jsonrpc\": \"2.0\", \"id\": %s, \"method\": \"tell\"}" % id)])')
+echo "< ${body//$'\n'/ }"
+[[ ${body//$'\n'/ } == "done [''] done ['']" ]]
+proven 'the method runs, and the answer is empty'
+rpc '{"jsonrpc": "2.0", "id": 0, "method": "get_data"}' # the number 0 is an id
+same 200 '{"jsonrpc": "2.0", "id": 0, "result": ["hello", 5]}'
+
+finding 'NaN is read, and written'
+rpc '{"jsonrpc": "2.0", "method": "x", "id": NaN}'
+told 200 '"id": NaN,.*-32601' parse_error/not-a-number
+rpc '{"jsonrpc": "2.0", "id": 1, "method": "sum", "params": [NaN]}'
+told 200 '"result": NaN'
+
+finding 'what has an id and no jsonrpc is JSON-RPC 1.0'
+call '"id": "a", "params": {}'
+same 200 '{"id": "a", "result": null, "error": {"code": -32601}}' invalid_request/jsonrpc-missing
+call '"JSONRPC": "2.0", "id": "a"'
+same 200 '{"id": "a", "result": null, "error": {"code": -32601}}' invalid_request/jsonrpc-capitals
+rpc '{"id": 1, "method": "subtract", "params": {"minuend": 42, "subtrahend": 23}}' # 1.0 has lists alone
+same 200 '{"id": 1, "result": 19, "error": null}'
+rpc '{"id": 1, "method": "get_data"}' # and demands them
+same 200 '{"id": 1, "result": ["hello", 5], "error": null}'
+
+finding 'the value of jsonrpc is not read, nor the type of id'
+for each in one:'"1.0"' number:2 longer:'"2.0.0"' null:null; do
+  call "\"jsonrpc\": ${each#*:}, \"id\": \"a\""
+  same 200 '{"jsonrpc": "2.0", "id": "a", "error": {"code": -32601}}' "invalid_request/jsonrpc-${each%%:*}"
+done
+for each in object:'{}' list:'["a"]' boolean:true; do
+  call "\"jsonrpc\": \"2.0\", \"id\": ${each#*:}"
+  same 200 "{\"jsonrpc\": \"2.0\", \"id\": ${each#*:}, \"error\": {\"code\": -32601}}" "invalid_request/id-${each%%:*}"
+done
+rpc '{"jsonrpc": 2, "id": {}, "method": "get_data"}'
+same 200 '{"jsonrpc": "2.0", "id": {}, "result": ["hello", 5]}'
+
+# What the section says of messages, below its table.
+echo
+rpc '{"jsonrpc": "2.0", "note": "mine"'
+told 200 '-32700, "message": "Request .*mine.* invalid'
+rpc "{\"jsonrpc\": \"2.0\", \"id\": 1, \"method\": \"sum\", \"params\": [0.5, 1$(printf '0%.0s' {1..400})]}" # more than a float holds
+told 200 '-32603, "message": "Server error: File .*server\.py.*, line [0-9]+, in add_up \| OverflowError: int too large'
