@@ -6,7 +6,10 @@ Long because an application of Authlib writes its models, grants and endpoints i
 
 Debian packages python3-authlib and python3-flask-sqlalchemy; run with Debian's own interpreter.
 
-    /usr/bin/python3 server.py PORT
+    /usr/bin/python3 server.py PORT [bare]
+
+bare: without the two precautions that let the rest be asked. Requests are answered in threads, and registration is
+always told which grant and response types there are.
 """
 
 import json
@@ -48,6 +51,7 @@ except ImportError as missing:
 os.environ["AUTHLIB_INSECURE_TRANSPORT"] = "1"
 
 PORT = int(sys.argv[1])
+BARE = sys.argv[2:] == ["bare"]
 BASE = f"http://127.0.0.1:{PORT}"
 SCOPES = ["profile", "read", "admin"]
 VARS = json.loads(pathlib.Path(__file__).with_name("target.json").read_text())["vars"]
@@ -161,8 +165,11 @@ class Registration(ClientRegistrationEndpoint):
         return "anybody may register"
 
     def get_server_metadata(self):
-        # Not the lists of grant and response types: with them, who leaves his own out gets status 500.
-        return {name: METADATA[name] for name in ("scopes_supported", "token_endpoint_auth_methods_supported")}
+        # The lists of grant and response types only for who sends his own: with them, who leaves his out gets status 500.
+        sent = request.get_json()
+        kinds = [f"{name}_supported" for name in ("grant_types", "response_types") if BARE or name in sent]
+        names = ["scopes_supported", "token_endpoint_auth_methods_supported", *kinds]
+        return {name: METADATA[name] for name in names}
 
     def save_client(self, client_info, client_metadata, request):
         client = Client(**client_info)
@@ -224,16 +231,17 @@ def home():
 
 @app.route("/oauth/authorize", methods=["GET", "POST"])
 def authorize():
+    # "Login is required", says the documentation; its example project asks for it first.
     user = db.session.get(User, session.get("user", 0))
+    if user is None:
+        return redirect("/login?next=" + urllib.parse.quote(request.full_path))
     if request.method == "POST":
-        allowed = user is not None and request.form.get("confirm")
-        return server.create_authorization_response(grant_user=user if allowed else None)
+        return server.create_authorization_response(grant_user=user if request.form.get("confirm") else None)
     try:
         grant = server.get_consent_grant(end_user=user)
     except OAuth2Error as error:
+        # As create_authorization_response has it.
         return server.handle_error_response(server.create_oauth2_request(None), error)
-    if user is None:
-        return redirect("/login?next=" + urllib.parse.quote(request.full_path))
     scope = grant.client.get_allowed_scope(grant.request.scope)
     return render_template_string(CONSENT, client=grant.client, scope=scope)
 
@@ -316,4 +324,4 @@ def register_known():
 with app.app_context():
     register_known()
 # One request at a time: written as documented, the steps of a grant are not one, and a race would be won by chance.
-app.run("127.0.0.1", PORT, threaded=False)
+app.run("127.0.0.1", PORT, threaded=BARE)
