@@ -1,0 +1,205 @@
+# Findings of RESULTS.md in JSON::RPC, by hand. See ../by_hand.sh. Debian package libjson-rpc-perl, which brings plackup.
+#
+#     bash conformance/targets/libjson-rpc-perl/by_hand.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../by_hand.sh"
+port=$(free_port)
+url="http://127.0.0.1:$port/"
+serve "$url" plackup --host 127.0.0.1 --port "$port" --env deployment app.psgi
+
+# rpc TEXT: posts the text as JSON.
+rpc() { ask "$url" -H 'Content-Type: application/json' --data-binary "$1"; }
+
+# call REST: posts a request of a method that there is not, with this beside it.
+call() { rpc "{$1, \"method\": \"conformance.no_such_method\"}"; }
+
+# same STATUS JSON [VECTOR…]: the last answer has this status and is this JSON, but for the texts of its errors.
+same() {
+  [[ $status == "$1" && $(bare <<< "$body") == "$(bare <<< "$2")" ]]
+  proven "$1, $2" "${@:3}"
+}
+bare() { jq -cS 'walk(if type == "object" then del(.message, .data) else . end)' 2>&1; }
+
+# refused CODE [VECTOR…]: the last answer is an error of this code alone, with neither jsonrpc nor id.
+refused() { same 200 "{\"error\": {\"code\": $1}}" "${@:2}"; }
+
+# silent STATUS [VECTOR…]: the last answer has this status and no body.
+silent() {
+  [[ $status == "$1" && -z $body ]]
+  proven "$1, no body" "${@:2}"
+}
+
+finding 'errors that the library finds have neither jsonrpc nor id'
+while read -r vector id; do
+  call "\"jsonrpc\": \"2.0\", \"id\": $id"
+  refused -32601 "request/$vector"
+done << 'END'
+id-text "a-7"
+id-number 7
+id-zero 0
+id-negative -3
+id-empty ""
+id-digits "12"
+id-unicode "é—☃"
+id-large 9007199254740991
+id-fraction 1.5
+id-null null
+END
+while read -r vector params; do
+  call "\"jsonrpc\": \"2.0\", \"id\": \"a\", \"params\": $params"
+  refused -32601 "$vector"
+done << 'END'
+request/unknown-method {}
+request/unknown-method-positions []
+invalid_request/params-text "bar"
+invalid_request/params-number 1
+invalid_request/params-boolean false
+invalid_request/params-null null
+END
+while read -r vector method; do
+  rpc "{\"jsonrpc\": \"2.0\", \"id\": \"a\", \"method\": $method}"
+  refused -32601 "$vector"
+done << 'END'
+request/method-empty ""
+request/method-constructor "constructor"
+request/method-proto "__proto__"
+request/method-tostring "toString"
+request/method-hasownproperty "hasOwnProperty"
+request/method-reserved "rpc.conformance_no_such_extension"
+examples/method-in-capitals "SUBTRACT"
+examples/unknown-method "foobar"
+END
+for id in a b; do
+  call "\"jsonrpc\": \"2.0\", \"id\": \"$id\""
+  refused -32601 request/two-one-after-another
+done
+# After a notification, which is silent as it should be, and after a refusal.
+while read -r vector answer text; do
+  rpc "$text"
+  if [[ $answer == 204 ]]; then silent 204; else refused "$answer"; fi
+  call '"jsonrpc": "2.0", "id": "after"'
+  refused -32601 "$vector"
+done << 'END'
+notification/unknown 204 {"jsonrpc": "2.0", "method": "conformance.no_such_method"}
+notification/by-name 204 {"jsonrpc": "2.0", "method": "conformance.no_such_method", "params": {"a": 1}}
+notification/by-position 204 {"jsonrpc": "2.0", "method": "conformance.no_such_method", "params": [1, 2]}
+notification/reserved 204 {"jsonrpc": "2.0", "method": "rpc.conformance_no_such_extension"}
+notification/wrong-parameters 204 {"jsonrpc": "2.0", "method": "subtract", "params": ["a", {}]}
+batch/notifications-alone 204 [{"jsonrpc": "2.0", "method": "conformance.no_such_method"}, {"jsonrpc": "2.0", "method": "conformance.no_such_method", "params": []}]
+invalid_request/server-goes-on -32601 {"jsonrpc": "2.0", "method": 1, "id": "a"}
+parse_error/server-goes-on -32700 {"jsonrpc": "2.0",
+END
+for params in '' ', "params": []' ', "params": {}'; do
+  call "\"jsonrpc\": \"2.0\"$params"
+  silent 204
+done
+call '"jsonrpc": "2.0", "id": "after"'
+refused -32601 notification/several
+while read -r vector text; do
+  rpc "$text"
+  refused -32700 "$vector"
+done << 'END'
+parse_error/cut {"jsonrpc": "2.0", "method": "x", "id": 1
+parse_error/bare-word {"jsonrpc": "2.0", "method": foo, "id": 1}
+parse_error/single-quotes {'jsonrpc': '2.0', 'method': 'x', 'id': 1}
+parse_error/trailing-comma {"jsonrpc": "2.0", "method": "x", "id": 1,}
+parse_error/comment {"jsonrpc": "2.0", /* c */ "method": "x", "id": 1}
+parse_error/two-values {"jsonrpc": "2.0", "method": "x", "id": 1} {"jsonrpc": "2.0", "method": "x", "id": 2}
+parse_error/not-a-number {"jsonrpc": "2.0", "method": "x", "id": NaN}
+parse_error/bad-escape {"jsonrpc": "2.0", "method": "\x41", "id": 1}
+parse_error/leading-zero {"jsonrpc": "2.0", "method": "x", "id": 01}
+batch/not-json [{"jsonrpc": "2.0", "method": "x", "id": 1}, {"jsonrpc"
+examples/parse-error {"jsonrpc": "2.0", "method": "foobar, "params": "bar", "baz]
+examples/batch-not-json [{"jsonrpc": "2.0", "method": "sum", "params": [1,2,4], "id": "1"},{"jsonrpc": "2.0", "method"]
+END
+rpc '[]'
+refused -32600 batch/empty examples/batch-empty
+for each in number:1 text:'"1"' true:true; do
+  rpc "${each#*:}"
+  refused -32600 "invalid_request/${each%%:*}"
+  told 200 'HASH ref.* at .*/JSON/RPC/Parser\.pm line [0-9]+' # the message tells the library's file
+done
+nothing='{"error": {"code": -32601}}'
+one='{"jsonrpc": "2.0", "id": "a", "method": "conformance.no_such_method"}'
+rpc "[$one]"
+same 200 "[$nothing]" batch/one-request
+rpc "[$one, ${one/\"a\"/\"b\"}]"
+same 200 "[$nothing, $nothing]" batch/two-requests # which is whose?
+rpc "[$one, $one]"
+same 200 "[$nothing, $nothing]" batch/same-id-twice
+rpc "[$one, {\"jsonrpc\": \"2.0\", \"method\": \"conformance.no_such_method\"}]"
+same 200 "[$nothing]" batch/request-and-notification
+rpc '{"jsonrpc": "2.0", "id": 1, "method": "subtract", "params": [42, 23]}' # what a method gives has both
+same 200 '{"jsonrpc": "2.0", "id": 1, "result": 19}'
+
+finding 'what a handler dies of is -32603'
+while read -r vector params; do
+  rpc "{\"jsonrpc\": \"2.0\", \"id\": 1, \"method\": \"subtract\"$params}"
+  same 200 '{"jsonrpc": "2.0", "id": 1, "error": {"code": -32603}}' "examples/$vector"
+done << 'END'
+wrong-parameters , "params": ["a", {}]
+names-in-capitals , "params": {"MINUEND": 42, "SUBTRAHEND": 23}
+name-missing , "params": {"minuend": 42}
+parameters-left-out
+END
+
+finding 'one value of a batch that is no object spoils it'
+rpc '[1]'
+refused -32602 batch/one-number examples/batch-of-one-number
+rpc '[1, 2, 3]'
+refused -32602 batch/three-numbers examples/batch-of-numbers
+rpc "[[$one]]"
+refused -32602 batch/inner-array
+rpc '[null]'
+refused -32602 batch/null-value
+rpc '[{"jsonrpc": "2.0", "id": 1, "method": "get_data"}, 1]' # the request beside it has no answer
+refused -32602
+
+finding 'no method is -32601'
+for each in method-missing:'{"jsonrpc": "2.0", "id": "a", "params": {}}' \
+  method-null:'{"jsonrpc": "2.0", "id": "a", "method": null}' \
+  method-capitals:'{"jsonrpc": "2.0", "id": "a", "Method": "conformance.no_such_method"}' empty-object:'{}' null:null; do
+  rpc "${each#*:}"
+  refused -32601 "invalid_request/${each%%:*}"
+done
+rpc "[{\"foo\": \"boo\"}, $one]"
+same 200 "[$nothing, $nothing]" batch/bad-beside-good
+rpc '[{"jsonrpc": "2.0", "id": "1", "method": "sum", "params": [1, 2, 4]},
+  {"jsonrpc": "2.0", "method": "notify_hello", "params": [7]},
+  {"jsonrpc": "2.0", "id": "2", "method": "subtract", "params": [42, 23]},
+  {"foo": "boo"},
+  {"jsonrpc": "2.0", "id": "5", "method": "foobar", "params": {"name": "myself"}},
+  {"jsonrpc": "2.0", "id": "9", "method": "get_data"}]'
+same 200 "[{\"jsonrpc\": \"2.0\", \"id\": \"1\", \"result\": 7}, {\"jsonrpc\": \"2.0\", \"id\": \"2\", \"result\": 19}, \
+$nothing, $nothing, {\"jsonrpc\": \"2.0\", \"id\": \"9\", \"result\": [\"hello\", 5]}]" examples/batch-mixed
+
+finding 'jsonrpc and the type of params are not read'
+call '"id": "a", "params": {}'
+refused -32601 invalid_request/jsonrpc-missing
+for each in one:'"1.0"' number:2 longer:'"2.0.0"' null:null; do
+  call "\"jsonrpc\": ${each#*:}, \"id\": \"a\""
+  refused -32601 "invalid_request/jsonrpc-${each%%:*}"
+done
+call '"JSONRPC": "2.0", "id": "a"'
+refused -32601 invalid_request/jsonrpc-capitals
+for each in text:'"bar"' number:7 boolean:false; do
+  rpc "{\"jsonrpc\": \"2.0\", \"id\": \"a\", \"method\": \"get_data\", \"params\": ${each#*:}}"
+  same 200 '{"jsonrpc": "2.0", "id": "a", "result": ["hello", 5]}' "examples/params-${each%%:*}"
+done
+rpc '{"jsonrpc": "2.0", "id": 1, "method": "subtract", "params": "bar"}' # the handler gets the text
+told 200 '-32603.*at .*app\.psgi line [0-9]+|at .*app\.psgi line [0-9]+.*-32603'
+
+finding 'the types of method and id are not read'
+rpc '{"jsonrpc": "2.0", "method": 1, "params": "bar"}'
+silent 204 examples/invalid-request
+rpc '{"jsonrpc": "2.0", "id": "a", "method": 1}'
+refused -32601 invalid_request/method-number
+rpc '{"jsonrpc": "2.0", "id": "a", "method": ["conformance.no_such_method"]}'
+told 500 'Internal Server Error' invalid_request/method-list # of plackup: the router died
+rpc '{"jsonrpc": "2.0", "id": "a", "method": {"PATH_INFO": "get_data"}}' # the router takes it for a request of PSGI
+same 200 '{"jsonrpc": "2.0", "id": "a", "result": ["hello", 5]}'
+for each in object:'{}' list:'["a"]' boolean:true; do
+  call "\"jsonrpc\": \"2.0\", \"id\": ${each#*:}"
+  refused -32601 "invalid_request/id-${each%%:*}"
+done
+rpc '{"jsonrpc": "2.0", "id": {}, "method": "get_data"}'
+same 200 '{"jsonrpc": "2.0", "id": {}, "result": ["hello", 5]}'
