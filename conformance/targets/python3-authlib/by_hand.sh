@@ -6,7 +6,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/../by_hand.sh"
 start() { # start [bare]: a new server, and alice signed in to it
   port=$(free_port)
   base=http://127.0.0.1:$port
-  serve "$base/" /usr/bin/python3 server.py "$port" "$@"
+  serve "$base/" env TMPDIR="$work" /usr/bin/python3 server.py "$port" "$@"
   ask "$base/login" -c "$work/cookies" -d username=alice -d password=wonderland > /dev/null
 }
 
