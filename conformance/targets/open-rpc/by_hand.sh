@@ -1,0 +1,187 @@
+# Findings of RESULTS.md in @open-rpc/server-js, by hand. See ../by_hand.sh.
+#
+#     npm ci --prefix conformance/targets/open-rpc
+#     bash conformance/targets/open-rpc/by_hand.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../by_hand.sh"
+port=$(free_port)
+url="http://127.0.0.1:$port/"
+
+# rpc TEXT [option of curl…]: posts the text as JSON.
+rpc() { ask "$url" -H 'Content-Type: application/json' --data-binary "$1" "${@:2}"; }
+
+# call REST: posts a request of a method that there is not, with this beside it.
+call() { rpc "{$1, \"method\": \"conformance.no_such_method\"}"; }
+
+# same STATUS JSON [VECTOR…]: the last answer has this status and is this JSON, but for the texts of its errors.
+same() {
+  [[ $status == "$1" && $(bare <<< "$body") == "$(bare <<< "$2")" ]]
+  proven "$1, $2" "${@:3}"
+}
+bare() { jq -cS 'walk(if type == "object" then del(.message, .data) else . end)' 2>&1; }
+
+# as_documented: the package as its README shows it, but on loopback alone; nothing beside it handles what it rejects.
+as_documented() {
+  serve "$url" node --input-type=module -e '
+    import { parseOpenRPCDocument } from "@open-rpc/schema-utils-js";
+    import openRpc from "@open-rpc/server-js";
+    const numbers = ["a", "b"].map((name) => ({ name, schema: { type: "integer" } }));
+    const openrpcDocument = await parseOpenRPCDocument({
+      openrpc: "1.0.0",
+      info: { title: "node-json-rpc-server example", version: "1.0.0" },
+      methods: [{ name: "addition", params: numbers, result: { name: "c", schema: { type: "integer" } } }],
+    });
+    const server = new openRpc.Server({
+      openrpcDocument,
+      transportConfigs: [{ type: "HTTPTransport", options: { port: 0, middleware: [] } }],
+      methodMapping: { addition: (a, b) => a + b },
+    });
+    server.transports[0].server.listen(Number(process.argv[1]), "127.0.0.1");
+  ' "$port"
+}
+
+# ended WORDS [VECTOR…]: the connection was closed without a word, and the process has ended with code 1 for this error.
+ended() {
+  [[ $body == 'curl ended with 52'* ]]
+  proven 'closed without a word' "${@:2}"
+  wait "$server"
+  [[ $? == 1 ]] && grep --quiet --fixed-strings "$1" "$work/server.log"
+  proven "the process has ended with code 1: $1"
+}
+
+finding 'some requests end the process'
+as_documented
+rpc '{"jsonrpc": "2.0", "id": 1, "method": "addition", "params": [42, 23]}'
+same 200 '{"jsonrpc": "2.0", "id": 1, "result": 65}'
+rpc '{"jsonrpc": "2.0", "id": 1, "method": "addition"}' # neither parameter is required by the document
+ended "Cannot read properties of undefined (reading '0')" examples/parameters-left-out
+as_documented
+rpc '{"jsonrpc": "2.0", "id": 1, "method": "addition", "params": null}'
+ended "Cannot read properties of null (reading '0')"
+as_documented
+rpc '[null]'
+ended "of 'object null' as it is null" batch/null-value
+stop_server
+
+serve "$url" node server.mjs "$port"
+# With a listener for what nobody handles, as server.mjs has one, the request hangs instead.
+rpc '{"jsonrpc": "2.0", "id": 1, "method": "subtract"}' --max-time 5
+told 000 'curl ended with 28'
+
+finding 'notifications are answered'
+result='{"jsonrpc": "2.0", "result": null}'
+unknown='{"jsonrpc": "2.0", "error": {"code": -32601}}'
+refused='{"jsonrpc": "2.0", "error": {"code": -32602}}'
+while read -r vector answer text; do
+  rpc "$text"
+  same 200 "${!answer}" "$vector"
+done << 'END'
+notification/unknown unknown {"jsonrpc": "2.0", "method": "conformance.no_such_method"}
+notification/by-name unknown {"jsonrpc": "2.0", "method": "conformance.no_such_method", "params": {"a": 1}}
+notification/by-position unknown {"jsonrpc": "2.0", "method": "conformance.no_such_method", "params": [1, 2]}
+notification/reserved unknown {"jsonrpc": "2.0", "method": "rpc.conformance_no_such_extension"}
+notification/several unknown {"jsonrpc": "2.0", "method": "conformance.no_such_method"}
+notification/several unknown {"jsonrpc": "2.0", "method": "conformance.no_such_method", "params": []}
+notification/several unknown {"jsonrpc": "2.0", "method": "conformance.no_such_method", "params": {}}
+notification/wrong-parameters refused {"jsonrpc": "2.0", "method": "subtract", "params": ["a", {}]}
+examples/update-notification result {"jsonrpc": "2.0", "method": "update", "params": [1, 2, 3, 4, 5]}
+examples/unknown-notification unknown {"jsonrpc": "2.0", "method": "foobar"}
+examples/failing-notification refused {"jsonrpc": "2.0", "method": "subtract", "params": {"a": 1}}
+END
+one='{"jsonrpc": "2.0", "id": "a", "method": "conformance.no_such_method"}'
+one_unknown='{"jsonrpc": "2.0", "id": "a", "error": {"code": -32601}}'
+rpc "[$one, {\"jsonrpc\": \"2.0\", \"method\": \"conformance.no_such_method\"}]"
+same 200 "[$one_unknown, $unknown]" batch/request-and-notification
+rpc '[{"jsonrpc": "2.0", "method": "conformance.no_such_method"},
+  {"jsonrpc": "2.0", "method": "conformance.no_such_method", "params": []}]'
+same 200 "[$unknown, $unknown]" batch/notifications-alone
+rpc '[{"jsonrpc": "2.0", "method": "notify_sum", "params": [1, 2, 4]},
+  {"jsonrpc": "2.0", "method": "notify_hello", "params": [7]}]'
+same 200 "[$result, $result]" examples/batch-of-notifications
+rpc '[{"jsonrpc": "2.0", "method": "foobar"}, {"jsonrpc": "2.0", "method": "subtract", "params": {"a": 1}}]'
+same 200 "[$unknown, $refused]" examples/notifications-that-fail-in-a-batch
+rpc '[{"jsonrpc": "2.0", "id": "1", "method": "sum", "params": [1, 2, 4]},
+  {"jsonrpc": "2.0", "method": "notify_hello", "params": [7]},
+  {"jsonrpc": "2.0", "id": "2", "method": "subtract", "params": [42, 23]},
+  {"foo": "boo"},
+  {"jsonrpc": "2.0", "id": "5", "method": "foobar", "params": {"name": "myself"}},
+  {"jsonrpc": "2.0", "id": "9", "method": "get_data"}]'
+same 200 "[{\"jsonrpc\": \"2.0\", \"id\": \"1\", \"result\": 7}, $result, \
+{\"jsonrpc\": \"2.0\", \"id\": \"2\", \"result\": 19}, $unknown, \
+{\"jsonrpc\": \"2.0\", \"id\": \"5\", \"error\": {\"code\": -32601}}, \
+{\"jsonrpc\": \"2.0\", \"id\": \"9\", \"result\": [\"hello\", 5]}]" examples/batch-mixed
+
+finding 'what is not JSON is answered with HTML'
+while read -r vector text; do
+  rpc "$text"
+  [[ $status == 400 && ${head,,} =~ 'content-type: text/html' && $body =~ '<pre>SyntaxError: ' ]]
+  proven '400, a page with SyntaxError' "$vector"
+done << 'END'
+parse_error/cut {"jsonrpc": "2.0", "method": "x", "id": 1
+parse_error/bare-word {"jsonrpc": "2.0", "method": foo, "id": 1}
+parse_error/single-quotes {'jsonrpc': '2.0', 'method': 'x', 'id': 1}
+parse_error/trailing-comma {"jsonrpc": "2.0", "method": "x", "id": 1,}
+parse_error/comment {"jsonrpc": "2.0", /* c */ "method": "x", "id": 1}
+parse_error/two-values {"jsonrpc": "2.0", "method": "x", "id": 1} {"jsonrpc": "2.0", "method": "x", "id": 2}
+parse_error/not-a-number {"jsonrpc": "2.0", "method": "x", "id": NaN}
+parse_error/bad-escape {"jsonrpc": "2.0", "method": "\x41", "id": 1}
+parse_error/leading-zero {"jsonrpc": "2.0", "method": "x", "id": 01}
+batch/not-json [{"jsonrpc": "2.0", "method": "x", "id": 1}, {"jsonrpc"
+examples/parse-error {"jsonrpc": "2.0", "method": "foobar, "params": "bar", "baz]
+examples/batch-not-json [{"jsonrpc": "2.0", "method": "sum", "params": [1,2,4], "id": "1"},{"jsonrpc": "2.0", "method"]
+invalid_request/number 1
+invalid_request/text "1"
+invalid_request/null null
+invalid_request/true true
+END
+told 400 'node_modules/body-parser/' # paths of the server's files
+
+finding 'what is no request is an unknown method'
+for each in missing:'"params": {}' number:'"method": 1' null:'"method": null' \
+  list:'"method": ["conformance.no_such_method"]' capitals:'"Method": "conformance.no_such_method"'; do
+  rpc "{\"jsonrpc\": \"2.0\", \"id\": \"a\", ${each#*:}}"
+  same 200 "$one_unknown" "invalid_request/method-${each%%:*}"
+done
+rpc '{}'
+same 200 "$unknown" invalid_request/empty-object
+rpc '{"jsonrpc": "2.0", "method": 1, "params": "bar"}'
+same 200 "$unknown" examples/invalid-request
+rpc '[1]'
+same 200 "[$unknown]" batch/one-number examples/batch-of-one-number
+rpc '[1, 2, 3]'
+same 200 "[$unknown, $unknown, $unknown]" batch/three-numbers examples/batch-of-numbers
+rpc "[[$one]]"
+same 200 "[$unknown]" batch/inner-array
+rpc "[{\"foo\": \"boo\"}, $one]"
+same 200 "[$unknown, $one_unknown]" batch/bad-beside-good
+rpc '{"jsonrpc": "2.0", "id": 1, "method": ["get_data"]}' # a list of one name calls it
+same 200 '{"jsonrpc": "2.0", "id": 1, "result": ["hello", 5]}'
+
+finding 'an empty batch has an empty list'
+rpc '[]'
+same 200 '[]' batch/empty examples/batch-empty
+
+finding 'jsonrpc, id and params are not read'
+call '"id": "a", "params": {}'
+same 200 "$one_unknown" invalid_request/jsonrpc-missing
+for each in one:'"1.0"' number:2 longer:'"2.0.0"' null:null; do
+  call "\"jsonrpc\": ${each#*:}, \"id\": \"a\""
+  same 200 "$one_unknown" "invalid_request/jsonrpc-${each%%:*}"
+done
+call '"JSONRPC": "2.0", "id": "a"'
+same 200 "$one_unknown" invalid_request/jsonrpc-capitals
+for each in object:'{}' list:'["a"]' boolean:true; do
+  call "\"jsonrpc\": \"2.0\", \"id\": ${each#*:}"
+  same 200 "{\"jsonrpc\": \"2.0\", \"id\": ${each#*:}, \"error\": {\"code\": -32601}}" "invalid_request/id-${each%%:*}"
+done
+for each in text:'"bar"' number:7 boolean:false; do
+  rpc "{\"jsonrpc\": \"2.0\", \"id\": \"a\", \"method\": \"get_data\", \"params\": ${each#*:}}"
+  same 200 '{"jsonrpc": "2.0", "id": "a", "result": ["hello", 5]}' "examples/params-${each%%:*}"
+done
+rpc '{"jsonrpc": "2.0", "id": 1, "method": "subtract", "params": "bar"}'
+told 200 '-32602.*"receievedParam":"b"' # a letter of it; written so by the library
+told 200 '[Aa]ccess-[Cc]ontrol-[Aa]llow-[Oo]rigin: \*' # as the section says below its table
+
+stop_server
+NODE_ENV=production serve "$url" node server.mjs "$port"
+rpc 1
+told 400 '<pre>Bad Request</pre>' # without the error and its paths
