@@ -108,7 +108,8 @@ def register():
             "scope": ["read", "write"],
         }
         if secret is not None:
-            client |= {"client_secret": secret, "token_endpoint_auth_method": ["client_secret_basic"]}
+            methods = ["client_secret_basic", "client_secret_post"]  # both, as its discovery document says
+            client |= {"client_secret": secret, "token_endpoint_auth_method": methods}
         call("client/", client)
     key = os.path.join(folder, "key.pem")
     openssl("genrsa", "-out", key, "2048")
