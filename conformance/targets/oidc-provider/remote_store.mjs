@@ -6,6 +6,7 @@
  * @module
  */
 import { setTimeout } from "node:timers/promises";
+import { errors } from "oidc-provider";
 
 const MILLISECONDS = 10;
 const store = new Map();
@@ -60,5 +61,15 @@ export class RemoteStore {
 
   #key(id) {
     return `${this.model}:${id}`;
+  }
+}
+
+/** The same, but that its `consume` refuses what is marked already: the way that is open to whoever writes an adapter. */
+export class OneUseStore extends RemoteStore {
+  async consume(id) {
+    await setTimeout(MILLISECONDS);
+    const stored = store.get(`${this.model}:${id}`);
+    if (stored.consumed) throw new errors.InvalidGrant("used already");
+    stored.consumed = Math.floor(Date.now() / 1000);
   }
 }

@@ -3,7 +3,7 @@
  * clients from `target.json`, the grants and endpoints that are off by default switched on. Policies are as they come but
  * those that say otherwise below.
  *
- *   node server.mjs PORT [--remote-store | --dpop-nonces]
+ *   node server.mjs PORT [--remote-store | --one-use-store | --dpop-nonces]
  *
  * @module
  */
@@ -13,7 +13,7 @@ import { createServer } from "node:http";
 import process from "node:process";
 import { moveClock } from "../moved_clock.mjs";
 import { errors, Provider } from "oidc-provider";
-import { RemoteStore } from "./remote_store.mjs";
+import { OneUseStore, RemoteStore } from "./remote_store.mjs";
 
 const [port, variant] = process.argv.slice(2);
 const issuer = `http://127.0.0.1:${port}`;
@@ -47,6 +47,7 @@ const MORE = {
 
 const provider = new Provider(issuer, {
   ...(variant === "--remote-store" && { adapter: RemoteStore }),
+  ...(variant === "--one-use-store" && { adapter: OneUseStore }),
   clients: Object.entries(vars.clients).map(toMetadata),
   scopes: ["openid", "offline_access", "profile", "admin"],
   claims: { openid: ["sub"], profile: ["name"] },
