@@ -66,9 +66,12 @@ export function createSseHandlers(
     const sent = new Set<string>();
     const take = (): void => {
       taking = taking.then(async () => {
+        let first: string | undefined;
         for (;;) {
           const page = await store.list<string>(queueKey(session), { limit: PAGE });
-          if (page.length === 0) return;
+          // What was removed and is still there would be so again at once.
+          if (page.length === 0 || page[0]!.key.join() === first) return;
+          first = page[0]!.key.join();
           for (const { key, value } of page) {
             if (!sent.has(key.join())) stream.send(value, { event: "message" });
             sent.add(key.join());

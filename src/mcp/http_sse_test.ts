@@ -1,6 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { memoryStore } from "../store/memory.ts";
+import { withoutRemoving } from "../store/test_without_removing.ts";
 import { resource, tool } from "./definition.ts";
 import { createSseHandlers } from "./http_sse.ts";
 import type { ToolServer } from "./service.ts";
@@ -167,6 +168,19 @@ test("other methods are 405; without the option there is nothing", async () => {
   assert.is(get.status, 405);
   const { server } = newServer();
   assert.is((await server.fetch(new Request("http://127.0.0.1:8787/mcp/sse"))).status, 404);
+});
+
+test("a store that says so and removes nothing does not have messages sent over and over", async () => {
+  const store = withoutRemoving(memoryStore());
+  const { server } = newServer({ store, definitions, sse: createSseHandlers });
+  const { events, path } = await open(server);
+  const seen: unknown[] = [];
+  for (const id of [1, 2]) {
+    assert.is((await post(server, path, { ...hello("2024-11-05"), id })).status, 202);
+    while (seen.at(-1) !== id) seen.push((await events.message()).id);
+  }
+  assert.ok(seen.length <= 4, seen.join());
+  await events.cancel();
 });
 
 test.run();

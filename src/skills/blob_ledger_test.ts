@@ -1,6 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { memoryStore } from "../store/memory.ts";
+import { withoutRemoving } from "../store/test_without_removing.ts";
 import { type Store, StoreUnavailableError } from "../store/store.ts";
 import { createLedger, type Ledger } from "./blob_ledger.ts";
 import { type BlobStore, readAll, storeBlobs } from "./blob_store.ts";
@@ -425,5 +426,13 @@ for (const size of [0, 1, 512 * 1024 - 1, 512 * 1024, 512 * 1024 + 1, 2_000_000]
     await shelf.remove("store/x/1");
   });
 }
+
+test("the store as a shelf: removing ends, also on a store that says so and removes nothing", async () => {
+  const store = memoryStore();
+  const shelf = storeBlobs(withoutRemoving(store));
+  await shelf.put("store/x/1", new Uint8Array(3_000_000), 3_000_000, "");
+  await shelf.remove("store/x/1");
+  assert.is((await store.list(["blob_data"])).length, 6);
+});
 
 test.run();

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { Entry, Put, Store } from "../store/store.ts";
+import type { Entry, Key, Put, Store } from "../store/store.ts";
 
 export interface BlobStore {
   /** What names on this shelf begin with: letters and digits. */
@@ -61,10 +61,13 @@ export function storeBlobs(store: Store): BlobStore {
       });
     },
     async remove(name) {
+      let after: Key | undefined;
       for (;;) {
-        const some = await store.list(["blob_data", name], { limit: 4 });
+        // On from there, so that this ends on a store that lags, too.
+        const some = await store.list(["blob_data", name], { after, limit: 4 });
         if (some.length === 0) return;
         await store.commit({ remove: some.map(({ key }) => key) });
+        after = some.at(-1)!.key;
       }
     },
   };
