@@ -110,7 +110,7 @@ export const JWTS: readonly Mutant[] = [
     name: "oauth/jwt-unsigned-taken",
     fault: "Takes access tokens without a signature",
     wrap: opening((header) => header["alg"] === "none"),
-    breaks: [...tokens("unsigned"), "oauth/bearer/self-made"],
+    breaks: [...tokens("unsigned"), "oauth/bearer/self-made-unsigned"],
   },
   {
     name: "oauth/jwt-any-key",
@@ -129,7 +129,7 @@ export const JWTS: readonly Mutant[] = [
     fault: "Believes the key that a token brings",
     wrap: opening((header) => "jwk" in header),
     breaks: tokens("brings-its-key"),
-    mayBreak: { "it brings a key, and no signature": ["oauth/bearer/self-made"] },
+    mayBreak: { "it brings its key": ["oauth/bearer/self-made"] },
   },
   {
     name: "oauth/jwt-key-as-secret",

@@ -105,7 +105,7 @@ export const TOKEN_ENDPOINT: readonly Mutant[] = [
       if (!isOther) return await next(request);
       return Response.json({ error: "invalid_request" }, { status: 400 });
     }),
-    breaks: names("media-type-with-charset"),
+    breaks: names("media-type-with-charset", "media-type-in-capitals"),
   },
   {
     name: "oauth/token-unknown-refused",
