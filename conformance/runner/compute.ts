@@ -7,7 +7,7 @@
 import { fromBase64url, sha256, toBase64, toBase64url, toHex, toText, utf8 } from "./bytes.ts";
 import { type KeyPair, makeKey, signJws } from "./jws.ts";
 import { KitError } from "./outcome.ts";
-import { fill, toText as toPlain, type Variables } from "./template.ts";
+import { fill, has, lookUp, toText as toPlain, type Variables } from "./template.ts";
 import { isMembers, type Members } from "./vector_file.ts";
 
 export interface Surroundings {
@@ -20,11 +20,14 @@ export interface Surroundings {
 interface Asked extends Surroundings {
   /** The variable that is computed. */
   readonly name: string;
+  readonly variables: Variables;
 }
 
 const OPERATIONS: Readonly<Record<string, (operand: never, asked: Asked) => unknown>> = {
   value: (operand: unknown) => operand,
   merge: (operand: readonly unknown[]) => merge(operand),
+  known: ([path, otherwise]: [string, unknown], { variables }) =>
+    has(path, variables) ? lookUp(path, variables) : otherwise,
   random: (length: number, asked) => randomText(length, asked),
   uuid: async (_: unknown, asked) => {
     const bytes = (await sha256(utf8(`${asked.seed}/${asked.name}/uuid`))).subarray(0, 16);
@@ -95,7 +98,11 @@ async function computeOne(
     );
   }
   try {
-    return await OPERATIONS[operation]!(fill(operand, variables) as never, { ...surroundings, name });
+    return await OPERATIONS[operation]!(fill(operand, variables) as never, {
+      ...surroundings,
+      name,
+      variables,
+    });
   } catch (error) {
     if (error instanceof KitError) throw error;
     throw new KitError(`Cannot compute "${name}" by "${operation}": ${(error as Error).message}`, {

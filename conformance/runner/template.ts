@@ -13,13 +13,22 @@ const PART = /\{\{([^{}]+)\}\}/g;
 
 /** The variable at a path of members and positions. @throws {KitError} when there is none */
 export function lookUp(path: string, variables: Variables): unknown {
+  const value = find(path, variables);
+  if (value === undefined) throw new KitError(`Cannot fill "{{${path}}}": there is no variable of this name`);
+  return value;
+}
+
+/** Whether there is a variable at a path, were it `null`. */
+export function has(path: string, variables: Variables): boolean {
+  return find(path, variables) !== undefined;
+}
+
+function find(path: string, variables: Variables): unknown {
   let value: unknown = variables;
   for (const step of path.trim().split(".")) {
     const next = Array.isArray(value) || isMembers(value) ? (value as Variables) : undefined;
     const isThere = next && Object.hasOwn(next, step) && !(Array.isArray(next) && step === "length");
-    if (!isThere || next[step] === undefined) {
-      throw new KitError(`Cannot fill "{{${path}}}": there is no variable of this name`);
-    }
+    if (!isThere) return undefined;
     value = next[step];
   }
   return value;
