@@ -7,8 +7,10 @@
 import { urlencode } from "./compute.ts";
 import { isMembers } from "./vector_file.ts";
 
-const NAMES = "code|device_code|user_code|api_key|apikey|ticket|transaction|pin|otp|session|session_id|sid|" +
-  "[\\w-]*(?:token|secret|password|passwd|verifier|assertion|csrf|xsrf|nonce_key)";
+// MCP's progress token is chosen to be seen: it says which request a notification is about.
+const NAMES =
+  "(?!progress_?token\\b)(?:code|device_code|user_code|api_key|apikey|ticket|transaction|pin|otp|" +
+  "session|session_id|sid|[\\w-]*(?:token|secret|password|passwd|verifier|assertion|csrf|xsrf|nonce_key))";
 /** Of what stands in a place of secrets. */
 const SHORTEST = 6;
 /** Of what a target says is one. */
@@ -23,9 +25,17 @@ const PLACES: readonly RegExp[] = [
   /^cookie: *(.+)$/gim,
   /^set-cookie: *[^=;\n]+=([^;\n]+)/gim,
   new RegExp(`name="?(?:${NAMES})"?\\s+value="?([^"\\s>]+)`, "gi"),
-  /:\/\/([^/@\s"']+)@/g,
+  // The user name of an address alone is none, unless it looks like a token; what is behind a colon is a password.
+  /:\/\/([^/@\s"':?#\\]*:[^/@\s"']+)@/g,
+  /:\/\/[^/@\s"':?#\\]*:([^/@\s"']+)@/g,
+  /:\/\/([\w~+=%-]{16,})(?::[^/@\s"']*)?@/g,
   /--?[\w-]*(?:key|token|secret|password)[= ]([^\s"']+)/gi,
 ];
+
+/** Words, codes of errors, hosts: masked where a secret stands, but they are said elsewhere for other reasons. */
+const PLAIN = /^(?:[a-z]{1,16}(?:_[a-z]{1,16})*|\d{1,3}(?:\.\d{1,3}){3}(?::\d{1,5})?|[a-z\d.-]+\.example)$/;
+/** Names and marks of what people choose or type: that may be a word. */
+const CHOSEN = /passw|secret|key|user_code|pin\b|otp\b|:\/\/.*:/i;
 
 /** A masker for one vector. */
 export function maskerFor(variables: unknown): (text: string) => string {
@@ -43,28 +53,51 @@ export function maskerFor(variables: unknown): (text: string) => string {
     ];
     for (const form of forms) learn(form, SHORTEST_SAID);
   }
+  const labelOf = (secret: string): string => {
+    const label = labels.get(secret) ?? `‹secret ${labels.size + 1}›`;
+    labels.set(secret, label);
+    return label;
+  };
   return (text) => {
     for (const place of PLACES) {
-      for (const [whole, secret] of text.matchAll(place)) {
-        if (/^cookie:/i.test(whole)) {
-          for (const pair of secret!.split(/; */)) learn(pair.slice(pair.indexOf("=") + 1));
-        } else learn(secret!);
+      for (const found of text.matchAll(place)) {
+        for (const secret of secretsIn(found)) if (!isPlain(secret, found[0])) learn(secret);
       }
     }
     // Longest first, so that no secret is cut by one that it contains.
     for (const secret of [...known].sort((one, other) => other.length - one.length)) {
       const start = secret.slice(0, LONG);
       if (!text.includes(start)) continue;
-      const label = labels.get(secret) ?? `‹secret ${labels.size + 1}›`;
-      labels.set(secret, label);
+      const label = labelOf(secret);
       text = text.replaceAll(secret, label);
       // A long one may have been cut where it is shown.
       if (secret.length > LONG) {
         text = text.replaceAll(new RegExp(`${start.replace(/\W/g, "\\$&")}[\\w.~+/=%-]*`, "g"), label);
       }
     }
+    for (const place of PLACES) {
+      text = text.replaceAll(place, (...found) => {
+        let whole = String(found[0]);
+        for (const secret of secretsIn(found)) {
+          if (secret.length < SHORTEST || !isPlain(secret, whole)) continue;
+          const at = whole.lastIndexOf(secret);
+          whole = whole.slice(0, at) + labelOf(secret) + whole.slice(at + secret.length);
+        }
+        return whole;
+      });
+    }
     return text;
   };
+}
+
+/** What stands in a place: one text, or the values of cookies, the last one first. */
+function secretsIn([whole, secret]: readonly unknown[]): string[] {
+  if (!/^cookie:/i.test(String(whole))) return [String(secret)];
+  return String(secret).split(/; */).reverse().map((pair) => pair.slice(pair.indexOf("=") + 1));
+}
+
+function isPlain(secret: string, whole: string): boolean {
+  return PLAIN.test(secret) && !CHOSEN.test(whole.slice(0, whole.lastIndexOf(secret)));
 }
 
 /** Texts of the target's variables under names that say secret, and all of a user but the name. */

@@ -86,6 +86,53 @@ test("addresses and command lines hold secrets too", () => {
   assert.is(mask("server --api-key abcdef123 --port 1"), "server --api-key ‹secret 2› --port 1");
 });
 
+test("the user name of an address is no secret, its password is, and so is a token in its place", () => {
+  const registration = '{"redirect_uris":["http://127.0.0.1@evil.example/cb"]}\nhost: 127.0.0.1:8080';
+  assert.is(maskerFor({})(registration), registration);
+  const resource =
+    "https://known.example@evil.example/ and https://evil.example#@as.example/ at known.example";
+  assert.is(maskerFor({})(resource), resource);
+  const loopback = '"redirect_uri":"http://127.0.0.1:49731@evil.example/" host: 127.0.0.1:49731';
+  assert.match(maskerFor({})(loopback), / host: 127\.0\.0\.1:49731$/);
+  const masked = maskerFor({})("http://alice:wonderland@127.0.0.1/ says wonderland to alice");
+  assert.is(masked, "http://‹secret 1›@127.0.0.1/ says ‹secret 2› to alice");
+  for (const after of ["", ":", ":x-oauth-basic"]) {
+    const masked = maskerFor({})(`https://ghp_abcdef1234567890${after}@as.example/ ghp_abcdef1234567890`);
+    assert.not.match(masked, /abcdef|oauth/);
+    assert.match(masked, /as\.example/);
+  }
+});
+
+test("a progress token of MCP is shown, another token beside it is not", () => {
+  const text = '{"method":"x","params":{"_meta":{"progressToken":"conformance-1"},"token":"abcdef123456"}}';
+  const mask = maskerFor({});
+  assert.is(mask(text), text.replace("abcdef123456", "‹secret 1›"));
+  assert.is(
+    mask("progressToken=conformance-1 by conformance-1"),
+    "progressToken=conformance-1 by conformance-1",
+  );
+  assert.is(mask('{"myProgressToken2":"1","in_progress_token":"abcdef123457"}').includes("abcdef"), false);
+});
+
+test("a word or a host is masked where a secret stands, and nowhere else", () => {
+  const mask = maskerFor({ users: { alice: { name: "alice", password: "wonderland" } } });
+  const masked = mask(
+    'host: 127.0.0.1\ncookie: theme=lighter; lang=english; sid=a1b2c3d4e5\n\n{"code":"unauthorized","token":"127.0.0.1"}',
+  );
+  assert.is(
+    masked.replace(/‹secret \d›/g, "#"),
+    'host: 127.0.0.1\ncookie: theme=#; lang=#; sid=#\n\n{"code":"#","token":"#"}',
+  );
+  assert.is(
+    mask("unauthorized english 127.0.0.1 wonderland a1b2c3d4e5").replace(/‹secret \d›/g, "#"),
+    "unauthorized english 127.0.0.1 # #",
+  );
+  // People choose words, or type them.
+  for (const name of ["password", "client_secret", "user_code", "api_key"]) {
+    assert.not.match(maskerFor({})(`${name}=sesame&x=1 and sesame`), /sesame/);
+  }
+});
+
 test("what is no secret stays", () => {
   const text =
     '{"error":"invalid_grant","status":400}\nlocation: https://app.example/cb?error=access_denied&state=xyzzy1';
