@@ -216,8 +216,8 @@ while IFS=' ' read -r header at_resource at_introspection; do
   introspect "$(cat "$work/token").$signature"
   told 500 '' $at_introspection
 done << END
-{"alg":"none","typ":"at+jwt"} bearer/self-made introspection/self-made
-{"alg":"EdDSA","typ":"at+jwt"}
+{"alg":"none","typ":"at+jwt"} bearer/self-made-unsigned introspection/self-made-unsigned
+{"alg":"EdDSA","typ":"at+jwt"} bearer/self-made introspection/self-made
 {"alg":"EdDSA","typ":"at+jwt","kid":"$kid"}
 END
 

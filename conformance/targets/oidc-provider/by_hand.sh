@@ -212,7 +212,7 @@ END
   finding 'JWTs cannot be asked about'
   local claims='{"iss":"'"$base"'","sub":"alice","client_id":"web","exp":'$((EPOCHSECONDS + 3600))',"scope":"openid"}'
   introspect "$(jwt none "$claims")"
-  told 400 '"error":"unsupported_token_type"' introspection/self-made
+  told 400 '"error":"unsupported_token_type"' introspection/self-made-unsigned
   introspect "$(jwt ES256 "$claims")"
   told 400 '"error":"unsupported_token_type"' introspection/self-made
   ask "$base/token" -u "$(basic jwt)" -d grant_type=client_credentials # one of its own
