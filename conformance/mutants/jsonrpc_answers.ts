@@ -44,6 +44,7 @@ export const RPC_ANSWERS: readonly Mutant[] = [
         "batch/",
         "examples/batch-",
         "examples/invalid-request",
+        "examples/method-in-list",
         "examples/params-",
         "invalid_request/",
       ),
@@ -140,6 +141,7 @@ export const RPC_ANSWERS: readonly Mutant[] = [
       "request/id-negative",
       "request/id-large",
       "request/id-fraction",
+      "request/id-exponent",
     ),
     mayBreak: {
       "Their ids are numbers": names(

@@ -68,6 +68,7 @@ export const RPC_REQUESTS: readonly Mutant[] = [
       "invalid_request/method-number",
       "invalid_request/method-null",
       "invalid_request/method-list",
+      "examples/method-in-list",
     ),
   },
   {
@@ -174,6 +175,12 @@ export const RPC_REQUESTS: readonly Mutant[] = [
     fault: "Reads single quotes as double ones",
     wrap: faultyTexts(RPC, (text) => text.startsWith("{'") ? text.replaceAll("'", '"') : text),
     breaks: names("parse_error/single-quotes"),
+  },
+  {
+    name: "jsonrpc/exponents-cut",
+    fault: "Reads whole numbers up to their exponent",
+    wrap: faultyTexts(RPC, (text) => text.replace(/: (\d+)[eE]\d+/g, ": $1")),
+    breaks: names("request/id-exponent"),
   },
   {
     name: "jsonrpc/leading-zeros",

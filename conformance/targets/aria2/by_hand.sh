@@ -48,7 +48,7 @@ finding 'no numbers with a fraction'
 call '"jsonrpc": "2.0", "id": 1.5'
 same 400 '{"jsonrpc": "2.0", "id": 1, "error": {"code": 1}}' request/id-fraction
 call '"jsonrpc": "2.0", "id": 1e3' # a thousand
-same 400 '{"jsonrpc": "2.0", "id": 1, "error": {"code": 1}}'
+same 400 '{"jsonrpc": "2.0", "id": 1, "error": {"code": 1}}' request/id-exponent
 
 finding 'an unknown method has a code of the program'
 call '"jsonrpc": "2.0", "id": "a", "params": []'

@@ -69,6 +69,8 @@ for each in number:1 null:null list:'["conformance.no_such_method"]'; do
 done
 rpc '{"jsonrpc": "2.0", "method": 1, "params": "bar"}'
 silent 204 examples/invalid-request
+rpc '{"jsonrpc": "2.0", "id": "a", "method": ["subtract"], "params": [42, 23]}'
+same 200 '{"jsonrpc": "2.0", "id": "a", "error": {"code": -32601}}' examples/method-in-list
 for each in text:'"bar"' number:7 boolean:false; do
   rpc "{\"jsonrpc\": \"2.0\", \"id\": \"a\", \"method\": \"get_data\", \"params\": ${each#*:}}"
   same 200 '{"jsonrpc": "2.0", "id": "a", "result": ["hello", 5]}' "examples/params-${each%%:*}"

@@ -42,6 +42,7 @@ id-digits "12"
 id-unicode "é—☃"
 id-large 9007199254740991
 id-fraction 1.5
+id-exponent 1e3
 id-null null
 END
 while read -r vector params; do
@@ -195,6 +196,8 @@ rpc '{"jsonrpc": "2.0", "id": "a", "method": 1}'
 refused -32601 invalid_request/method-number
 rpc '{"jsonrpc": "2.0", "id": "a", "method": ["conformance.no_such_method"]}'
 told 500 'Internal Server Error' invalid_request/method-list # of plackup: the router died
+rpc '{"jsonrpc": "2.0", "id": "a", "method": ["subtract"], "params": [42, 23]}'
+told 500 'Internal Server Error' examples/method-in-list
 rpc '{"jsonrpc": "2.0", "id": "a", "method": {"PATH_INFO": "get_data"}}' # the router takes it for a request of PSGI
 same 200 '{"jsonrpc": "2.0", "id": "a", "result": ["hello", 5]}'
 for each in object:'{}' list:'["a"]' boolean:true; do

@@ -153,8 +153,8 @@ rpc "[[$one]]"
 same 200 "[$unknown]" batch/inner-array
 rpc "[{\"foo\": \"boo\"}, $one]"
 same 200 "[$unknown, $one_unknown]" batch/bad-beside-good
-rpc '{"jsonrpc": "2.0", "id": 1, "method": ["get_data"]}' # a list of one name calls it
-same 200 '{"jsonrpc": "2.0", "id": 1, "result": ["hello", 5]}'
+rpc '{"jsonrpc": "2.0", "id": "a", "method": ["subtract"], "params": [42, 23]}' # a list of one name calls it
+same 200 '{"jsonrpc": "2.0", "id": "a", "result": 19}' examples/method-in-list
 
 finding 'an empty batch has an empty list'
 rpc '[]'

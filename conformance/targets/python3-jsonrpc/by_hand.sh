@@ -66,9 +66,11 @@ same 200 "$invalid" parse_error/not-a-number
 rpc '{"jsonrpc": "2.0", "id": 1, "method": "sum", "params": [NaN]}'
 told 200 '"result": NaN'
 
-finding 'an id with a fraction is refused'
+finding 'an id with a fraction or an exponent is refused'
 rpc '{"jsonrpc": "2.0", "id": 1.5, "method": "conformance.no_such_method"}'
 same 200 "$invalid" request/id-fraction
+rpc '{"jsonrpc": "2.0", "id": 1e3, "method": "conformance.no_such_method"}' # a thousand
+same 200 "$invalid" request/id-exponent
 
 finding 'the value of jsonrpc is not read; true passes as an id'
 for each in one:'"1.0"' number:2 longer:'"2.0.0"' null:null; do

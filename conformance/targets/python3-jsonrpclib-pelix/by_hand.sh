@@ -49,16 +49,6 @@ told 200 '"id": NaN,.*-32601' parse_error/not-a-number
 rpc '{"jsonrpc": "2.0", "id": 1, "method": "sum", "params": [NaN]}'
 told 200 '"result": NaN'
 
-finding 'what has an id and no jsonrpc is JSON-RPC 1.0'
-call '"id": "a", "params": {}'
-same 200 '{"id": "a", "result": null, "error": {"code": -32601}}' invalid_request/jsonrpc-missing
-call '"JSONRPC": "2.0", "id": "a"'
-same 200 '{"id": "a", "result": null, "error": {"code": -32601}}' invalid_request/jsonrpc-capitals
-rpc '{"id": 1, "method": "subtract", "params": {"minuend": 42, "subtrahend": 23}}' # 1.0 has lists alone
-same 200 '{"id": 1, "result": 19, "error": null}'
-rpc '{"id": 1, "method": "get_data"}' # and demands them
-same 200 '{"id": 1, "result": ["hello", 5], "error": null}'
-
 finding 'the value of jsonrpc is not read, nor the type of id'
 for each in one:'"1.0"' number:2 longer:'"2.0.0"' null:null; do
   call "\"jsonrpc\": ${each#*:}, \"id\": \"a\""
@@ -71,7 +61,15 @@ done
 rpc '{"jsonrpc": 2, "id": {}, "method": "get_data"}'
 same 200 '{"jsonrpc": "2.0", "id": {}, "result": ["hello", 5]}'
 
-# What the section says of messages, below its table.
+# What the section says besides its table: of 1.0,
+echo
+call '"id": "a", "params": {}'
+same 200 '{"id": "a", "result": null, "error": {"code": -32601}}'
+rpc '{"id": 1, "method": "subtract", "params": {"minuend": 42, "subtrahend": 23}}' # 1.0 has lists alone
+same 200 '{"id": 1, "result": 19, "error": null}'
+rpc '{"id": 1, "method": "get_data"}' # and demands them
+same 200 '{"id": 1, "result": ["hello", 5], "error": null}'
+# and of messages.
 echo
 rpc '{"jsonrpc": "2.0", "note": "mine"'
 told 200 '-32700, "message": "Request .*mine.* invalid'
