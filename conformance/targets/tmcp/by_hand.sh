@@ -112,10 +112,6 @@ meta-missing {}
 meta-empty {"_meta":{}}
 meta-without-version {"_meta":{$capabilities,$client}}
 EOT
-modern server/discover "{$meta}"
-told 200 "$MODERN"
-modern tools/list '{}'
-told 400 '"code":-32020.*does not match the request protocol version' modern_methods/no-handshake
 
 finding 'no batches in 2025-03-26'
 handshake 2025-03-26
