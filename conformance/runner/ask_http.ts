@@ -169,13 +169,12 @@ async function readUntil(
   outgoing: Outgoing,
   world: World,
 ): Promise<{ answer: Partial<Answer>; events: Members[] }> {
+  const since = performance.now();
   const opened = await openWithin(senderOf(world), outgoing, world.target.limits);
   const answer = { status: opened.status, fields: opened.fields };
   try {
-    return {
-      answer,
-      events: await collect({ answer: opened, reader: new EventReader(), waiting: [] }, step.until, world),
-    };
+    const stream = { answer: opened, reader: new EventReader(), waiting: [] };
+    return { answer, events: await collect(stream, step.until, world, since) };
   } catch (error) {
     if (!(error instanceof BrokenEvents)) throw error;
     throw new BrokenEvents(new Broken(error.word, error.message, answer), error.events);
@@ -188,13 +187,19 @@ async function readUntil(
 export const MOST_MESSAGES = 10_000;
 
 /** Events up to and including the first that matches; without a pattern, to the end. @throws {BrokenEvents} */
-async function collect(stream: OpenStream, until: unknown, world: World): Promise<Members[]> {
-  if (until === undefined) return await readEvents(stream, world, undefined);
+async function collect(
+  stream: OpenStream,
+  until: unknown,
+  world: World,
+  since?: number,
+): Promise<Members[]> {
+  if (until === undefined) return await readEvents(stream, world, undefined, since);
   const pattern = fill(until, world.variables);
   return await readEvents(
     stream,
     world,
     async (events) => !await match(pattern, events.at(-1), world.variables),
+    since,
   );
 }
 
@@ -202,15 +207,17 @@ async function collect(stream: OpenStream, until: unknown, world: World): Promis
  * Events until enough of them are there; without `isEnough`, to the end. However many come, and however slowly: the time is
  * that of one exchange.
  * @param isEnough asked after each event, about all of them
+ * @param since when the exchange began
  * @throws {BrokenEvents}
  */
 export async function readEvents(
   stream: OpenStream,
   world: World,
   isEnough: ((events: readonly Members[]) => Promise<boolean>) | undefined,
+  since: number = performance.now(),
 ): Promise<Members[]> {
   const { seconds, bytes } = world.target.limits;
-  const end = performance.now() + seconds * 1000;
+  const end = since + seconds * 1000;
   const events: Members[] = [];
   let size = 0;
   try {

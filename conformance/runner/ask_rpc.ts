@@ -148,6 +148,7 @@ interface Posted {
 
 async function post(outgoing: Outgoing, world: World, isEnough: IsEnough): Promise<Posted> {
   const { limits } = world.target;
+  const since = performance.now();
   let opened: OpenAnswer | undefined;
   try {
     opened = await openWithin(senderOf(world), outgoing, limits);
@@ -160,7 +161,7 @@ async function post(outgoing: Outgoing, world: World, isEnough: IsEnough): Promi
       const events = await readEvents(stream, world, async (all) => {
         messages.push(all.at(-1)!["json"]);
         return await isEnough(messages);
-      });
+      }, since);
       return {
         answer: { ...answer, body: utf8(events.map((event) => `data: ${event["data"]}\n\n`).join("")) },
         events,
@@ -170,7 +171,7 @@ async function post(outgoing: Outgoing, world: World, isEnough: IsEnough): Promi
       open: () => Promise.resolve({ status, fields, next, cancel }),
       close: () => Promise.resolve(),
     };
-    return { answer: await exchange(rest, outgoing, limits) };
+    return { answer: await exchange(rest, outgoing, limits, since) };
   } catch (error) {
     if (!(error instanceof Broken)) throw error;
     const answer = opened ? { status: opened.status, fields: opened.fields, ...error.answer } : error.answer;

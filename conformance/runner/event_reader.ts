@@ -11,7 +11,8 @@ const MOST_EVENTS = 20_000;
 
 export class EventReader {
   readonly #decoder = new TextDecoder();
-  #rest = "";
+  /** Of the line that has not ended. */
+  #rest: string[] = [];
   #event: Record<string, unknown> = {};
   #isAfterCr = false;
   #data: string[] = [];
@@ -22,20 +23,17 @@ export class EventReader {
     if (text === "") return [];
     // A CR ends its line at once: whether an LF follows is seen later, and nobody waits for it.
     if (this.#isAfterCr && text.startsWith("\n")) text = text.slice(1);
-    // A line that does not end is not looked through again and again.
-    const from = this.#rest.length;
-    this.#rest += text;
     const events: Members[] = [];
-    const end = /\r\n|\n|\r/g;
-    end.lastIndex = from;
     let start = 0;
-    for (let found = end.exec(this.#rest); found && events.length < most; found = end.exec(this.#rest)) {
-      const event = this.#line(this.#rest.slice(start, found.index));
-      start = end.lastIndex;
-      if (event) events.push(event);
+    for (const found of text.matchAll(/\r\n|\n|\r/g)) {
+      // A line that does not end is neither put together nor looked through with each chunk.
+      const event = this.#line(this.#rest.join("") + text.slice(start, found.index));
+      this.#rest = [];
+      start = found.index + found[0].length;
+      if (event && events.push(event) >= most) break;
     }
-    this.#isAfterCr = start > 0 && start === this.#rest.length && this.#rest.endsWith("\r");
-    this.#rest = this.#rest.slice(start);
+    this.#isAfterCr = text.endsWith("\r");
+    if (start < text.length) this.#rest.push(text.slice(start));
     return events;
   }
 

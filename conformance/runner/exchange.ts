@@ -88,9 +88,18 @@ export function within<T>(
   });
 }
 
-/** Sends, and reads the answer to its end, within limits. @throws {Broken} with what had come until then */
-export async function exchange(sender: Sender, outgoing: Outgoing, limits: Limits): Promise<Answer> {
-  const end = performance.now() + limits.seconds * 1000;
+/**
+ * Sends, and reads the answer to its end, within limits.
+ * @param since when the exchange began, for an answer whose fields are there already
+ * @throws {Broken} with what had come until then
+ */
+export async function exchange(
+  sender: Sender,
+  outgoing: Outgoing,
+  limits: Limits,
+  since: number = performance.now(),
+): Promise<Answer> {
+  const end = since + limits.seconds * 1000;
   const opened = await openWithin(sender, outgoing, limits);
   const chunks: Uint8Array[] = [];
   let size = 0;

@@ -39,10 +39,7 @@ async function readHead(source: Source): Promise<{ status: number; fields: Field
   const start = await source.line("The server closed the connection without an answer");
   const status = /^HTTP\/1\.[01] (\d{3})(?: |$)/.exec(start)?.[1];
   if (!status) {
-    throw new Broken(
-      "garbled",
-      `The answer is no HTTP: it begins with ${JSON.stringify(start.slice(0, 60))}`,
-    );
+    throw new Broken("garbled", `The answer is no HTTP: it begins with ${begins(start)}`);
   }
   const fields: Field[] = [];
   for (let size = 0;;) {
@@ -59,6 +56,13 @@ async function readHead(source: Source): Promise<{ status: number; fields: Field
     }
     fields.push([line.slice(0, colon), line.slice(colon + 1).trim()]);
   }
+}
+
+function begins(text: string): string {
+  // A TLS alert (RFC 8446 section 5.1).
+  const isTls = text.startsWith("\x15\x03");
+  return JSON.stringify(text.slice(0, 60)) +
+    (isTls ? ", which is TLS: the address may have to be https:" : "");
 }
 
 function bodyOf(source: Source, method: string, status: number, fields: readonly Field[]): Pull {
@@ -156,7 +160,10 @@ class Source {
     let size = 0;
     while (true) {
       const chunk = await this.some();
-      if (!chunk) throw new Broken("closed", early);
+      if (!chunk) {
+        const cut = parts.map(toText).join("");
+        throw new Broken("closed", cut === "" ? early : `${early}, but ${begins(cut)}`);
+      }
       const end = chunk.indexOf(10);
       parts.push(end < 0 ? chunk : chunk.subarray(0, end));
       if (end >= 0) {

@@ -85,12 +85,13 @@ function showGroup([first, ...others]: readonly Reported[], verbose: boolean, pa
 }
 
 function showVector(each: Reported, verbose: boolean, paint: Paint, isShared: boolean): string[] {
-  const { name, outcome, title, step = "?", reason = "", rows, flags, expected, exchanges } = each;
+  const { name, outcome, title, step, reason = "", rows, flags, expected, exchanges } = each;
   const [request, answer] = lastExchange(each);
   const lines = [
     `${paint(outcome, outcome.padEnd(7))} ${name}`,
     `        ${title}`,
-    `        at "${step}"${request === undefined ? "" : `, ${request}`}`,
+    // What was not asked stands at no step.
+    ...(step === undefined ? [] : [`        at "${step}"${request === undefined ? "" : `, ${request}`}`]),
     ...(answer === undefined ? [] : [`        answered ${answer}`]),
     ...reason.split("\n").map((line) => `        ${line}`),
   ];

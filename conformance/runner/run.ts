@@ -29,12 +29,12 @@ export async function runAll(
     leave?.addEventListener("abort", () => resolve(), { once: true })
   );
   const one = async (loaded: Loaded) => {
-    const result = leave?.aborted
-      ? notAsked(loaded, INTERRUPTED)
-      : gone >= MOST_GONE
-      ? notAsked(loaded, GONE)
-      : await Promise.race([judgeOne(loaded, run), left.then(() => notAsked(loaded, INTERRUPTED))]);
-    gone = result.isGone ? gone + 1 : 0;
+    const result = leave?.aborted ? notAsked(loaded, INTERRUPTED) : await Promise.race([
+      judgeOne(loaded, gone >= MOST_GONE ? { ...run, isOver: GONE } : run),
+      left.then(() => notAsked(loaded, INTERRUPTED)),
+    ]);
+    // What was skipped asked nobody.
+    if (result.outcome !== "skip") gone = result.isGone ? gone + 1 : 0;
     results.set(loaded.name, result);
     onResult(result);
   };

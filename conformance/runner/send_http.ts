@@ -63,7 +63,7 @@ function dial(url: URL, { seconds }: Limits): Promise<Socket> {
   const isTls = url.protocol === "https:";
   const host = url.hostname.replace(/^\[|\]$/g, "");
   const port = Number(url.port) || (isTls ? 443 : 80);
-  const isLocal = /^(localhost|127\.|::1$)/.test(host);
+  const isLocal = /^(?:localhost|127\.[\d.]+|::1)$/.test(host);
   return new Promise((resolve, reject) => {
     const socket = isTls
       ? connectTls({
@@ -77,17 +77,38 @@ function dial(url: URL, { seconds }: Limits): Promise<Socket> {
       socket.destroy();
       reject(new Broken("refused", `Cannot connect to ${url.host}: ${message}`));
     };
-    const timer = setTimeout(() => refuse(`no connection within ${seconds} s`), seconds * 1000);
+    let awaited = "connection";
+    const timer = setTimeout(() => refuse(`no ${awaited} within ${seconds} s`), seconds * 1000);
     socket.on("error", (error: Error & { code?: string }) => {
       clearTimeout(timer);
-      refuse(error.code ?? error.message);
+      refuse(inWords(error));
     });
+    socket.once("close", () => {
+      clearTimeout(timer);
+      refuse("the connection was closed");
+    });
+    if (isTls) socket.once("connect", () => awaited = "TLS handshake");
     socket.once(isTls ? "secureConnect" : "connect", () => {
       clearTimeout(timer);
       socket.setNoDelay(true);
       resolve(socket);
     });
   });
+}
+
+const WORDS: readonly (readonly [RegExp, string])[] = [
+  [/^ECONNREFUSED$/, "nobody listens there"],
+  [/^(?:ECONNRESET|EPIPE)$/, "the connection was reset"],
+  [/^(?:ENOTFOUND|EAI_\w+)$/, "the name of the host leads nowhere"],
+  [/^(?:EHOSTUNREACH|ENETUNREACH|ETIMEDOUT)$/, "the host cannot be reached"],
+  [/CERT|SIGNATURE|ISSUER/, "its certificate is not trusted"],
+  [/SSL|TLS|EPROTO/, "it does not speak TLS as it should"],
+];
+
+/** Why there is no connection, and the word of the system that says so. */
+function inWords({ code, message }: Error & { code?: string }): string {
+  const words = WORDS.find(([codes]) => codes.test(code ?? ""))?.[1];
+  return words === undefined ? code ?? message : `${words} (${code})`;
 }
 
 /** Bytes as they arrive. The socket is read no faster than it is asked, and the server's haste is bounded by that. */

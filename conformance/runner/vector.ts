@@ -36,6 +36,8 @@ export interface Run {
   readonly target: Target;
   readonly seed: string;
   readonly mostWaiting: number;
+  /** Why no vector is asked any more. */
+  readonly isOver?: string;
 }
 
 /** Never throws: whatever goes wrong is an outcome. */
@@ -69,6 +71,7 @@ export async function runVector(loaded: Loaded, run: Run): Promise<Result> {
     const reason = `the target does not claim ${lacks.map((need) => `"${need}"`).join(", ")}`;
     return { ...result("skip", { reason }), lacks };
   }
+  if (run.isOver !== undefined) return { ...result("setup", { reason: run.isOver }), isGone: true };
   try {
     const before = await runSteps(file.before ?? [], world);
     if (before) {

@@ -43,6 +43,7 @@ export async function walk(
   url = new URL(String(world.last["url"] ?? url.href));
   const filled = new Map<string, number>();
   let isFormLast = false;
+  let what = "redirects";
   for (let pages = 0; pages < MOST_PAGES; pages++) {
     const to = leadsTo(world, url);
     if (to) {
@@ -52,6 +53,7 @@ export async function walk(
       isFormLast = false;
       continue;
     }
+    what = "pages";
     const shown = readPage(String(world.last["body"] ?? ""));
     if (shown.refresh !== undefined) {
       url = new URL(shown.refresh, url);
@@ -81,7 +83,7 @@ export async function walk(
     url = new URL(String(described["url"]));
     isFormLast = true;
   }
-  throw new Unexpected(`the pages led nowhere: ${MOST_PAGES} of them, the last at ${url.pathname}`);
+  throw new Unexpected(`the ${what} led nowhere: ${MOST_PAGES} of them, the last at ${url.pathname}`);
 }
 
 function leadsTo({ last }: World, from: URL): URL | undefined {
