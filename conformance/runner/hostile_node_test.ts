@@ -6,7 +6,7 @@
  */
 import { spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { type AddressInfo, createServer, type Socket } from "node:net";
+import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
@@ -14,6 +14,7 @@ import { fileURLToPath } from "node:url";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { httpSender } from "./send_http.ts";
+import { serveRaw, writeOn } from "./test_hostile_server.ts";
 import { runOne, testTarget } from "./test_run.ts";
 import type { Step } from "./vector_file.ts";
 
@@ -24,31 +25,6 @@ const EVENTS = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n";
 const JSON_HEAD = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n";
 
 test.after(() => rmSync(folder, { recursive: true, force: true }));
-
-/** A server that writes the same again and again. */
-async function flooding(start: string, more: string): Promise<{ url: string; close(): void }> {
-  const sockets = new Set<Socket>();
-  const server = createServer((socket) => {
-    sockets.add(socket);
-    socket.on("error", () => {});
-    socket.once("data", () => {
-      socket.write(start);
-      const go = () => {
-        while (!socket.destroyed && more !== "" && socket.write(more));
-        if (!socket.destroyed && more !== "") socket.once("drain", () => setTimeout(go));
-      };
-      go();
-    });
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    close: () => {
-      for (const socket of sockets) socket.destroy();
-      server.close();
-    },
-  };
-}
 
 const get: Step = { request: { url: "/" }, expect: { json: { never: 1 } } };
 const send: Step = { send: [{ jsonrpc: "2.0", id: 1, method: "x" }] };
@@ -76,7 +52,7 @@ const WRONG: Readonly<Record<string, readonly [start: string, more: string, step
 
 for (const [name, [start, more, step, reason]] of Object.entries(WRONG)) {
   test(`a server that answers with ${name} is told so`, async () => {
-    const server = await flooding(start, more);
+    const server = await serveRaw((socket) => writeOn(socket, start, more));
     const sender = httpSender();
     const target = testTarget(() => new Response(), {
       base: server.url,

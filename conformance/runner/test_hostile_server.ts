@@ -33,12 +33,12 @@ const WRONGS: Readonly<Record<string, (socket: Socket) => void>> = {
     void socket.end(`${HEAD}Transfer-Encoding: chunked\r\n\r\n2\r\nabcd\r\n0\r\n\r\n`),
   "/is-no-http": (socket) => void socket.end("\x00\x01\x02 SSH-2.0-nothing\r\n\r\n"),
   "/has-no-names": (socket) => void socket.end("HTTP/1.1 200 OK\r\nnothing here\r\n\r\n"),
-  "/floods": (socket) => flood(socket, `${HEAD}\r\n`, "x".repeat(65_536)),
-  "/floods-fields": (socket) => flood(socket, "HTTP/1.1 200 OK\r\n", `X-More: ${"x".repeat(1000)}\r\n`),
-  "/floods-a-line": (socket) => flood(socket, "", "x".repeat(65_536)),
-  "/floods-interim": (socket) => flood(socket, "", "HTTP/1.1 103 Early Hints\r\n\r\n".repeat(40)),
+  "/floods": (socket) => writeOn(socket, `${HEAD}\r\n`, "x".repeat(65_536)),
+  "/floods-fields": (socket) => writeOn(socket, "HTTP/1.1 200 OK\r\n", `X-More: ${"x".repeat(1000)}\r\n`),
+  "/floods-a-line": (socket) => writeOn(socket, "", "x".repeat(65_536)),
+  "/floods-interim": (socket) => writeOn(socket, "", "HTTP/1.1 103 Early Hints\r\n\r\n".repeat(40)),
   "/floods-events": (socket) =>
-    flood(socket, "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n", "data: 1\n\n".repeat(1000)),
+    writeOn(socket, "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n", "data: 1\n\n".repeat(1000)),
   "/drips": (socket) => {
     socket.write(`${HEAD}\r\n`);
     const timer = setInterval(() => socket.write("x"), 20);
@@ -54,35 +54,43 @@ const WRONGS: Readonly<Record<string, (socket: Socket) => void>> = {
     void socket.end("HTTP/1.1 413 Content Too Large\r\nContent-Length: 0\r\n\r\n"),
 };
 
-function flood(socket: Socket, start: string, more: string): void {
-  let isOver = false;
-  socket.on("close", () => isOver = true);
+/** Writes the same again and again, for as long as anybody is there. */
+export function writeOn(socket: Socket, start: string, more: string): void {
   socket.write(start);
   const go = () => {
-    while (!isOver && socket.write(more));
-    if (!isOver) socket.once("drain", () => setTimeout(go));
+    while (!socket.destroyed && more !== "" && socket.write(more));
+    if (!socket.destroyed && more !== "") socket.once("drain", () => setTimeout(go));
   };
   go();
 }
 
-export async function startHostileServer(): Promise<HostileServer> {
+/** A server of bytes: `act` is done to each connection, once it has asked for something. */
+export async function serveRaw(
+  act: (socket: Socket, asked: string) => void,
+): Promise<Omit<HostileServer, "open">> {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
     sockets.add(socket);
     socket.on("close", () => sockets.delete(socket));
     socket.on("error", () => {});
-    socket.once("data", (chunk) => {
-      const path = /^\S+ (\S+)/.exec(String(chunk))?.[1] ?? "";
-      WRONGS[path]?.(socket);
-    });
+    socket.once("data", (chunk) => act(socket, String(chunk)));
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    open: () => sockets.size,
     async close() {
       for (const socket of sockets) socket.destroy();
       await new Promise((resolve) => server.close(resolve));
     },
   };
+}
+
+export async function startHostileServer(): Promise<HostileServer> {
+  const open = new Set<Socket>();
+  const server = await serveRaw((socket, asked) => {
+    open.add(socket);
+    socket.on("close", () => open.delete(socket));
+    WRONGS[/^\S+ (\S+)/.exec(asked)?.[1] ?? ""]?.(socket);
+  });
+  return { ...server, open: () => open.size };
 }

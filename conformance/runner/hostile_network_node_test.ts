@@ -1,0 +1,294 @@
+/**
+ * Targets whose network is hostile: connections that never come, TLS that is none or that nobody trusts, floods of
+ * megabytes, answers that come drop by drop, redirects that go round. Each is told in words, in time.
+ *
+ * @module
+ */
+import { spawn } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { type AddressInfo, connect, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import process from "node:process";
+import { createServer as createTlsServer } from "node:tls";
+import { fileURLToPath } from "node:url";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { runAll } from "./run.ts";
+import { httpSender } from "./send_http.ts";
+import type { Target } from "./target.ts";
+import type { Procedure } from "./target_file.ts";
+import { serveRaw, writeOn } from "./test_hostile_server.ts";
+import { runOne, testTarget, vectorOf } from "./test_run.ts";
+import type { Step } from "./vector_file.ts";
+import type { Result } from "./vector.ts";
+
+const test = suite("hostile network");
+const folder = mkdtempSync(join(tmpdir(), "conformance-"));
+test.after(() => rmSync(folder, { recursive: true, force: true }));
+
+const OK = "HTTP/1.1 200 OK\r\n";
+const JSON_HEAD = `${OK}Content-Type: application/json\r\n`;
+const EVENTS = `${OK}Content-Type: text/event-stream\r\n\r\n`;
+const SECONDS = 1;
+const get: Step = { request: { url: "/" }, expect: { status: 200 } };
+const send: Step = { send: [{ jsonrpc: "2.0", id: 1, method: "x" }] };
+
+function targetAt(base: string, seconds = SECONDS, offers: Readonly<Record<string, Procedure>> = {}): Target {
+  const variables = { base, endpoints: { rpc: "/" } };
+  const limits = { seconds, bytes: 16 << 20 };
+  const usual = { base, origins: new Set([base]), sender: httpSender(), variables, limits };
+  return testTarget(() => new Response(), { ...usual, offers });
+}
+
+/** Runs one step, and sees to it that it ends in time. */
+async function askAt(base: string, step: Step = get, seconds = SECONDS): Promise<Result> {
+  const target = targetAt(base, seconds);
+  const start = performance.now();
+  const result = await runOne(target, [step]);
+  await target.sender!.close();
+  const took = (performance.now() - start) / 1000;
+  assert.ok(took < seconds + 2, `${took} s: ${result.reason}`);
+  return result;
+}
+
+/** Listens and never accepts: its loop stands still. */
+const FULL = `
+const server = require("node:net").createServer();
+server.listen({ port: 0, host: "127.0.0.1", backlog: 1 }, () => {
+  require("node:fs").writeSync(1, server.address().port + "\\n");
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
+});
+`;
+
+// Elsewhere a queue that is full refuses.
+if (process.platform === "linux") {
+  test("a connection that never comes", async () => {
+    const child = spawn("node", ["-e", FULL], { stdio: ["ignore", "pipe", "ignore"] });
+    const port = await new Promise<number>((resolve) =>
+      child.stdout.once("data", (chunk) => resolve(Number(String(chunk))))
+    );
+    const waiting = Array.from({ length: 6 }, () => connect(port, "127.0.0.1").on("error", () => {}));
+    try {
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      const { outcome, reason, isGone } = await askAt(`http://127.0.0.1:${port}`);
+      assert.equal([outcome, isGone], ["fail", true]);
+      assert.match(reason!, /refused.*no connection within 1 s/);
+    } finally {
+      for (const socket of waiting) socket.destroy();
+      child.kill("SIGKILL");
+    }
+  });
+}
+
+test("nobody there, and a connection that is closed at once", async () => {
+  const gone = await serveRaw(() => {});
+  await gone.close();
+  assert.match((await askAt(gone.url)).reason!, /refused.*nobody listens there/);
+  const server = await serveRaw((socket) => void socket.end());
+  assert.match((await askAt(server.url)).reason!, /closed the connection without an answer/);
+  const tls = server.url.replace("http:", "https:");
+  assert.match((await askAt(tls)).reason!, /refused.*the connection was (?:closed|reset)/);
+  await server.close();
+});
+
+test("garbage and silence where TLS is expected", async () => {
+  const garbage = await serveRaw((socket) => void socket.end("\0garbage, not TLS at all\r\n".repeat(20)));
+  const tls = garbage.url.replace("http:", "https:");
+  assert.match((await askAt(tls)).reason!, /refused.*it does not speak TLS as it should/);
+  await garbage.close();
+  const plain = await serveRaw((socket) => void socket.end(`${OK}Content-Length: 0\r\n\r\n`));
+  const notTls = plain.url.replace("http:", "https:");
+  assert.match((await askAt(notTls)).reason!, /refused.*it does not speak TLS as it should/);
+  await plain.close();
+  const silent = await serveRaw(() => {});
+  const never = silent.url.replace("http:", "https:");
+  assert.match((await askAt(never)).reason!, /refused.*no TLS handshake within 1 s/);
+  await silent.close();
+});
+
+test("plain HTTP where TLS is expected: an alert is told as what it is", async () => {
+  const server = await serveRaw((socket) => void socket.end("\x15\x03\x01\x00\x02\x02F"));
+  assert.match((await askAt(server.url)).reason!, /closed.*is TLS: the address may have to be https:/);
+  await server.close();
+});
+
+// Made for this test, and nothing else: openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes
+// -days 36500 -subj /CN=nobody.example
+const KEY = `-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgKZfQr3SWCT8w9s3C
+IIhN6aHs/CEurP0ZUBSYeJBg9tOhRANCAATQyIDSlK4uqHY2dT73QTFr9TbP2niX
+UluSI3G7DfUbdA97AHZPSnOrfr9CgdoR0LVhahnjEvA7QltcNxL+Wt7u
+-----END PRIVATE KEY-----`;
+const CERTIFICATE = `-----BEGIN CERTIFICATE-----
+MIIBiTCCAS+gAwIBAgIUU+5Xvmll6FmaX8Jn1+tBlpYfOjowCgYIKoZIzj0EAwIw
+GTEXMBUGA1UEAwwObm9ib2R5LmV4YW1wbGUwIBcNMjYxMTIyMDEwMTIwWhgPMjEy
+NjEwMjkwMTAxMjBaMBkxFzAVBgNVBAMMDm5vYm9keS5leGFtcGxlMFkwEwYHKoZI
+zj0CAQYIKoZIzj0DAQcDQgAE0MiA0pSuLqh2NnU+90Exa/U2z9p4l1JbkiNxuw31
+G3QPewB2T0pzq36/QoHaEdC1YWoZ4xLwO0JbXDcS/lre7qNTMFEwHQYDVR0OBBYE
+FP+kHuyCH8FVPy+zVSeeKYlK+gOcMB8GA1UdIwQYMBaAFP+kHuyCH8FVPy+zVSee
+KYlK+gOcMA8GA1UdEwEB/wQFMAMBAf8wCgYIKoZIzj0EAwIDSAAwRQIhALdeN5BS
+kEkYjAnDMgU/Fdc+6HNAAQ7+LK7q2qMwgWxqAiBZ3IXrkoS1o4bKu/Ih5Cps2rw3
+CUO6lpA/YtvnaeLpxQ==
+-----END CERTIFICATE-----`;
+
+test("a certificate that nobody trusts is enough on this machine, and nowhere else", async () => {
+  const sockets = new Set<Socket>();
+  const server = createTlsServer({ key: KEY, cert: CERTIFICATE }, (socket) => {
+    sockets.add(socket);
+    socket.on("error", () => {});
+    socket.once("data", () => socket.end(`${OK}Content-Length: 0\r\n\r\n`));
+  });
+  server.on("tlsClientError", () => {});
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  assert.is((await askAt(`https://127.0.0.1:${port}`)).outcome, "pass");
+  // An address that leads here, but is none of loopback.
+  const { reason } = await askAt(`https://0.0.0.0:${port}`);
+  assert.match(reason!, /refused.*its certificate is not trusted \(\w+\)/);
+  for (const socket of sockets) socket.destroy();
+  server.close();
+});
+
+const large = `data: ${JSON.stringify({ jsonrpc: "2.0", method: "x", params: ["x".repeat(2 << 20)] })}\n\n`;
+const half = "x".repeat(65_536);
+
+const WRONG: Readonly<Record<string, readonly [act: (socket: Socket) => void, step: Step, reason: RegExp]>> =
+  {
+    "events of megabytes without end": [
+      (socket) => writeOn(socket, EVENTS, large),
+      send,
+      /flooded.*longer than 16777216 bytes/,
+    ],
+    "one event of megabytes without end": [
+      (socket) => writeOn(socket, `${EVENTS}data: `, half),
+      send,
+      /flooded.*longer than 16777216 bytes/,
+    ],
+    "JSON without end": [
+      (socket) => writeOn(socket, `${JSON_HEAD}\r\n{"a":"`, half),
+      send,
+      /flooded.*longer than 16777216 bytes/,
+    ],
+    "a chunk of petabytes": [
+      (socket) => void socket.end(`${JSON_HEAD}Transfer-Encoding: chunked\r\n\r\nffffffffffff\r\n{}`),
+      get,
+      /closed.*A chunk ends 281474976710653 bytes early/,
+    ],
+    "fields, and nothing more": [
+      (socket) => void socket.end(`${JSON_HEAD}Content-Length: 10\r\n\r\n`),
+      get,
+      /closed.*ends 10 bytes before the 10/,
+    ],
+  };
+
+for (const [name, [act, step, reason]] of Object.entries(WRONG)) {
+  test(`a server that answers with ${name} is told so`, async () => {
+    const server = await serveRaw(act);
+    const result = await askAt(server.url, step, 5);
+    assert.match(result.reason!, reason);
+    await server.close();
+  });
+}
+
+/** Writes a little, often. */
+function drip(socket: Socket, more: string, delay = 0, start = ""): void {
+  setTimeout(() => socket.write(start + more), delay);
+  const timer = setInterval(() => performance.now() - began > delay && socket.write(more), 50);
+  const began = performance.now();
+  socket.on("close", () => clearInterval(timer));
+}
+
+test("what comes drop by drop has the time of one exchange, fields and body together", async () => {
+  const late = SECONDS * 800;
+  const cases: readonly (readonly [(socket: Socket) => void, Step])[] = [
+    [(socket) => drip(socket, "HTTP/1.1 100 Continue\r\n\r\n", 0), get],
+    [(socket) => drip(socket, "a", 0, OK), get],
+    [(socket) => drip(socket, ": x\n\n", late, EVENTS), send],
+    [(socket) => drip(socket, " ", late, `${JSON_HEAD}\r\n`), send],
+    [(socket) => drip(socket, " ", late, `${JSON_HEAD}\r\n`), get],
+    [(socket) => drip(socket, ": x\n\n", late, EVENTS), { ...get, until: { event: "x" } }],
+  ];
+  await Promise.all(cases.map(async ([act, step]) => {
+    const server = await serveRaw(act);
+    const { reason, seconds } = await askAt(server.url, step);
+    assert.match(reason!, /hung.*within 1 s/);
+    assert.ok(seconds < SECONDS + 0.6, `${seconds} s: ${reason}`);
+    await server.close();
+  }));
+});
+
+test("redirects that go round come to an end, followed or walked", async () => {
+  let asked = 0;
+  const server = await serveRaw((socket) => {
+    asked++;
+    socket.end("HTTP/1.1 302 Found\r\nLocation: /again\r\nContent-Length: 0\r\n\r\n");
+  });
+  const followed = await askAt(server.url, { ...get, as: "browser", follow: true }, 2);
+  assert.match(followed.reason!, /status: expected 200, but it is 302/);
+  const target = targetAt(server.url, 2, { login: { page: "/login", fields: { user: "alice" } } });
+  const walked = await runOne(target, [{ call: "login" }]);
+  assert.is(walked.outcome, "setup");
+  assert.match(walked.reason!, /the redirects led nowhere: 16 of them, the last at \/again/);
+  assert.ok(asked < 40, `${asked}`);
+  await target.sender!.close();
+  await server.close();
+});
+
+test("a target that hangs is left, though vectors between are skipped; these stay skipped", async () => {
+  let asked = 0;
+  const server = await serveRaw(() => asked++);
+  const all = Array.from(
+    { length: 80 },
+    (_, n) => vectorOf([get], { id: `n${n}`, ...(n % 2 === 1 && { needs: ["feature:none"] }) }),
+  );
+  const target = targetAt(server.url, 0.1);
+  const outcomes = await runAll(all, { target, seed: "", mostWaiting: 0 });
+  assert.ok(asked < 20, `${asked}`);
+  assert.is(outcomes.filter(({ outcome }) => outcome === "skip").length, 40);
+  assert.match(outcomes.at(-2)!.reason!, /^not asked: 12 vectors in a row/);
+  await target.sender!.close();
+  await server.close();
+});
+
+const CLAIMS = {
+  features: ["mcp", "mcp_2025-11-25", "mcp_tools"],
+  vars: { mcp: { host: "127.0.0.1" } },
+  procedures: { mcp_token: [{ let: { token: { value: null } } }] },
+  limits: { bytes: 4 << 20 },
+};
+
+function run(target: object): Promise<{ code: number | null; out: string; err: string }> {
+  const path = join(folder, `target-${crypto.randomUUID()}.json`);
+  writeFileSync(path, JSON.stringify({ ...CLAIMS, ...target }));
+  const cli = fileURLToPath(new URL("cli.ts", import.meta.url));
+  const runtime = "Deno" in globalThis ? ["run", "-A", "--no-check", "--quiet"] : [];
+  const child = spawn(process.execPath, [...runtime, cli, "mcp", "--target", path, "--timeout", "1"], {
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let [out, err] = ["", ""];
+  child.stdout.on("data", (chunk) => out += chunk);
+  child.stderr.on("data", (chunk) => err += chunk);
+  return new Promise((resolve) => child.on("close", (code) => resolve({ code, out, err })));
+}
+
+test("whole runs of suite mcp against floods end soon, and say what came", async () => {
+  const server = await serveRaw((socket) => writeOn(socket, EVENTS, large));
+  const flooding = ["sh", "-c", `yes '{"jsonrpc":"2.0"}'`];
+  const cases: readonly (readonly [object, RegExp])[] = [
+    [{ base: server.url, endpoints: { mcp: "/mcp" } }, /flooded\).*longer than 4194304 bytes/],
+    [{ stdio: { command: flooding } }, /flooded\).*More than 10000 lines arrived/],
+  ];
+  for (const [target, reason] of cases) {
+    const start = performance.now();
+    const { code, out, err } = await run(target);
+    assert.equal([code, err], [1, ""]);
+    assert.match(out, reason);
+    assert.match(out, /not asked: 12 vectors in a row/);
+    const took = performance.now() - start;
+    assert.ok(took < 20_000, `${took}`);
+  }
+  await server.close();
+});
+
+test.run();
