@@ -29,4 +29,15 @@ test("an event that ends in CR is there at once, and the LF after it is no line"
   assert.equal(reader.push(bytes("\n")), []);
 });
 
+test("a line that does not end costs no more with each chunk", () => {
+  const reader = new EventReader();
+  const chunk = bytes("x".repeat(65_536));
+  const start = performance.now();
+  reader.push(bytes("data: "));
+  for (let count = 0; count < 512; count++) reader.push(chunk);
+  assert.is((reader.push(bytes("\n\n"))[0]!["data"] as string).length, 512 * 65_536);
+  const took = performance.now() - start;
+  assert.ok(took < 1000, `${took} ms`);
+});
+
 test.run();
