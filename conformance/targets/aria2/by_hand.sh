@@ -1,22 +1,9 @@
-# Findings of RESULTS.md in aria2, by hand. See ../by_hand.sh. Debian package aria2.
+# Findings of RESULTS.md in aria2, by hand. See ../by_hand_jsonrpc.sh. Debian package aria2.
 #
 #     bash conformance/targets/aria2/by_hand.sh
-source "$(dirname "${BASH_SOURCE[0]}")/../by_hand.sh"
-port=$(free_port)
-serve "http://127.0.0.1:$port/" aria2c --no-conf --enable-rpc --rpc-listen-port="$port" --quiet
-
-# rpc TEXT: posts the text as JSON.
-rpc() { ask "http://127.0.0.1:$port/jsonrpc" -H 'Content-Type: application/json' --data-binary "$1"; }
-
-# call REST: posts a request of a method that there is not, with this beside it.
-call() { rpc "{$1, \"method\": \"conformance.no_such_method\"}"; }
-
-# same STATUS JSON [VECTOR…]: the last answer has this status and is this JSON, but for the texts of its errors.
-same() {
-  [[ $status == "$1" && $(bare <<< "$body") == "$(bare <<< "$2")" ]]
-  proven "$1, $2" "${@:3}"
-}
-bare() { jq -cS 'walk(if type == "object" then del(.message, .data) else . end)' 2>&1; }
+source "$(dirname "${BASH_SOURCE[0]}")/../by_hand_jsonrpc.sh"
+serve "$url" aria2c --no-conf --enable-rpc --rpc-listen-port="$port" --quiet
+url+=jsonrpc # where it takes requests
 
 invalid='{"jsonrpc": "2.0", "id": null, "error": {"code": -32600}}'
 program='{"jsonrpc": "2.0", "id": "a", "error": {"code": 1}}' # the code is the program's own
@@ -104,12 +91,7 @@ finding 'its reader of JSON takes more than JSON'
 while read -r vector text; do
   rpc "$text"
   same 400 '{"jsonrpc": "2.0", "id": 1, "error": {"code": 1}}' "$vector"
-done << 'END'
-parse_error/trailing-comma {"jsonrpc": "2.0", "method": "x", "id": 1,}
-parse_error/two-values {"jsonrpc": "2.0", "method": "x", "id": 1} {"jsonrpc": "2.0", "method": "x", "id": 2}
-parse_error/bad-escape {"jsonrpc": "2.0", "method": "\x41", "id": 1}
-parse_error/leading-zero {"jsonrpc": "2.0", "method": "x", "id": 01}
-END
+done < <(not_json | grep -E '^parse_error/(trailing-comma|two-values|bad-escape|leading-zero) ')
 
 finding 'a number as document is a parse error'
 rpc 1

@@ -1,26 +1,8 @@
-# Findings of RESULTS.md in json-rpc-2.0, by hand. See ../by_hand.sh.
+# Findings of RESULTS.md in json-rpc-2.0, by hand. See ../by_hand_jsonrpc.sh.
 #
 #     npm ci --prefix conformance/targets/json-rpc-2.0
 #     bash conformance/targets/json-rpc-2.0/by_hand.sh
-source "$(dirname "${BASH_SOURCE[0]}")/../by_hand.sh"
-port=$(free_port)
-url="http://127.0.0.1:$port/"
-
-# rpc TEXT [option of curl…]: posts the text as JSON.
-rpc() { ask "$url" -H 'Content-Type: application/json' --data-binary "$1" "${@:2}"; }
-
-# same STATUS JSON [VECTOR…]: the last answer has this status and is this JSON, but for the texts of its errors.
-same() {
-  [[ $status == "$1" && $(bare <<< "$body") == "$(bare <<< "$2")" ]]
-  proven "$1, $2" "${@:3}"
-}
-bare() { jq -cS 'walk(if type == "object" then del(.message, .data) else . end)' 2>&1; }
-
-# silent STATUS [VECTOR…]: the last answer has this status and no body.
-silent() {
-  [[ $status == "$1" && -z $body ]]
-  proven "$1, no body" "${@:2}"
-}
+source "$(dirname "${BASH_SOURCE[0]}")/../by_hand_jsonrpc.sh"
 
 finding 'with the README'"'"'s handler, null in a batch ends the process'
 serve "$url" node server.mjs "$port"
@@ -78,7 +60,7 @@ done
 
 finding 'the type of id is not read'
 for each in object:'{}' list:'["a"]' boolean:true; do
-  rpc "{\"jsonrpc\": \"2.0\", \"id\": ${each#*:}, \"method\": \"conformance.no_such_method\"}"
+  call "\"jsonrpc\": \"2.0\", \"id\": ${each#*:}"
   same 200 "{\"jsonrpc\": \"2.0\", \"id\": ${each#*:}, \"error\": {\"code\": -32601}}" "invalid_request/id-${each%%:*}"
 done
 

@@ -1,32 +1,12 @@
-# Findings of RESULTS.md in JSON::RPC, by hand. See ../by_hand.sh. Debian package libjson-rpc-perl, which brings plackup.
+# Findings of RESULTS.md in JSON::RPC, by hand. See ../by_hand_jsonrpc.sh. Debian package libjson-rpc-perl,
+# which brings plackup.
 #
 #     bash conformance/targets/libjson-rpc-perl/by_hand.sh
-source "$(dirname "${BASH_SOURCE[0]}")/../by_hand.sh"
-port=$(free_port)
-url="http://127.0.0.1:$port/"
+source "$(dirname "${BASH_SOURCE[0]}")/../by_hand_jsonrpc.sh"
 serve "$url" plackup --host 127.0.0.1 --port "$port" --env deployment app.psgi
-
-# rpc TEXT: posts the text as JSON.
-rpc() { ask "$url" -H 'Content-Type: application/json' --data-binary "$1"; }
-
-# call REST: posts a request of a method that there is not, with this beside it.
-call() { rpc "{$1, \"method\": \"conformance.no_such_method\"}"; }
-
-# same STATUS JSON [VECTOR…]: the last answer has this status and is this JSON, but for the texts of its errors.
-same() {
-  [[ $status == "$1" && $(bare <<< "$body") == "$(bare <<< "$2")" ]]
-  proven "$1, $2" "${@:3}"
-}
-bare() { jq -cS 'walk(if type == "object" then del(.message, .data) else . end)' 2>&1; }
 
 # refused CODE [VECTOR…]: the last answer is an error of this code alone, with neither jsonrpc nor id.
 refused() { same 200 "{\"error\": {\"code\": $1}}" "${@:2}"; }
-
-# silent STATUS [VECTOR…]: the last answer has this status and no body.
-silent() {
-  [[ $status == "$1" && -z $body ]]
-  proven "$1, no body" "${@:2}"
-}
 
 finding 'errors that the library finds have neither jsonrpc nor id'
 while read -r vector id; do
@@ -98,20 +78,7 @@ refused -32601 notification/several
 while read -r vector text; do
   rpc "$text"
   refused -32700 "$vector"
-done << 'END'
-parse_error/cut {"jsonrpc": "2.0", "method": "x", "id": 1
-parse_error/bare-word {"jsonrpc": "2.0", "method": foo, "id": 1}
-parse_error/single-quotes {'jsonrpc': '2.0', 'method': 'x', 'id': 1}
-parse_error/trailing-comma {"jsonrpc": "2.0", "method": "x", "id": 1,}
-parse_error/comment {"jsonrpc": "2.0", /* c */ "method": "x", "id": 1}
-parse_error/two-values {"jsonrpc": "2.0", "method": "x", "id": 1} {"jsonrpc": "2.0", "method": "x", "id": 2}
-parse_error/not-a-number {"jsonrpc": "2.0", "method": "x", "id": NaN}
-parse_error/bad-escape {"jsonrpc": "2.0", "method": "\x41", "id": 1}
-parse_error/leading-zero {"jsonrpc": "2.0", "method": "x", "id": 01}
-batch/not-json [{"jsonrpc": "2.0", "method": "x", "id": 1}, {"jsonrpc"
-examples/parse-error {"jsonrpc": "2.0", "method": "foobar, "params": "bar", "baz]
-examples/batch-not-json [{"jsonrpc": "2.0", "method": "sum", "params": [1,2,4], "id": "1"},{"jsonrpc": "2.0", "method"]
-END
+done < <(not_json)
 rpc '[]'
 refused -32600 batch/empty examples/batch-empty
 for each in number:1 text:'"1"' true:true; do

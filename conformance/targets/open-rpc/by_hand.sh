@@ -1,23 +1,8 @@
-# Findings of RESULTS.md in @open-rpc/server-js, by hand. See ../by_hand.sh.
+# Findings of RESULTS.md in @open-rpc/server-js, by hand. See ../by_hand_jsonrpc.sh.
 #
 #     npm ci --prefix conformance/targets/open-rpc
 #     bash conformance/targets/open-rpc/by_hand.sh
-source "$(dirname "${BASH_SOURCE[0]}")/../by_hand.sh"
-port=$(free_port)
-url="http://127.0.0.1:$port/"
-
-# rpc TEXT [option of curl…]: posts the text as JSON.
-rpc() { ask "$url" -H 'Content-Type: application/json' --data-binary "$1" "${@:2}"; }
-
-# call REST: posts a request of a method that there is not, with this beside it.
-call() { rpc "{$1, \"method\": \"conformance.no_such_method\"}"; }
-
-# same STATUS JSON [VECTOR…]: the last answer has this status and is this JSON, but for the texts of its errors.
-same() {
-  [[ $status == "$1" && $(bare <<< "$body") == "$(bare <<< "$2")" ]]
-  proven "$1, $2" "${@:3}"
-}
-bare() { jq -cS 'walk(if type == "object" then del(.message, .data) else . end)' 2>&1; }
+source "$(dirname "${BASH_SOURCE[0]}")/../by_hand_jsonrpc.sh"
 
 # as_documented: the package as its README shows it, but on loopback alone; nothing beside it handles what it rejects.
 as_documented() {
@@ -115,19 +100,8 @@ while read -r vector text; do
   rpc "$text"
   [[ $status == 400 && ${head,,} =~ 'content-type: text/html' && $body =~ '<pre>SyntaxError: ' ]]
   proven '400, a page with SyntaxError' "$vector"
-done << 'END'
-parse_error/cut {"jsonrpc": "2.0", "method": "x", "id": 1
-parse_error/bare-word {"jsonrpc": "2.0", "method": foo, "id": 1}
-parse_error/single-quotes {'jsonrpc': '2.0', 'method': 'x', 'id': 1}
-parse_error/trailing-comma {"jsonrpc": "2.0", "method": "x", "id": 1,}
-parse_error/comment {"jsonrpc": "2.0", /* c */ "method": "x", "id": 1}
-parse_error/two-values {"jsonrpc": "2.0", "method": "x", "id": 1} {"jsonrpc": "2.0", "method": "x", "id": 2}
-parse_error/not-a-number {"jsonrpc": "2.0", "method": "x", "id": NaN}
-parse_error/bad-escape {"jsonrpc": "2.0", "method": "\x41", "id": 1}
-parse_error/leading-zero {"jsonrpc": "2.0", "method": "x", "id": 01}
-batch/not-json [{"jsonrpc": "2.0", "method": "x", "id": 1}, {"jsonrpc"
-examples/parse-error {"jsonrpc": "2.0", "method": "foobar, "params": "bar", "baz]
-examples/batch-not-json [{"jsonrpc": "2.0", "method": "sum", "params": [1,2,4], "id": "1"},{"jsonrpc": "2.0", "method"]
+done << END
+$(not_json)
 invalid_request/number 1
 invalid_request/text "1"
 invalid_request/null null

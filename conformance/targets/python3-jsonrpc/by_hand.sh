@@ -1,20 +1,9 @@
-# Findings of RESULTS.md in json-rpc (python3-jsonrpc), by hand. See ../by_hand.sh. Debian package python3-jsonrpc.
+# Findings of RESULTS.md in json-rpc (python3-jsonrpc), by hand. See ../by_hand_jsonrpc.sh. Debian package
+# python3-jsonrpc.
 #
 #     bash conformance/targets/python3-jsonrpc/by_hand.sh
-source "$(dirname "${BASH_SOURCE[0]}")/../by_hand.sh"
-port=$(free_port)
-url="http://127.0.0.1:$port/"
+source "$(dirname "${BASH_SOURCE[0]}")/../by_hand_jsonrpc.sh"
 serve "$url" /usr/bin/python3 server.py "$port"
-
-# rpc TEXT: posts the text as JSON.
-rpc() { ask "$url" -H 'Content-Type: application/json' --data-binary "$1"; }
-
-# same STATUS JSON [VECTOR…]: the last answer has this status and is this JSON, but for the texts of its errors.
-same() {
-  [[ $status == "$1" && $(bare <<< "$body") == "$(bare <<< "$2")" ]]
-  proven "$1, $2" "${@:3}"
-}
-bare() { jq -cS 'walk(if type == "object" then del(.message, .data) else . end)' 2>&1; }
 
 invalid='{"jsonrpc": "2.0", "id": null, "error": {"code": -32600}}'
 unknown='{"jsonrpc": "2.0", "id": "a", "error": {"code": -32601}}'
@@ -67,17 +56,17 @@ rpc '{"jsonrpc": "2.0", "id": 1, "method": "sum", "params": [NaN]}'
 told 200 '"result": NaN'
 
 finding 'an id with a fraction or an exponent is refused'
-rpc '{"jsonrpc": "2.0", "id": 1.5, "method": "conformance.no_such_method"}'
+call '"jsonrpc": "2.0", "id": 1.5'
 same 200 "$invalid" request/id-fraction
-rpc '{"jsonrpc": "2.0", "id": 1e3, "method": "conformance.no_such_method"}' # a thousand
+call '"jsonrpc": "2.0", "id": 1e3' # a thousand
 same 200 "$invalid" request/id-exponent
 
 finding 'the value of jsonrpc is not read; true passes as an id'
 for each in one:'"1.0"' number:2 longer:'"2.0.0"' null:null; do
-  rpc "{\"jsonrpc\": ${each#*:}, \"id\": \"a\", \"method\": \"conformance.no_such_method\"}"
+  call "\"jsonrpc\": ${each#*:}, \"id\": \"a\""
   same 200 "$unknown" "invalid_request/jsonrpc-${each%%:*}"
 done
 rpc '{"jsonrpc": "1.0", "id": 1, "method": "subtract", "params": [42, 23]}'
 same 200 '{"jsonrpc": "2.0", "id": 1, "result": 19}'
-rpc '{"jsonrpc": "2.0", "id": true, "method": "conformance.no_such_method"}'
+call '"jsonrpc": "2.0", "id": true'
 same 200 '{"jsonrpc": "2.0", "id": true, "error": {"code": -32601}}' invalid_request/id-boolean

@@ -1,29 +1,9 @@
-# Findings of RESULTS.md in jsonrpclib-pelix, by hand. See ../by_hand.sh. Debian package python3-jsonrpclib-pelix.
+# Findings of RESULTS.md in jsonrpclib-pelix, by hand. See ../by_hand_jsonrpc.sh. Debian package
+# python3-jsonrpclib-pelix.
 #
 #     bash conformance/targets/python3-jsonrpclib-pelix/by_hand.sh
-source "$(dirname "${BASH_SOURCE[0]}")/../by_hand.sh"
-port=$(free_port)
-url="http://127.0.0.1:$port/"
+source "$(dirname "${BASH_SOURCE[0]}")/../by_hand_jsonrpc.sh"
 serve "$url" /usr/bin/python3 server.py "$port"
-
-# rpc TEXT: posts the text as JSON.
-rpc() { ask "$url" -H 'Content-Type: application/json' --data-binary "$1"; }
-
-# call REST: posts a request of a method that there is not, with this beside it.
-call() { rpc "{$1, \"method\": \"conformance.no_such_method\"}"; }
-
-# same STATUS JSON [VECTOR…]: the last answer has this status and is this JSON, but for the texts of its errors.
-same() {
-  [[ $status == "$1" && $(bare <<< "$body") == "$(bare <<< "$2")" ]]
-  proven "$1, $2" "${@:3}"
-}
-bare() { jq -cS 'walk(if type == "object" then del(.message, .data) else . end)' 2>&1; }
-
-# silent STATUS [VECTOR…]: the last answer has this status and no body.
-silent() {
-  [[ $status == "$1" && -z $body ]]
-  proven "$1, no body" "${@:2}"
-}
 
 finding 'an empty text as id makes a notification'
 call '"jsonrpc": "2.0", "id": ""'
