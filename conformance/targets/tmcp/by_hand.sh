@@ -1,65 +1,13 @@
-# Findings of RESULTS.md in tmcp, by hand. See ../by_hand.sh.
-source "$(dirname "${BASH_SOURCE[0]}")/../by_hand.sh"
+# Findings of RESULTS.md in tmcp, by hand. See ../by_hand_mcp.sh.
+source "$(dirname "${BASH_SOURCE[0]}")/../by_hand_mcp.sh"
 export NODE_ENV=production # as in target.json
-port=$(free_port)
-url=http://127.0.0.1:$port/mcp
-session='' revision='' # what `post` sends along, where there is any
-MODERN=2026-07-28
-client='"io.modelcontextprotocol/clientInfo":{"name":"by-hand","version":"1"}'
-capabilities='"io.modelcontextprotocol/clientCapabilities":{}'
-version='"io.modelcontextprotocol/protocolVersion":"'$MODERN'"'
-meta='"_meta":{'$version,$capabilities,$client'}'
 
-# post JSON [option of curl…]: a message, in the session and of the revision of the last handshake.
-post() {
-  local json=$1
-  shift
-  ask "$url" -H 'Content-Type: application/json' -H 'Accept: application/json, text/event-stream' \
-    ${session:+-H "Mcp-Session-Id: $session"} ${revision:+-H "MCP-Protocol-Version: $revision"} "$@" --data "$json"
-}
-
-# call METHOD PARAMS: a request of a revision that has sessions.
-call() { post '{"jsonrpc":"2.0","id":2,"method":"'"$1"'","params":'"$2"'}'; }
-
-# initialize REVISION [option of curl…]
-initialize() {
-  local asked=$1
-  shift
-  session='' revision=''
-  post '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"'"$asked"'","capabilities":{},
-    "clientInfo":{"name":"by-hand","version":"1"}}}' "$@"
-}
-
-# handshake REVISION: a new session. 2025-03-26 has no header field for the revision.
-handshake() {
-  initialize "$1"
-  told 200 "\"protocolVersion\":\"$1\""
-  session=$(sed -n 's/^mcp-session-id: //Ip' <<< "$head")
-  [[ $1 == 2025-03-26 ]] || revision=$1
-  post '{"jsonrpc":"2.0","method":"notifications/initialized"}'
-  told 202 ''
-}
-
-# modern METHOD PARAMS [option of curl…]: a request of 2026-07-28, without session; PARAMS as they are.
-modern() {
-  local method=$1 params=$2
-  shift 2
-  session='' revision=$MODERN
-  post '{"jsonrpc":"2.0","id":2,"method":"'"$method"'","params":'"$params"'}' -H "Mcp-Method: $method" "$@"
-}
-
-# each COMMAND: once for each of the revisions with sessions that the vectors ask, with the suite of those vectors.
-each() {
-  "$1" http_2025_03_26 2025-03-26
-  "$1" http_2025_06_18 2025-06-18
-}
-
-serve "http://127.0.0.1:$port/" node server.mjs "$port"
+serve "$base/" node server.mjs "$port"
 
 finding 'any id is a session'
 any_id() {
   handshake "$2"
-  ask --request DELETE "$url" -H "Mcp-Session-Id: $session" ${revision:+-H "MCP-Protocol-Version: $revision"}
+  end_session
   told 200 "mcp-session-id: $session"
   post '{"jsonrpc":"2.0","id":2,"method":"tools/list"}'
   told 200 "mcp-session-id: $session.*\"name\":\"hello\"" "$1/session-ended"
@@ -115,7 +63,7 @@ EOT
 
 finding 'no batches in 2025-03-26'
 handshake 2025-03-26
-post '[{"jsonrpc":"2.0","id":2,"method":"ping"},{"jsonrpc":"2.0","id":3,"method":"ping"}]'
+post "$PINGS"
 told 400 '"code":-32600.*batch requests are not supported' batch_2025_03_26/requests
 post '[{"jsonrpc":"2.0","method":"notifications/roots/list_changed"}]'
 told 400 '"code":-32600.*batch requests are not supported' batch_2025_03_26/notifications
@@ -133,7 +81,7 @@ nothing() {
   handshake "$2"
   call completion/complete '{"ref":{"type":"ref/prompt","name":"conformance_no_such_prompt"},"argument":{"name":"a","value":""}}'
   told 200 '"id":2,"result":null' "$1/completion-unknown"
-  call tools/list '{"cursor":"conformance-no-such-cursor"}'
+  call tools/list "{$CURSOR}"
   told 200 '"result":\{"tools":\[\]\}' "$1/cursor"
   call tools/call '{"name":"conformance_no_such_tool","arguments":{}}'
   told 200 '"isError":true.*Tool conformance_no_such_tool not found' "$1/unknown-tool"
@@ -146,7 +94,7 @@ modern tools/call '{"name":"conformance_no_such_tool","arguments":{},'"$meta}" -
 told 200 '"isError":true.*Tool conformance_no_such_tool not found' modern_methods/unknown-tool
 # The list of tools has pages here, and ends with this cursor; the others have one page, and begin again.
 while read -r vector method wanted; do
-  modern "$method" '{"cursor":"conformance-no-such-cursor",'"$meta}"
+  modern "$method" "{$CURSOR,$meta}"
   told 200 "$wanted" "$vector"
   lacks '"error"'
 done << 'EOT'
@@ -155,17 +103,12 @@ modern_methods/error-not-cached prompts/list "name":"greet"
 modern_methods/cursor-resources resources/list "uri":"text://motto"
 modern_methods/cursor-templates resources/templates/list "name":"page"
 EOT
-say 3 node stdio.mjs <<< '{"jsonrpc":"2.0","id":"a","method":"tools/list","params":{"cursor":"conformance-no-such-cursor",'"$meta}}"
+say 3 node stdio.mjs <<< '{"jsonrpc":"2.0","id":"a","method":"tools/list","params":{'"$CURSOR,$meta}}"
 [[ $body == *'"id":"a","result":{"tools":[]'* ]]
 proven 'an empty list' stdio_opening/modern-cursor
 
 finding 'any level of the log is taken'
-level() {
-  handshake "$2"
-  call logging/setLevel '{"level":"conformance"}'
-  told 200 '"result":\{\}' "$1/unknown-level"
-}
-each level
+each level '"result":\{\}'
 
 finding 'on standard input a cancelled request is answered'
 slow='"method":"tools/call","params":{"name":"slow","arguments":{},'
@@ -194,9 +137,4 @@ cancel_slow
 proven 'the result of what was cancelled' stdio_opening/modern-cancelled
 
 finding 'a missing resource is -32602 in every revision'
-resource() {
-  handshake "$2"
-  call resources/read '{"uri":"conformance://no/such"}'
-  told 200 '"code":-32602,.*Resource conformance://no/such not found' "$1/unknown-resource"
-}
-each resource
+each resource '"code":-32602,.*Resource conformance://no/such not found'
