@@ -35,7 +35,7 @@ export interface Ground {
   readonly sound: Target;
   /** Vectors that do not pass without any fault either, and why. */
   readonly redBefore: ReadonlyMap<string, string>;
-  /** Paths that a vector asked of Trivet without a fault. */
+  /** Of each vector that was asked, the paths that it asked of Trivet without a fault. */
   readonly paths: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
@@ -70,9 +70,10 @@ export async function prepare(mutants: readonly Mutant[]): Promise<Hunt> {
     const own = mutants.filter((mutant) => kindOf(mutant) === kind);
     grounds.set(kind, await look(kind, vectors, own));
   }
-  const [first, ...others] = [...grounds.values()];
-  const redBefore = [...first?.redBefore ?? []].filter(([name]) =>
-    others.every((other) => other.redBefore.has(name))
+  const all = [...grounds.values()];
+  // A ground asks the suites of its own mutants alone.
+  const redBefore = all.flatMap((each) => [...each.redBefore]).filter(([name]) =>
+    all.every(({ paths, redBefore }) => !paths.has(name) || redBefore.has(name))
   );
   return { vectors, grounds, redBefore: new Map(redBefore) };
 }
