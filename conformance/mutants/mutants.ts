@@ -31,6 +31,7 @@ import { JWTS } from "./oauth_jwt.ts";
 import { LOGIN_PAGE } from "./oauth_login.ts";
 import { MANAGEMENT } from "./oauth_management.ts";
 import { TOLD } from "./oauth_metadata.ts";
+import { OWN_ADDRESS } from "./oauth_own_address.ts";
 import { PAGES } from "./oauth_pages.ts";
 import { PUSHED } from "./oauth_par.ts";
 import { PUSHED_NAMES } from "./oauth_par_names.ts";
@@ -76,6 +77,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...SIGNED_INTROSPECTION,
   ...PROTECTED_RESOURCE,
   ...TOLD,
+  ...OWN_ADDRESS,
   ...REGISTRATION,
   ...PAGES,
   ...REFUSALS,
