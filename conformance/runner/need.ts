@@ -3,7 +3,8 @@
  *
  * @module
  */
-import { isMembers, type Members, type Step } from "./vector_file.ts";
+import { has as hasVariable } from "./template.ts";
+import type { Members, Step } from "./vector_file.ts";
 
 /** Names under which targets, and nobody else, give variables. */
 const OF_TARGETS: ReadonlySet<string> = new Set([
@@ -49,13 +50,4 @@ export function missing(
   const isMet = (need: string) =>
     need.split("|").some((one) => one.startsWith("!") ? !has(one.slice(1)) : has(one));
   return [...new Set(needs)].filter((need) => !isMet(need));
-}
-
-function hasVariable(path: string, variables: Members): boolean {
-  let value: unknown = variables;
-  for (const name of path.split(".")) {
-    if (!isMembers(value) && !Array.isArray(value) || !Object.hasOwn(value, name)) return false;
-    value = (value as Members)[name];
-  }
-  return value !== undefined;
 }
