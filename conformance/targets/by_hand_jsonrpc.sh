@@ -43,3 +43,11 @@ examples/parse-error {"jsonrpc": "2.0", "method": "foobar, "params": "bar", "baz
 examples/batch-not-json [{"jsonrpc": "2.0", "method": "sum", "params": [1,2,4], "id": "1"},{"jsonrpc": "2.0", "method"]
 END
 }
+
+# The specification's batch of everything: requests, a notification, and a value that is none.
+mixed='[{"jsonrpc": "2.0", "id": "1", "method": "sum", "params": [1, 2, 4]},
+  {"jsonrpc": "2.0", "method": "notify_hello", "params": [7]},
+  {"jsonrpc": "2.0", "id": "2", "method": "subtract", "params": [42, 23]},
+  {"foo": "boo"},
+  {"jsonrpc": "2.0", "id": "5", "method": "foobar", "params": {"name": "myself"}},
+  {"jsonrpc": "2.0", "id": "9", "method": "get_data"}]'

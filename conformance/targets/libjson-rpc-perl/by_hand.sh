@@ -131,12 +131,7 @@ for each in method-missing:'{"jsonrpc": "2.0", "id": "a", "params": {}}' \
 done
 rpc "[{\"foo\": \"boo\"}, $one]"
 same 200 "[$nothing, $nothing]" batch/bad-beside-good
-rpc '[{"jsonrpc": "2.0", "id": "1", "method": "sum", "params": [1, 2, 4]},
-  {"jsonrpc": "2.0", "method": "notify_hello", "params": [7]},
-  {"jsonrpc": "2.0", "id": "2", "method": "subtract", "params": [42, 23]},
-  {"foo": "boo"},
-  {"jsonrpc": "2.0", "id": "5", "method": "foobar", "params": {"name": "myself"}},
-  {"jsonrpc": "2.0", "id": "9", "method": "get_data"}]'
+rpc "$mixed"
 same 200 "[{\"jsonrpc\": \"2.0\", \"id\": \"1\", \"result\": 7}, {\"jsonrpc\": \"2.0\", \"id\": \"2\", \"result\": 19}, \
 $nothing, $nothing, {\"jsonrpc\": \"2.0\", \"id\": \"9\", \"result\": [\"hello\", 5]}]" examples/batch-mixed
 

@@ -84,12 +84,7 @@ rpc '[{"jsonrpc": "2.0", "method": "notify_sum", "params": [1, 2, 4]},
 same 200 "[$result, $result]" examples/batch-of-notifications
 rpc '[{"jsonrpc": "2.0", "method": "foobar"}, {"jsonrpc": "2.0", "method": "subtract", "params": {"a": 1}}]'
 same 200 "[$unknown, $refused]" examples/notifications-that-fail-in-a-batch
-rpc '[{"jsonrpc": "2.0", "id": "1", "method": "sum", "params": [1, 2, 4]},
-  {"jsonrpc": "2.0", "method": "notify_hello", "params": [7]},
-  {"jsonrpc": "2.0", "id": "2", "method": "subtract", "params": [42, 23]},
-  {"foo": "boo"},
-  {"jsonrpc": "2.0", "id": "5", "method": "foobar", "params": {"name": "myself"}},
-  {"jsonrpc": "2.0", "id": "9", "method": "get_data"}]'
+rpc "$mixed"
 same 200 "[{\"jsonrpc\": \"2.0\", \"id\": \"1\", \"result\": 7}, $result, \
 {\"jsonrpc\": \"2.0\", \"id\": \"2\", \"result\": 19}, $unknown, \
 {\"jsonrpc\": \"2.0\", \"id\": \"5\", \"error\": {\"code\": -32601}}, \

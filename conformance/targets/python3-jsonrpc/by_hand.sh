@@ -34,12 +34,7 @@ rpc '[1, 2, 3]'
 same 200 "$invalid" batch/three-numbers examples/batch-of-numbers
 rpc '[{"foo": "boo"}, {"jsonrpc": "2.0", "id": "a", "method": "conformance.no_such_method"}]'
 same 200 "$invalid" batch/bad-beside-good
-rpc '[{"jsonrpc": "2.0", "id": "1", "method": "sum", "params": [1, 2, 4]},
-  {"jsonrpc": "2.0", "method": "notify_hello", "params": [7]},
-  {"jsonrpc": "2.0", "id": "2", "method": "subtract", "params": [42, 23]},
-  {"foo": "boo"},
-  {"jsonrpc": "2.0", "id": "5", "method": "foobar", "params": {"name": "myself"}},
-  {"jsonrpc": "2.0", "id": "9", "method": "get_data"}]'
+rpc "$mixed"
 same 200 "$invalid" examples/batch-mixed
 body=$(/usr/bin/python3 -c '
 from jsonrpc import JSONRPCResponseManager
