@@ -8,6 +8,8 @@ import type { Definitions, Middleware } from "./mcp/group.ts";
 import { createSseHandlers } from "./mcp/http_sse.ts";
 import type { ToolServerOptions } from "./mcp/service.ts";
 import { serveStdio } from "./mcp/stdio.ts";
+import type { StorageLimits } from "./mcp/storage_limits.ts";
+import type { StreamLimits } from "./mcp/stream_limits.ts";
 import { checkWhole } from "./option_check.ts";
 import { VERSION } from "./version.ts";
 
@@ -34,7 +36,11 @@ export interface McpOptions {
   readonly auth?: "required" | "optional" | "off";
   /** What a 401 tells clients to ask for to begin with; more is asked for when a tool needs it. @default all scopes */
   readonly initialScope?: string;
-  /** Values of Host beside the issuer's (DNS rebinding); `*` allows all. @default none */
+  /**
+   * Values of Host beside the issuer's (DNS rebinding); `*` allows all. Where the issuer is on loopback this and
+   * `allowedOrigins` hold for every service.
+   * @default none
+   */
   readonly allowedHosts?: readonly string[];
   /** Values of Origin beside the issuer's; `*` allows all. @default none */
   readonly allowedOrigins?: readonly string[];
@@ -44,10 +50,21 @@ export interface McpOptions {
   readonly pageSize?: number;
   /** Seconds that a session of a revision with a handshake lasts. @default 604800 */
   readonly sessionLifetime?: number;
-  /** Seconds of quiet after which a stream carries a comment. @default 15 */
+  /** Seconds of quiet after which a stream carries a comment; 24 days at the most. @default 15 */
   readonly keepAlive?: number;
   /** Seconds for which clients of 2026-07-28 may take a list as fresh. @default 60 */
   readonly listLifetime?: number;
+  /**
+   * Streams that may be open at one instance: of one session, of one caller with a token, of the anonymous callers of one
+   * network, of all anonymous callers. More are refused with 429 or 503.
+   * @default { session: 32, caller: 256, network: 128, anonymous: 1000 }
+   */
+  readonly streamLimits?: Partial<StreamLimits>;
+  /**
+   * Bytes that callers may have stored: subscriptions, tasks, what streams carried. `src/mcp/README.md` says what counts.
+   * @default { session: 262144, anonymousSession: 65536, caller: 268435456, network: 16777216, anonymous: 268435456 }
+   */
+  readonly storageLimits?: Partial<StorageLimits>;
   /** Serves HTTP+SSE, the transport of 2024-11-05, at `/mcp/sse`. @default false */
   readonly sse?: boolean;
 }
@@ -93,7 +110,15 @@ export function completeMcp(mcp: McpOptions, given: Given): ToolServerOptions {
     sessionLifetime: 1000 * checkWhole("mcp.sessionLifetime", mcp.sessionLifetime ?? 604_800, 1),
     keepAlive: 1000 * checkWhole("mcp.keepAlive", mcp.keepAlive ?? 15, 1),
     listLifetime: 1000 * checkWhole("mcp.listLifetime", mcp.listLifetime ?? 60, 0),
+    streamLimits: checkLimits("mcp.streamLimits", mcp.streamLimits),
+    storageLimits: checkLimits("mcp.storageLimits", mcp.storageLimits),
     sse: mcp.sse ? createSseHandlers : undefined,
     stdio: serveStdio,
   };
+}
+
+/** @throws {RangeError} when one is no whole number or below 1 */
+function checkLimits<Limits extends object>(name: string, limits: Limits | undefined): Limits | undefined {
+  for (const [key, value] of Object.entries(limits ?? {})) checkWhole(`${name}.${key}`, value as number, 1);
+  return limits;
 }

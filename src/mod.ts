@@ -16,6 +16,8 @@ export type { DiscoverySettings, MessagesSettings, SkillsOptions } from "./skill
 export type { TrivetEvent } from "./events.ts";
 export type { Principal } from "./http/bearer.ts";
 export type { RequestContext } from "./http/service.ts";
+export type { BunServer, DenoInfo, RuntimeContext, WorkerContext } from "./http/runtime_context.ts";
+export type { TrustedProxies } from "./http/trusted_proxy.ts";
 export { memoryStore } from "./store/memory.ts";
 export type { Store } from "./store/store.ts";
 export { type Definition, prompt, resource, resourceTemplate, tool, ToolError } from "./mcp/definition.ts";
@@ -28,7 +30,8 @@ export { MissingCapabilityError, ScopeError } from "./mcp/error.ts";
 export { RpcError } from "./jsonrpc/error.ts";
 export type { ToolServer } from "./mcp/service.ts";
 export { addClient, type ClientRegistration, listClients, removeClient } from "./oauth/client.ts";
-export { addUser, listUsers, removeUser, type UserRegistration } from "./oauth/user.ts";
+export { EDITOR_SCHEMES } from "./oauth/redirect_uri.ts";
+export { addUser, listUsers, removeUser, setUserRole, type UserRegistration } from "./oauth/user.ts";
 export type {
   AuthenticatedUser,
   AuthorizationDetailType,
@@ -37,4 +40,4 @@ export type {
   ScopeDefinition,
   TrustedIssuer,
 } from "./oauth/authorization_server.ts";
-export type { AuthorizationDetail, Profile } from "./oauth/records.ts";
+export type { AuthorizationDetail, Profile, UserRole } from "./oauth/records.ts";

@@ -15,7 +15,12 @@ import type {
   TrustedIssuer,
 } from "./oauth/authorization_server.ts";
 import { type ClientRegistration, toClient } from "./oauth/client.ts";
-import { ITERATIONS } from "./crypto/password.ts";
+import { documentsSupported } from "./oauth/client_document.ts";
+import type { TrustedProxies } from "./http/trusted_proxy.ts";
+import type { UserRole } from "./oauth/records.ts";
+import { checkUserRole } from "./oauth/user_role.ts";
+import { checkRedirectScheme, EDITOR_SCHEMES } from "./oauth/redirect_uri.ts";
+import { ITERATIONS, MAX_ITERATIONS } from "./crypto/password.ts";
 import type { SkillsOptions } from "./skills_options.ts";
 import type { Store } from "./store/store.ts";
 
@@ -32,6 +37,15 @@ export interface TrivetOptions {
   readonly skills?: SkillsOptions | false;
   /** `false` leaves the tool server out. */
   readonly mcp?: McpOptions | false;
+  /**
+   * The proxies in front of this server: addresses and blocks whose `X-Forwarded-For` (or `Forwarded`) is believed. Name
+   * the field as well where the proxy writes `Forwarded` only. @default none: such fields are not read
+   */
+  readonly trustedProxies?: readonly string[] | TrustedProxies;
+  /** Values of Host beside the issuer's: for `/mcp`, and for every service while the issuer is on loopback; `*` allows all. @default none */
+  readonly allowedHosts?: readonly string[];
+  /** Values of Origin beside the issuer's, for the same; `*` allows all. @default none */
+  readonly allowedOrigins?: readonly string[];
   /** Hears of every security-relevant act, and of faults. @default nobody */
   readonly onEvent?: Observe;
   /** Milliseconds since the epoch, for tests. @default the store's clock, else Date.now */
@@ -46,7 +60,15 @@ export interface TrivetOptions {
 export interface OAuthOptions {
   /** Clients beside those in the store. */
   readonly clients?: readonly ClientRegistration[];
-  /** Scope to what it allows, as the consent page says it, and what it implies. @default {@linkcode SCOPES} */
+  /**
+   * Ids of clients that you vouch for, also of those that registered themselves or whose id is the address of a document:
+   * what a user allowed them before is not asked again. @default none
+   */
+  readonly trustedClients?: readonly string[];
+  /**
+   * Scope to what it allows, as the consent page says it, and what it implies. `profile` is added where it is missing, for
+   * `GET /api/user`. @default {@linkcode SCOPES}
+   */
   readonly scopes?: Readonly<Record<string, string | ScopeDefinition>>;
   /** What tokens can be for beside Trivet's own resources (RFC 8707). @default none */
   readonly resources?: readonly ProtectedResource[];
@@ -82,8 +104,16 @@ export interface OAuthOptions {
   readonly registration?: "open" | "token" | "off";
   /** Seconds that a client which registered itself is kept without being used. @default 2592000 */
   readonly registrationLifetime?: number;
-  /** Whether a client id may be the address of a document that describes the client. @default true */
-  readonly clientMetadataDocuments?: boolean;
+  /**
+   * Whether a client id may be the address of a document that describes the client; a function is asked for each
+   * request. @default where there is a `connect`
+   */
+  readonly clientMetadataDocuments?: boolean | (() => boolean);
+  /**
+   * Private-use schemes without a dot that redirect URIs may have, each of which is matched exactly; those with a dot
+   * (RFC 8252 section 7.1) always may. @default {@linkcode EDITOR_SCHEMES}, the schemes of well-known editors and agents
+   */
+  readonly redirectSchemes?: readonly string[];
   /** Every client must push its authorization requests. @default false */
   readonly requirePushedRequests?: boolean;
   /** DPoP proofs must hold a nonce of this server. @default false */
@@ -96,30 +126,42 @@ export interface OAuthOptions {
   readonly certificateProxy?: CertificateProxy;
   /** Who the form of a login is from, for users that live elsewhere. @default the users in the store */
   readonly authenticateUser?: AuthorizationServerOptions["authenticateUser"];
+  /**
+   * The role of users who have none. A `reader` may grant what concerns their own data and reads what users share, an
+   * `author` also what changes it (`skills:write`, `messages:write`), an `admin` everything. @default "reader"
+   */
+  readonly defaultRole?: UserRole;
   /** The ways of signing in that a client may ask for by `acr_values`. @default ["password"], or none with authenticateUser */
   readonly acrValues?: readonly string[];
   /**
-   * How documents and keys that strangers name are fetched. The entries for Node, Deno and Bun give one that looks at
-   * the addresses behind a name.
-   * @default the runtime's `fetch`
+   * How documents and keys that strangers name are fetched. It must look at the addresses behind a name, not at the name
+   * alone (DNS rebinding), as `createPublicConnect` of `trivet/public-connect` does. Without one nothing is fetched.
+   * @default what the runtime entry brings: `trivet/node`, `trivet/deno`, `trivet/bun` and `trivet/workerd` do
    */
   readonly connect?: AuthorizationServerOptions["connect"];
   /** Of PBKDF2-HMAC-SHA-256. @default 600000 */
   readonly passwordIterations?: number;
 }
 
+const PROFILE = "See your name and e-mail address";
+
 /** The scopes of an operator who named none. */
 export const SCOPES: Readonly<Record<string, ScopeDefinition>> = {
-  profile: { description: "See your name and e-mail address" },
-  read: { description: "Read your data" },
+  profile: { description: PROFILE, default: true },
+  read: { description: "Read your data", default: true },
   write: { description: "Change your data", implies: ["read"] },
-  "skills:read": { description: "See and load skills" },
-  "skills:write": { description: "Add and remove skills", implies: ["skills:read", "messages:write"] },
-  "messages:write": { description: "Ask the model behind this server" },
-  "clients:register": { description: "Register applications" },
+  "skills:read": { description: "See and load skills", default: true },
+  "skills:write": {
+    description: "Add and remove skills",
+    implies: ["skills:read", "messages:write"],
+    role: "author",
+  },
+  "messages:write": { description: "Ask the model behind this server", role: "author" },
+  "clients:register": { description: "Register applications", role: "admin" },
   admin: {
     description: "Administer this server",
     implies: ["profile", "write", "skills:write", "clients:register"],
+    role: "admin",
   },
 };
 
@@ -189,13 +231,16 @@ export function completeOAuth(
   own: readonly ProtectedResource[],
   { observe, now, secret }: Pick<AuthorizationServerOptions, "observe" | "now" | "secret">,
 ): AuthorizationServerOptions {
+  const redirectSchemes = (oauth.redirectSchemes ?? EDITOR_SCHEMES).map(checkRedirectScheme);
   const complete: AuthorizationServerOptions = {
     issuer,
     store,
     observe,
     now,
-    clients: (oauth.clients ?? []).map((client) => toClient(client, now())),
-    scopes: oauth.scopes ?? SCOPES,
+    clients: (oauth.clients ?? []).map((client) => toClient(client, now(), redirectSchemes)),
+    trustedClients: new Set(oauth.trustedClients),
+    // `GET /api/user` needs it, whatever else there is.
+    scopes: { profile: { description: PROFILE }, ...(oauth.scopes ?? SCOPES) },
     resources: [...own, ...(oauth.resources ?? [])],
     secret,
     accessTokenFormat: oauth.accessTokenFormat ?? "opaque",
@@ -214,13 +259,15 @@ export function completeOAuth(
     signingKeyNotice: oauth.signingKeyNotice ?? DAY,
     registration: oauth.registration ?? "open",
     registrationLifetime: oauth.registrationLifetime ?? 30 * DAY,
-    clientMetadataDocuments: oauth.clientMetadataDocuments ?? true,
+    clientMetadataDocuments: documentsSupported(oauth),
+    redirectSchemes,
     requirePushedRequests: oauth.requirePushedRequests ?? false,
     requireDpopNonce: oauth.requireDpopNonce ?? false,
     trustedIssuers: oauth.trustedIssuers ?? [],
     authorizationDetailTypes: oauth.authorizationDetailTypes ?? {},
     certificateProxy: oauth.certificateProxy,
     authenticateUser: oauth.authenticateUser,
+    defaultRole: checkUserRole(oauth.defaultRole ?? "reader"),
     acrValues: oauth.acrValues ?? (oauth.authenticateUser ? [] : ["password"]),
     connect: oauth.connect,
     passwordIterations: oauth.passwordIterations ?? ITERATIONS,
@@ -236,5 +283,10 @@ export function completeOAuth(
   }
   checkWhole("oauth.refreshRetryGrace", complete.refreshRetryGrace, 0);
   checkWhole("oauth.passwordIterations", complete.passwordIterations, 1000);
+  if (complete.passwordIterations > MAX_ITERATIONS) {
+    throw new RangeError(
+      `Cannot create Trivet: "oauth.passwordIterations" must be at most ${MAX_ITERATIONS}`,
+    );
+  }
   return complete;
 }

@@ -4,6 +4,7 @@
  * @module
  */
 import { randomBytes } from "./crypto/secret.ts";
+import { LOST_RACE, retryLostRaces } from "./store/retry.ts";
 import { putIfAbsent, type Store } from "./store/store.ts";
 
 const KEY = ["server_secret"];
@@ -11,11 +12,13 @@ const KEY = ["server_secret"];
 /** A function that gives the 32 bytes, made by whichever instance asks first and remembered here. */
 export function serverSecret(store: Store): () => Promise<Uint8Array> {
   let secret: Uint8Array | undefined;
-  async function load(): Promise<Uint8Array> {
-    const entry = await store.get<Uint8Array>(KEY);
-    if (entry) return entry.value;
-    const made = randomBytes(32);
-    return await putIfAbsent(store, KEY, made) ? made : load();
+  function load(): Promise<Uint8Array> {
+    return retryLostRaces(async () => {
+      const entry = await store.get<Uint8Array>(KEY);
+      if (entry) return entry.value;
+      const made = randomBytes(32);
+      return await putIfAbsent(store, KEY, made) ? made : LOST_RACE;
+    });
   }
   // The value is remembered, never the promise: on Workers one that belongs to an ended request never settles.
   return async () => secret ??= await load();

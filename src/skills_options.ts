@@ -54,7 +54,7 @@ export interface MessagesSettings {
    * @default "auto"
    */
   readonly markers?: MarkerRule;
-  /** Bytes of a request. @default 33554432 */
+  /** Bytes of a request. @default 16777216, which JSON.parse reads without holding the event loop for 50 ms */
   readonly bodyLimit?: number;
   /** How often the model is asked within one request, which then pauses. @default 10 */
   readonly mostRounds?: number;
@@ -132,7 +132,7 @@ function completeMessages(settings: MessagesSettings): SkillsServiceOptions["mes
   return {
     upstream: settings.upstream,
     markers: settings.markers ?? "auto",
-    bodyLimit: checkWhole("skills.messages.bodyLimit", settings.bodyLimit ?? 32 * MEBIBYTE, 1024),
+    bodyLimit: checkWhole("skills.messages.bodyLimit", settings.bodyLimit ?? 16 * MEBIBYTE, 1024),
     mostRounds: checkWhole("skills.messages.mostRounds", settings.mostRounds ?? 10, 1),
   };
 }

@@ -6,10 +6,14 @@
  */
 import type { TrivetEvent } from "./events.ts";
 import { homePage } from "./home.ts";
+import { createLoopbackGuard } from "./http/loopback_guard.ts";
 import { type Authenticate, readBearer, TokenRefusal } from "./http/bearer.ts";
+import { allowWellKnown, answerPreflight, isWellKnown } from "./http/cors.ts";
 import { respondJson, respondText } from "./http/response.ts";
 import { pathOf } from "./http/router.ts";
+import { type RuntimeContext, toRequestContext, type WorkerContext } from "./http/runtime_context.ts";
 import type { RequestContext, Service } from "./http/service.ts";
+import { createCallerFinder } from "./http/trusted_proxy.ts";
 import { type ToolServer, toolServer } from "./mcp/service.ts";
 import { skillsExtension } from "./mcp/skills_extension.ts";
 import { resourceMetadataUrl } from "./oauth/protected_resource.ts";
@@ -42,7 +46,8 @@ const SKILL_CHANGES: ReadonlySet<TrivetEvent["type"]> = new Set([
 
 /** One server: `export default createTrivet(...)` runs on Deno, Bun and workerd as it is. */
 export interface Trivet {
-  fetch(request: Request, context?: RequestContext): Promise<Response>;
+  /** `context` and `worker` are what the runtime gives; each of them is known by its shape. */
+  fetch(request: Request, context?: RuntimeContext, worker?: WorkerContext): Promise<Response>;
   readonly oauth: OAuthService | undefined;
   readonly skills: SkillsService | undefined;
   readonly mcp: ToolServer | undefined;
@@ -127,7 +132,9 @@ export function createTrivet(options: TrivetOptions): Trivet {
 
   const authenticate = authenticateFor(resources.mcp.resource);
   const mcpOptions = options.mcp === false ? undefined : options.mcp ?? {};
-  const mcp = mcpOptions && toolServer(completeMcp(mcpOptions, {
+  const allowedHosts = [...options.allowedHosts ?? [], ...mcpOptions?.allowedHosts ?? []];
+  const allowedOrigins = [...options.allowedOrigins ?? [], ...mcpOptions?.allowedOrigins ?? []];
+  const mcp = mcpOptions && toolServer(completeMcp({ ...mcpOptions, allowedHosts, allowedOrigins }, {
     base,
     issuer,
     store,
@@ -140,10 +147,16 @@ export function createTrivet(options: TrivetOptions): Trivet {
     resourceMetadata: oauth && resourceMetadataUrl(resources.mcp.resource),
   }));
 
+  const pages = new Set(
+    ["", "/", "/oauth/authorize", "/login", "/logout", "/device"].map((path) => base + path),
+  );
+  const guard = createLoopbackGuard({ issuer, allowedHosts, allowedOrigins, pages });
+
   const mounted = new Map<string, Service>();
   for (const service of [mcp, oauth, skills]) {
     for (const mount of service?.mounts ?? []) mounted.set(mount, service!);
   }
+  const findCaller = options.trustedProxies && createCallerFinder(options.trustedProxies);
   const running = {
     issuer,
     oauth: oauth !== undefined,
@@ -164,21 +177,33 @@ export function createTrivet(options: TrivetOptions): Trivet {
     return mounted.get(path);
   }
 
+  /** What is no service's. */
+  function answerAround(request: Request, path: string): Response {
+    if (path !== base + "/" && (path !== base || base === "")) {
+      const preflight = isWellKnown(path) && answerPreflight(request, "GET, HEAD");
+      const none = preflight || respondText(404, `Not found. See ${base}/ for the available endpoints.`);
+      return allowWellKnown(request, none);
+    }
+    if (request.method === "GET" || request.method === "HEAD") return homePage(running);
+    return respondText(405, "Use GET here.", [["allow", "GET, HEAD"]]);
+  }
+
   return {
     oauth,
     skills,
     mcp,
     authenticate,
-    async fetch(request, context = {}) {
+    async fetch(request, given, worker) {
+      const direct = toRequestContext(request, given, worker);
+      const context = findCaller ? findCaller(request, direct) : direct;
       const path = pathOf(request.url);
       const service = find(path);
       try {
-        if (service) return await service.fetch(request, context);
-        if (path !== base + "/" && (path !== base || base === "")) {
-          return respondText(404, `Nothing is here. What runs is told at ${base}/`);
-        }
-        if (request.method === "GET" || request.method === "HEAD") return homePage(running);
-        return respondText(405, "Use GET here.", [["allow", "GET, HEAD"]]);
+        // The tool server looks at Host and Origin itself, wherever the issuer is.
+        const refusal = service && service === mcp ? undefined : guard?.refuse(request, path);
+        if (refusal) return refusal;
+        const response = service ? await service.fetch(request, context) : answerAround(request, path);
+        return guard ? guard.finish(request, path, response) : response;
       } catch (error) {
         // Services answer their own errors: what comes here is a fault of theirs.
         observe({ type: "fault", where: "trivet", error });

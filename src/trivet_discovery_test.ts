@@ -34,6 +34,34 @@ test("local skills are found without a key, beside the other well-known document
   assert.equal([preflight.status, preflight.headers.get("access-control-allow-origin")], [204, "*"]);
 });
 
+test("a script of any origin can read that nothing is at a well-known address, and ask for it with any field", async () => {
+  for (const issuer of ["https://h.example", "https://h.example/tenant"]) {
+    const trivet = start({ folders }, issuer);
+    const headers = { origin: "https://page.example" };
+    const base = new URL(issuer).pathname.replace(/\/$/, "");
+    for (const path of ["/.well-known/oauth-protected-resource/nothing", `${base}/.well-known/x`]) {
+      const response = await get(trivet, path, { headers });
+      assert.equal([response.status, response.headers.get("access-control-allow-origin")], [404, "*"], path);
+      const preflight = await get(trivet, path, {
+        method: "OPTIONS",
+        headers: {
+          ...headers,
+          "access-control-request-method": "GET",
+          "access-control-request-headers": "mcp-protocol-version",
+        },
+      });
+      assert.equal(
+        [preflight.status, preflight.headers.get("access-control-allow-headers")],
+        [204, "mcp-protocol-version"],
+      );
+    }
+    const elsewhere = await get(trivet, "/nothing", { headers });
+    assert.equal([elsewhere.status, elsewhere.headers.get("access-control-allow-origin")], [404, null]);
+    assert.is((await get(trivet, `${base}/.well-known/openid-configuration`)).status, 200);
+    assert.is((await get(trivet, `/.well-known/openid-configuration${base}`)).status, 200);
+  }
+});
+
 test("below a path of its own a server has its own index, and leaves that of the host alone", async () => {
   const trivet = start({ folders }, "https://h.example/tenant");
   for (const path of INDEXES) {

@@ -143,16 +143,7 @@ export const CLIENT_AUTHENTICATION: readonly Mutant[] = [
   {
     name: "oauth/secret-guessing",
     fault: "Never slows down who guesses",
-    store: (store) => ({
-      guarantees: store.guarantees,
-      get: (key, options) => key[0] === "attempts" ? Promise.resolve(undefined) : store.get(key, options),
-      list: (prefix, options) => store.list(prefix, options),
-      commit: (commit) =>
-        commit.set?.some(({ key }) => key[0] === "attempts") ? Promise.resolve(true) : store.commit(commit),
-      watch: (prefix) => store.watch(prefix),
-      sweep: () => store.sweep(),
-      close: () => store.close(),
-    }),
+    wrap: faultyAnswers(undefined, (answer) => answer.status === 429 ? withFields(answer, {}, 401) : answer),
     breaks: [...auth("guessing"), "oauth/login/guessing-passwords"],
     mayBreak: { "It guesses, too": ["oauth/revocation/guessing-secrets"] },
   },
@@ -164,11 +155,11 @@ export const CLIENT_AUTHENTICATION: readonly Mutant[] = [
   },
   {
     name: "oauth/scope-unknown-dropped",
-    fault: "Drops scopes that it does not know",
+    fault: "Drops scopes that it does not know, and grants the default where nothing is left",
     wrap: changedScope((scope) =>
       scope.split(" ").filter((each) => /^(profile|read|admin)$/.test(each)).join(" ")
     ),
-    breaks: ["oauth/scope/unknown-beside-known"],
+    breaks: ["oauth/refresh/unknown-scope"],
     mayBreak: {
       "They ask for a scope that there is not": [
         "oauth/client_credentials/scope-malformed",
@@ -176,7 +167,7 @@ export const CLIENT_AUTHENTICATION: readonly Mutant[] = [
         "oauth/issuer/not-from-x-forwarded-host",
         "oauth/issuer/unknown-scope",
         "oauth/refresh/refused-scope-spends-nothing",
-        "oauth/refresh/unknown-scope",
+        "oauth/par/unknown-scope",
         "oauth/scope/",
       ],
     },

@@ -47,7 +47,7 @@ export const DETAILS: readonly Mutant[] = [
     name: "oauth/details-untold",
     fault: "Does not tell what was granted",
     wrap: faultyJson(TOKEN, (json) => delete json["authorization_details"]),
-    breaks: names("granted", "with-scope", "refreshed", "a-part"),
+    breaks: names("granted", "with-scope", "refreshed", "exchanged", "a-part"),
   },
   {
     name: "oauth/details-not-introspected",

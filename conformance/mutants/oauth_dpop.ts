@@ -6,7 +6,7 @@
 import { fromBase64url, toText } from "../runner/bytes.ts";
 import { both, forgiving, type Refused, tokenGiven } from "./forgiving.ts";
 import { at, faultyJson, faultyRequests, RESOURCE, TOKEN, withRequestFields } from "./message.ts";
-import { faultyCommits, type Mutant, type Wrap } from "./mutant.ts";
+import type { Mutant, Wrap } from "./mutant.ts";
 
 const PAR = "/oauth/par";
 const names = (...ids: string[]): string[] => ids.map((id) => `oauth/dpop/${id}`);
@@ -141,9 +141,7 @@ export const DPOP: readonly Mutant[] = [
   {
     name: "oauth/dpop-good-often",
     fault: "Forgets which proofs it has seen",
-    store: faultyCommits((commit) =>
-      commit.set?.some(({ key }) => key[0] === "used" && key[1] === "dpop") ? undefined : commit
-    ),
+    wrap: broken(/^jti was used before/),
     breaks: names("proof-twice", "resource-proof-twice"),
   },
   {

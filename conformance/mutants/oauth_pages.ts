@@ -37,6 +37,30 @@ function unasked(next: Handler): Handler {
   };
 }
 
+/** Allows a client of the web by itself what a user allowed it once. */
+function allowedOnce(next: Handler): Handler {
+  const asked = new Map<string, string>();
+  const allowed = new Set<string>();
+  const answerItself = unasked(next);
+  return async (request) => {
+    const form = await readForm(request);
+    if (form) {
+      const client = asked.get(form.get("transaction") ?? "");
+      if (client !== undefined && form.get("decision") === "approve") allowed.add(client);
+      return await next(request);
+    }
+    const { searchParams } = new URL(request.url);
+    const client = searchParams.get("client_id") ?? "";
+    if (allowed.has(client)) return await answerItself(request);
+    const answer = await next(request);
+    const transaction = transactionIn(await answer.clone().text());
+    if (transaction !== undefined && searchParams.get("redirect_uri")?.startsWith("https:")) {
+      asked.set(transaction, client);
+    }
+    return answer;
+  };
+}
+
 /**
  * Takes a form from any browser for that of the browser for which the page was made. Who signs in there keeps that
  * one's session alive.
@@ -82,6 +106,13 @@ export const PAGES: readonly Mutant[] = [
     breaks: ["oauth/consent/question-before-code", "oauth/registration/never-without-the-user"],
     mayBreak: { "There is no page on which the user could refuse": ["oauth/"] },
     stops: "There is no page to be read",
+  },
+  {
+    name: "oauth/consent-once-and-for-all",
+    fault: "Answers what a user allowed a public client of the web before",
+    wrap: at(AUTHORIZE, allowedOnce),
+    breaks: ["oauth/consent/asked-again-with-https"],
+    mayBreak: { "There is no second page on which the user could refuse": ["oauth/"] },
   },
   {
     name: "oauth/consent-in-any-browser",

@@ -5,7 +5,7 @@
  * @module
  */
 import { both, forgiving, keeping } from "./forgiving.ts";
-import { at, AUTHORIZE, faultyRedirects, readForm, withForm, withUrl } from "./message.ts";
+import { at, AUTHORIZE, faultyQueries, faultyRedirects, readForm, withForm, withUrl } from "./message.ts";
 import type { Handler, Mutant, Wrap } from "./mutant.ts";
 import { clientOf } from "./registered.ts";
 
@@ -84,13 +84,22 @@ export const PUSHED_NAMES: readonly Mutant[] = [
     name: "oauth/par-unknown-names",
     fault: "Asks the user though nobody knows the name",
     wrap: forgiving(AUTHORIZE, ({ request }) => request.url.includes("request_uri="), asked),
-    breaks: names("unknown-name", "foreign-name", "twice", "expired", "name-of-another-client"),
+    breaks: names("unknown-name", "foreign-name", "two-names", "twice", "expired", "name-of-another-client"),
   },
   {
     name: "oauth/par-name-for-ever",
     fault: "Keeps pushed requests when they were used and when their time is over",
     store: keeping("pushed_request"),
-    breaks: names("twice", "expired"),
+    breaks: names("twice", "two-pages", "expired"),
+  },
+  {
+    name: "oauth/par-two-names-first",
+    fault: "Takes the first of two names in one address",
+    wrap: faultyQueries((query) => {
+      const [first, ...more] = query.getAll("request_uri");
+      if (first !== undefined && more.length > 0) query.set("request_uri", first);
+    }),
+    breaks: names("two-names"),
   },
   {
     name: "oauth/par-state-of-the-address",

@@ -12,18 +12,40 @@ const names = (...ids: string[]): string[] => ids.map((id) => `oauth/pkce/${id}`
 
 const s256 = (text: string): string => createHash("sha256").update(text).digest("base64url");
 
+/** A verifier for those who have none, and in the place of those that are wrong. */
+const FILL = "a verifier for those who have none, 43 letters at the least".replace(/\W/g, "-");
+
 /** A code with another challenge than it was asked for with. */
-function withChallenge(entry: Entry, change: (challenge: string) => string | undefined): Entry {
+function withChallenge<Kept extends Pick<Entry, "key" | "value">>(
+  entry: Kept,
+  change: (challenge: string) => string,
+): Kept {
   const value = entry.value as { unspent?: { request: { code_challenge?: string } } };
   const challenge = value.unspent?.request.code_challenge;
   if (entry.key[0] !== "code" || !value.unspent || challenge === undefined) return entry;
-  const { code_challenge: _, ...request } = value.unspent.request;
-  const changed = change(challenge);
-  const unspent = {
-    ...value.unspent,
-    request: { ...request, ...(changed !== undefined && { code_challenge: changed }) },
+  const request = { ...value.unspent.request, code_challenge: change(challenge) };
+  return { ...entry, value: { ...value, unspent: { ...value.unspent, request } } };
+}
+
+/** Puts one verifier and its challenge in the place of all, where there is a challenge. */
+function ignored(): Pick<Mutant, "wrap" | "store"> {
+  const challenged = new Set<string>();
+  return {
+    wrap: faultyForms(TOKEN, (form) => {
+      if (form.get("grant_type") !== "authorization_code") return;
+      if (challenged.has(s256(form.get("code") ?? ""))) form.set("code_verifier", FILL);
+      else form.delete("code_verifier");
+    }),
+    store: faultyCommits(({ set = [], ...rest }) => ({
+      ...rest,
+      set: set.map((put) =>
+        withChallenge(put, () => {
+          challenged.add(String(put.key[1]));
+          return s256(FILL);
+        })
+      ),
+    })),
   };
-  return { ...entry, value: { ...value, unspent } };
 }
 
 /** Takes the challenge itself for its verifier. */
@@ -62,10 +84,7 @@ export const PKCE: readonly Mutant[] = [
   {
     name: "oauth/pkce-ignored",
     fault: "Compares no verifier",
-    wrap: faultyForms(TOKEN, (form) => {
-      if (form.get("grant_type") === "authorization_code") form.delete("code_verifier");
-    }),
-    store: faultyReads((entry) => withChallenge(entry, () => undefined)),
+    ...ignored(),
     breaks: names(
       "verifier-wrong",
       "verifier-missing",
@@ -191,15 +210,14 @@ export const PKCE: readonly Mutant[] = [
 
 function optional(): Pick<Mutant, "wrap" | "store"> {
   const without = new Set<string>();
-  const fill = "a verifier for those who have none, 43 letters at the least".replace(/\W/g, "-");
   return {
     wrap: faultyForms(TOKEN, (form) => {
       if (form.get("grant_type") !== "authorization_code" || form.get("code_verifier")) return;
-      form.set("code_verifier", fill);
+      form.set("code_verifier", FILL);
       without.add(s256(form.get("code") ?? ""));
     }),
     store: faultyReads((entry) =>
-      withChallenge(entry, (challenge) => without.has(String(entry.key[1])) ? s256(fill) : challenge)
+      withChallenge(entry, (challenge) => without.has(String(entry.key[1])) ? s256(FILL) : challenge)
     ),
   };
 }
@@ -208,8 +226,10 @@ function guesses(): Pick<Mutant, "store"> {
   return {
     // A commit that spends a code and stores nothing else is that of a wrong guess.
     store: faultyCommits((commit) => {
-      const { check = [], set = [] } = commit;
-      return set.length === 1 && set[0]!.key[0] === "code" && check.length === 1 ? undefined : commit;
+      const { set: [first, ...more] = [] } = commit;
+      const isGuess = first?.key[0] === "code" && !("unspent" in (first.value as object)) &&
+        more.length === 0;
+      return isGuess ? undefined : commit;
     }),
   };
 }

@@ -78,7 +78,7 @@ export const REGISTRATION: readonly Mutant[] = [
     fault: "Gives the refresh grant to clients that did not ask for it",
     wrap: told(({ grant_types }) => ({ grant_types: [...grant_types as string[], "refresh_token"] })),
     breaks: names("defaults", "all-told"),
-    mayBreak: { "It compares the list whole": names("prototype") },
+    mayBreak: { "They compare the list whole": names("prototype", "unknown-grant") },
   },
   {
     name: "oauth/registered-nameless",
@@ -189,6 +189,18 @@ export const REGISTRATION: readonly Mutant[] = [
     fault: "Refuses plain http on loopback",
     wrap: refused((asked) => JSON.stringify(asked["redirect_uris"] ?? "").includes("http://127.0.0.1")),
     breaks: names("uri-loopback"),
+  },
+  {
+    name: "oauth/registered-with-user",
+    fault: "Registers redirect URIs that name a user and a password",
+    wrap: at(REGISTER, (next) => async (request) => {
+      const asked = await readJson(request);
+      const namesUser = /"https:\/\/[^/"]*@/.test(JSON.stringify(asked["redirect_uris"] ?? ""));
+      return namesUser
+        ? Response.json({ ...asked, client_id: crypto.randomUUID() }, { status: 201 })
+        : await next(request);
+    }),
+    breaks: names("uri-userinfo"),
   },
   {
     name: "oauth/registered-fault-on-many",

@@ -58,6 +58,21 @@ export const SCOPES: readonly Mutant[] = [
     stops: "They leave it out",
   },
   {
+    name: "oauth/scope-unknown-is-malformed",
+    fault: "Says that a request with an unknown scope is malformed",
+    wrap: malformed((query) => query.get("scope")?.includes("no-such-scope") === true),
+    breaks: scope("unknown-beside-known"),
+    mayBreak: { "They ask for a scope that there is not": ["oauth/"] },
+  },
+  {
+    name: "oauth/scope-unknown-told-as-granted",
+    fault: "Tells clients that act for themselves that they got an unknown scope",
+    wrap: granted("client_credentials", (json, form) => {
+      if (form.get("scope")?.includes("no-such-scope")) json["scope"] = form.get("scope");
+    }),
+    breaks: ["oauth/client_credentials/scope-partly-unknown"],
+  },
+  {
     name: "oauth/scope-of-token-request",
     fault: "Grants the scope that stands beside a code",
     wrap: granted("authorization_code", (json, form) => {

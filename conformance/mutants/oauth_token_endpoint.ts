@@ -126,6 +126,7 @@ export const TOKEN_ENDPOINT: readonly Mutant[] = [
         "oauth/token_endpoint/unknown-parameter-empty",
         "oauth/token_exchange/",
         "oauth/authorization_details/a-part",
+        "oauth/authorization_details/exchanged",
         "oauth/authorization_details/more-at-the-token-endpoint",
         "oauth/authorization_details/more-at-refresh",
       ],

@@ -48,6 +48,7 @@ export const TOKEN_EXCHANGE: readonly Mutant[] = [
       return Response.json({ ...await answer.json(), access_token: form.get("subject_token") });
     }),
     breaks: names("exchanged"),
+    mayBreak: { "What it gives is not the client's own, and shows no actor": names("actor") },
   },
   {
     name: "oauth/exchange-useless",

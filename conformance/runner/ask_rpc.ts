@@ -111,8 +111,9 @@ async function overHttp(step: Step, world: World, lines: readonly string[], unti
     const { answer, broken, events } = await post(outgoing, world, enough([line], until, world));
     remember(step, world, outgoing, answer, broken);
     view = await toView(answer, outgoing.url, broken);
-    if (events) messages.push(...events.map((event) => event["json"]).filter((json) => json !== undefined));
-    else if (view["json"] !== undefined) messages.push(view["json"]);
+    if (events) {
+      for (const { json } of events) if (json !== undefined) messages.push(json);
+    } else if (view["json"] !== undefined) messages.push(view["json"]);
     else if (view["size"] !== 0 && view["body"] !== undefined) messages.push({ unparsable: view["body"] });
     if (broken) break;
   }

@@ -11,8 +11,20 @@ export function utf8(text: string): Bytes {
   return encoder.encode(text);
 }
 
+/** The text; what is no UTF-8 is replaced. */
 export function toText(bytes: Uint8Array): string {
   return new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
+}
+
+const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+/** The text; `undefined` for what is no UTF-8, cut off characters too. */
+export function toStrictText(bytes: Uint8Array): string | undefined {
+  try {
+    return strict.decode(bytes);
+  } catch {
+    return undefined;
+  }
 }
 
 export function toBase64(bytes: Uint8Array): string {

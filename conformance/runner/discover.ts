@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { toText } from "./bytes.ts";
+import { toStrictText } from "./bytes.ts";
 import { exchange, type Limits, type Sender } from "./exchange.ts";
 import { parseJson } from "./match.ts";
 import type { TargetDescription } from "./target_file.ts";
@@ -66,7 +66,7 @@ async function fetchMetadata(
   try {
     const { status, body } = await exchange(sender, { method: "GET", url, ...common }, limits);
     if (status !== 200) return { why: `${url} answers ${status}` };
-    const metadata = parseJson(toText(body));
+    const metadata = parseJson(toStrictText(body) ?? "");
     if (!isMembers(metadata) || isDeep(metadata)) return { why: `${url} answers 200, but with no metadata` };
     return { metadata };
   } catch (error) {

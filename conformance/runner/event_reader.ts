@@ -3,48 +3,76 @@
  *
  * @module
  */
+import { join, toStrictText, toText } from "./bytes.ts";
+import { GrowingBytes } from "./growing_bytes.ts";
 import { parseJson } from "./match.ts";
 import type { Members } from "./vector_file.ts";
 
-/** Of one chunk: more than any question asks for. */
-const MOST_EVENTS = 20_000;
+/** Of one call: more than any question asks for. */
+const MAX_EVENTS = 20_000;
+const LF = 10;
+const CR = 13;
 
 export class EventReader {
-  readonly #decoder = new TextDecoder();
   /** Of the line that has not ended. */
-  #rest: string[] = [];
-  #event: Record<string, unknown> = {};
+  readonly #line = new GrowingBytes();
+  /** What stands behind the most events of a call. */
+  #unread: Uint8Array = new Uint8Array();
   #isAfterCr = false;
+  #isBegun = false;
+  #event: Record<string, unknown> = {};
   #data: string[] = [];
+  #isUtf8 = true;
 
-  /** The events that a chunk completes, so many at most: what is more is left out. */
-  push(chunk: Uint8Array, most: number = MOST_EVENTS): Members[] {
-    let text = this.#decoder.decode(chunk, { stream: true });
-    if (text === "") return [];
-    // A CR ends its line at once: whether an LF follows is seen later, and nobody waits for it.
-    if (this.#isAfterCr && text.startsWith("\n")) text = text.slice(1);
+  /** The events that a chunk completes, so many at most: what is more comes with the next chunk. */
+  push(chunk: Uint8Array, most: number = MAX_EVENTS): Members[] {
+    const bytes = this.#unread.length > 0 ? join([this.#unread, chunk]) : chunk;
+    this.#unread = new Uint8Array();
+    if (bytes.length === 0) return [];
     const events: Members[] = [];
-    let start = 0;
-    for (const found of text.matchAll(/\r\n|\n|\r/g)) {
-      // A line that does not end is neither put together nor looked through with each chunk.
-      const event = this.#line(this.#rest.join("") + text.slice(start, found.index));
-      this.#rest = [];
-      start = found.index + found[0].length;
-      if (event && events.push(event) >= most) break;
+    // A CR ends its line at once: whether an LF follows is seen later, and nobody waits for it.
+    let start = this.#isAfterCr && bytes[0] === LF ? 1 : 0;
+    this.#isAfterCr = false;
+    const next = { lf: find(bytes, LF, start), cr: find(bytes, CR, start) };
+    for (;;) {
+      if (next.lf < start) next.lf = find(bytes, LF, start);
+      if (next.cr < start) next.cr = find(bytes, CR, start);
+      const end = Math.min(next.lf, next.cr);
+      if (end === Infinity) break;
+      this.#line.add(bytes.subarray(start, end));
+      start = end + (bytes[end] === CR && bytes[end + 1] === LF ? 2 : 1);
+      this.#isAfterCr = bytes[end] === CR && end + 1 === bytes.length;
+      const event = this.#endLine();
+      if (event && events.push(event) >= most) {
+        this.#unread = bytes.slice(start);
+        return events;
+      }
     }
-    this.#isAfterCr = text.endsWith("\r");
-    if (start < text.length) this.#rest.push(text.slice(start));
+    // A line that does not end is not looked through with each chunk.
+    if (start < bytes.length) this.#line.add(bytes.subarray(start));
     return events;
   }
 
-  #line(line: string): Members | undefined {
+  #endLine(): Members | undefined {
+    const bytes = this.#line.take();
+    let line = toStrictText(bytes);
+    this.#isUtf8 &&= line !== undefined;
+    line ??= toText(bytes);
+    if (!this.#isBegun && line.startsWith("\ufeff")) line = line.slice(1);
+    this.#isBegun = true;
+    return this.#take(line);
+  }
+
+  #take(line: string): Members | undefined {
     if (line === "") {
       const event = this.#event;
+      const isUtf8 = this.#isUtf8;
       if (this.#data.length > 0) event["data"] = this.#data.join("\n");
       this.#event = {};
       this.#data = [];
+      this.#isUtf8 = true;
       if (!("data" in event) && !("id" in event)) return undefined;
-      const json = typeof event["data"] === "string" ? parseJson(event["data"]) : undefined;
+      const json = isUtf8 && typeof event["data"] === "string" ? parseJson(event["data"]) : undefined;
       return json === undefined ? event : { ...event, json };
     }
     const colon = line.indexOf(":");
@@ -55,4 +83,10 @@ export class EventReader {
     else if (name === "retry" && /^\d+$/.test(value)) this.#event["retry"] = Number(value);
     return undefined;
   }
+}
+
+/** Where the byte is, or Infinity. */
+function find(bytes: Uint8Array, byte: number, from: number): number {
+  const at = bytes.indexOf(byte, from);
+  return at < 0 ? Infinity : at;
 }

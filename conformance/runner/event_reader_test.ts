@@ -39,4 +39,31 @@ test("a line of 32 MiB that comes in 65,536 chunks is one line", () => {
   assert.is((event!["data"] as string).length, 65_536 * 512);
 });
 
+test("events past the most of a call come with the next one, whole", () => {
+  const reader = new EventReader();
+  const first = reader.push(bytes("data: x\n\n".repeat(20_001) + "data: y\r\n\r"));
+  assert.equal([first.length, first.at(-1)], [20_000, { data: "x" }]);
+  assert.equal(reader.push(bytes("\ndata: z\n\n")), [{ data: "x" }, { data: "y" }, { data: "z" }]);
+  assert.equal(reader.push(bytes("data: 1\n\ndata: 2\n\n"), 1), [{ data: "1", json: 1 }]);
+  assert.equal(reader.push(bytes(""), 1), [{ data: "2", json: 2 }]);
+  assert.equal(reader.push(bytes("")), []);
+});
+
+test("data that is no UTF-8 is no JSON, wherever it is cut", () => {
+  const cut = [...bytes('data: "'), 0xf0, 0x9f, 0x92, ...bytes('"\n\n')];
+  const whole = [...bytes('data: "'), 0xf0, 0x9f, 0x92, 0x9c, ...bytes('"\n\n')];
+  const all = Uint8Array.from([...cut, ...whole]);
+  for (let at = 0; at <= all.length; at++) {
+    const reader = new EventReader();
+    const events = [...reader.push(all.slice(0, at)), ...reader.push(all.slice(at))];
+    assert.equal(events, [{ data: '"\ufffd"' }, { data: '"💜"', json: "💜" }]);
+  }
+});
+
+test("a byte order mark before the stream is none of it", () => {
+  const reader = new EventReader();
+  for (const byte of bytes("\ufeffdata: 1\n")) assert.equal(reader.push(Uint8Array.of(byte)), []);
+  assert.equal(reader.push(bytes("\n\ufeffdata: 2\n\n")), [{ data: "1", json: 1 }]);
+});
+
 test.run();

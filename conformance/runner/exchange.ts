@@ -3,6 +3,8 @@
  *
  * @module
  */
+import { GrowingBytes } from "./growing_bytes.ts";
+import { timerDelay } from "./timer.ts";
 
 export type Field = readonly [name: string, value: string];
 
@@ -83,7 +85,7 @@ export function within<T>(
           ? new Broken("hung", `${what} did not come within ${Math.round(seconds * 10) / 10} s`)
           : what(),
       );
-    }, seconds * 1000);
+    }, timerDelay(seconds));
     promise.then(resolve, reject).finally(() => clearTimeout(timer));
   });
 }
@@ -101,18 +103,18 @@ export async function exchange(
 ): Promise<Answer> {
   const end = since + limits.seconds * 1000;
   const opened = await openWithin(sender, outgoing, limits);
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  const answer = (): Answer => ({ status: opened.status, fields: opened.fields, body: concat(chunks, size) });
+  const body = new GrowingBytes();
+  const answer = (): Answer => ({ status: opened.status, fields: opened.fields, body: body.take() });
   try {
     while (true) {
       const left = Math.max((end - performance.now()) / 1000, 0);
       const late = () => new Broken("hung", `The answer did not end within ${limits.seconds} s`);
       const chunk = await within(opened.next(), left, late);
       if (!chunk) return answer();
-      size += chunk.length;
-      chunks.push(chunk);
-      if (size > limits.bytes) throw new Broken("flooded", `The body is longer than ${limits.bytes} bytes`);
+      body.add(chunk);
+      if (body.length > limits.bytes) {
+        throw new Broken("flooded", `The body is longer than ${limits.bytes} bytes`);
+      }
     }
   } catch (error) {
     opened.cancel();
@@ -128,15 +130,4 @@ export function openWithin(sender: Sender, outgoing: Outgoing, limits: Limits): 
     leave.abort();
     opening.then((late) => late.cancel(), () => {});
   });
-}
-
-function concat(chunks: readonly Uint8Array[], size: number): Uint8Array {
-  if (chunks.length === 1) return chunks[0]!;
-  const whole = new Uint8Array(size);
-  let at = 0;
-  for (const chunk of chunks) {
-    whole.set(chunk, at);
-    at += chunk.length;
-  }
-  return whole;
 }

@@ -8,6 +8,7 @@ import { createInterface } from "node:readline";
 import { type Command, finish, finishSoon, start } from "./children.ts";
 import { parseJson } from "./match.ts";
 import { Unexpected } from "./outcome.ts";
+import { timerDelay } from "./timer.ts";
 import { isMembers, type Members } from "./vector_file.ts";
 
 export interface Program {
@@ -132,7 +133,10 @@ class Run {
         const said = this.#said.trim();
         reject(new Unexpected(`"${this.#name}" ${why}${said === "" ? "" : `, and says: ${said}`}`));
       };
-      const late = setTimeout(() => refuse(`did not end within ${this.#seconds} s`), this.#seconds * 1000);
+      const late = setTimeout(
+        () => refuse(`did not end within ${this.#seconds} s`),
+        timerDelay(this.#seconds),
+      );
       act((captured) => {
         clearTimeout(late);
         resolve(captured);

@@ -26,12 +26,14 @@ export function toTable(report: Report, { verbose, color = hasColor() }: TableOp
   const paint = (word: string, text: string) => color ? `\x1b[${COLORS[word]}m${text}\x1b[0m` : text;
   const lines = [...notes(report), ...files(report, paint), ""];
   if (verbose) { for (const { name } of passing(report)) lines.push(`${paint("pass", "pass   ")} ${name}`); }
-  for (const group of sharing(findingsOf(report))) lines.push(...showGroup(group, verbose, paint));
+  for (const group of sharing(findingsOf(report))) {
+    for (const line of showGroup(group, verbose, paint)) lines.push(line);
+  }
   for (const name of report.stale) {
     lines.push(`${paint("fail", "stale")} ${name}: it passes now, remove it from the baseline`);
   }
-  lines.push(...coverage(report), ...lacks(report, paint), ...again(report), "", total(report, paint));
-  return lines.join("\n") + "\n";
+  const rest = [coverage(report), lacks(report, paint), again(report), ["", total(report, paint)]];
+  return [lines, ...rest].flat().join("\n") + "\n";
 }
 
 function notes({ target }: Report): string[] {
@@ -59,7 +61,7 @@ function files({ vectors }: Report, paint: Paint): string[] {
   const groups = [...Map.groupBy(vectors, ({ name }) => name.split("/").slice(0, 2).join("/"))];
   const asked = groups.filter(([, all]) => all.some(({ outcome }) => outcome !== "skip"));
   const skipped = groups.filter(([, all]) => all.every(({ outcome }) => outcome === "skip"));
-  const width = Math.max(0, ...asked.map(([name]) => name.length));
+  const width = asked.reduce((most, [name]) => Math.max(most, name.length), 0);
   const lines = asked.map(([name, all]) => {
     const counts = WORDS.flatMap((word) => {
       const count = all.filter(({ outcome }) => outcome === word).length;
@@ -124,7 +126,9 @@ function coverage({ figures }: Report): string[] {
     [each.document, each.strength, each.rows, each.excluded, each.asked, each.held, each.broken, each.skipped]
       .map(String)
   );
-  const widths = head.map((name, at) => Math.max(name.length, ...rows.map((row) => row[at]!.length)));
+  const widths = head.map((name, at) =>
+    rows.reduce((most, row) => Math.max(most, row[at]!.length), name.length)
+  );
   const line = (row: readonly string[]) =>
     row.map((cell, at) => at < 2 ? cell.padEnd(widths[at]!) : cell.padStart(widths[at]!)).join("  ")
       .trimEnd();

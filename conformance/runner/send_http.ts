@@ -9,6 +9,7 @@ import { connect as connectTls } from "node:tls";
 import { join, utf8 } from "./bytes.ts";
 import { Broken, type Limits, type OpenAnswer, type Outgoing, type Sender } from "./exchange.ts";
 import { type Pull, readAnswer } from "./http_answer.ts";
+import { timerDelay } from "./timer.ts";
 
 const MOST_TRIES = 5;
 
@@ -78,7 +79,7 @@ function dial(url: URL, { seconds }: Limits): Promise<Socket> {
       reject(new Broken("refused", `Cannot connect to ${url.host}: ${message}`));
     };
     let awaited = "connection";
-    const timer = setTimeout(() => refuse(`no ${awaited} within ${seconds} s`), seconds * 1000);
+    const timer = setTimeout(() => refuse(`no ${awaited} within ${seconds} s`), timerDelay(seconds));
     socket.on("error", (error: Error & { code?: string }) => {
       clearTimeout(timer);
       refuse(inWords(error));

@@ -4,8 +4,10 @@
  * @module
  */
 import type { ChildProcess } from "node:child_process";
+import { toStrictText, toText } from "./bytes.ts";
 import { type Command, finish, isOver, signal, start } from "./children.ts";
 import { Broken, type Limits, within } from "./exchange.ts";
+import { GrowingBytes } from "./growing_bytes.ts";
 import { parseJson } from "./match.ts";
 
 export type StdioCommand = Command;
@@ -19,13 +21,15 @@ export interface StdioProgram {
 const MOST_MESSAGES = 10_000;
 /** Of standard error, for the reason of a failure. */
 const MOST_SAID = 1000;
+const LF = 10;
 
 export class StdioServer {
   readonly #child: ChildProcess;
   readonly #limits: Limits;
   readonly #arrived: unknown[] = [];
   readonly #exit: Promise<number>;
-  #rest = "";
+  /** Of the line that has not ended. */
+  readonly #line = new GrowingBytes();
   #said = "";
   #size = 0;
   #count = 0;
@@ -60,11 +64,7 @@ export class StdioServer {
       noise += chunk.length;
       if (noise > limits.bytes) this.#flood(`More than ${limits.bytes} bytes of standard error arrived`);
     });
-    const decoder = new TextDecoder();
-    this.#child.stdout!.on(
-      "data",
-      (chunk: Uint8Array) => this.#take(decoder.decode(chunk, { stream: true })),
-    );
+    this.#child.stdout!.on("data", (chunk: Uint8Array) => this.#take(chunk));
   }
 
   /** Sends lines as they are. */
@@ -77,7 +77,7 @@ export class StdioServer {
     const got: unknown[] = [];
     const wait = async () => {
       while (true) {
-        got.push(...this.#arrived.splice(0));
+        for (const message of this.#arrived.splice(0)) got.push(message);
         if (await isEnough(got)) return;
         if (this.#arrived.length > 0) continue;
         if (this.#over) throw this.#over;
@@ -115,28 +115,24 @@ export class StdioServer {
     finish(this.#child);
   }
 
-  #take(text: string): void {
-    this.#size += text.length;
+  #take(chunk: Uint8Array): void {
+    this.#size += chunk.length;
     if (this.#size > this.#limits.bytes) {
       this.#flood(`More than ${this.#limits.bytes} bytes arrived`);
       return;
     }
-    if (!text.includes("\n")) {
-      this.#rest += text;
-      return;
+    let start = 0;
+    for (let end = chunk.indexOf(LF); end >= 0; end = chunk.indexOf(LF, start)) {
+      if (++this.#count > MOST_MESSAGES) {
+        this.#flood(`More than ${MOST_MESSAGES} lines arrived`);
+        return;
+      }
+      this.#line.add(chunk.subarray(start, end));
+      start = end + 1;
+      this.#arrived.push(toMessage(this.#line.take()));
     }
-    const lines = (this.#rest + text).split("\n");
-    this.#rest = lines.pop()!;
-    this.#count += lines.length;
-    if (this.#count > MOST_MESSAGES) {
-      this.#flood(`More than ${MOST_MESSAGES} lines arrived`);
-      return;
-    }
-    for (const line of lines) {
-      const message = parseJson(line);
-      this.#arrived.push(message === undefined ? { unparsable: line } : message);
-    }
-    this.#stir();
+    this.#line.add(chunk.subarray(start));
+    if (start > 0) this.#stir();
   }
 
   #flood(why: string): void {
@@ -153,6 +149,13 @@ export class StdioServer {
     this.#wake?.();
     this.#wake = undefined;
   }
+}
+
+/** A line as JSON, which is UTF-8 (RFC 8259 section 8.1). */
+function toMessage(line: Uint8Array): unknown {
+  const text = toStrictText(line);
+  const message = text === undefined ? undefined : parseJson(text);
+  return message === undefined ? { unparsable: text ?? toText(line) } : message;
 }
 
 /** Broken, with the messages that had arrived. */

@@ -56,6 +56,11 @@ test("a batch has a list for an answer", async () => {
   assert.is(await outcome([{ send: [[ask("a", 1), ask("b", 2)]], expect: { messages } }]), "pass");
 });
 
+test("a line that is no UTF-8 is no JSON", async () => {
+  const messages = [{ unparsable: '"\ufffd"' }, { id: 1 }];
+  assert.is(await outcome([{ send: [ask("broken")], expect: { messages } }]), "pass");
+});
+
 test("a line that is no JSON is seen", async () => {
   const messages = [{ method: "notice" }, { unparsable: "this is no JSON" }, { id: 1 }];
   assert.is(await outcome([{ send: [ask("noisy")], expect: { messages } }]), "pass");

@@ -13,6 +13,7 @@ import { match } from "./match.ts";
 import { KitError, NotClaimed, Unexpected } from "./outcome.ts";
 import { callProcedure } from "./procedure.ts";
 import { fill } from "./template.ts";
+import { timerDelay } from "./timer.ts";
 import { isMembers, type Members, type Step } from "./vector_file.ts";
 import { read, toView, type View } from "./view.ts";
 import { nowOf, type World } from "./world.ts";
@@ -71,7 +72,7 @@ async function advance(step: Step, world: World): Promise<void> {
     await callProcedure("advance", world, runStep);
     world.target.advanced += seconds;
   } else if (seconds <= world.mostWaiting) {
-    await new Promise((resolve) => setTimeout(resolve, seconds * 1000));
+    await new Promise((resolve) => setTimeout(resolve, timerDelay(seconds)));
   } else throw new NotClaimed("clock");
 }
 

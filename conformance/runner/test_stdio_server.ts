@@ -17,6 +17,11 @@ const METHODS: Readonly<Record<string, (id: unknown) => void>> = {
     process.stdout.write("this is no JSON\n");
     say({ jsonrpc: "2.0", id, result: "after noise" });
   },
+  broken(id) {
+    // The first bytes of a character, cut off.
+    process.stdout.write(Uint8Array.from([0x22, 0xf0, 0x9f, 0x92, 0x22, 10]));
+    say({ jsonrpc: "2.0", id, result: "after it" });
+  },
   hang: () => {},
   leave: () => process.exit(3),
   flood() {

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { sha256, toHex, toText } from "./bytes.ts";
+import { sha256, toHex, toStrictText, toText } from "./bytes.ts";
 import { EventReader } from "./event_reader.ts";
 import type { Answer, Broken, Field } from "./exchange.ts";
 import { parseJson, toParameters } from "./match.ts";
@@ -27,7 +27,8 @@ export async function toView(answer: Partial<Answer>, url: string, broken?: Brok
   if (answer.body !== undefined) {
     const body = toText(answer.body);
     Object.assign(view, { body, size: answer.body.length, sha256: toHex(await sha256(answer.body)) });
-    const json = parseJson(body);
+    const text = toStrictText(answer.body);
+    const json = text === undefined ? undefined : parseJson(text);
     if (json !== undefined) view["json"] = json;
     if (/^text\/event-stream\b/i.test(headers["content-type"] ?? "")) {
       const events = new EventReader().push(answer.body);

@@ -8,7 +8,7 @@
  */
 import process from "node:process";
 import { start } from "./trivet.ts";
-import { withControl } from "./trivet_world.ts";
+import { PAGE_ORIGINS, withControl } from "./trivet_world.ts";
 
 const port = Number(process.argv[2] ?? 8799);
 const entry = "Deno" in globalThis
@@ -17,7 +17,7 @@ const entry = "Deno" in globalThis
   ? await import("../../src/runtime/bun.ts")
   : await import("../../src/runtime/node.ts");
 
-const target = await start({ base: `http://127.0.0.1:${port}` });
+const target = await start({ base: `http://127.0.0.1:${port}`, allowedOrigins: PAGE_ORIGINS });
 const server = await entry.serve({ fetch: withControl(target) }, {
   port,
   onError: (error) => console.error(error),

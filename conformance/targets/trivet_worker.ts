@@ -7,7 +7,7 @@
 import type { Store } from "../../src/mod.ts";
 import type { FetchHandler } from "../../src/runtime/server.ts";
 import { folderOf } from "../../src/skills/test_service.ts";
-import { type Described, startWorlds, type TrivetTarget, withControl } from "./trivet_world.ts";
+import { type Described, PAGE_ORIGINS, startWorlds, type TrivetTarget, withControl } from "./trivet_world.ts";
 
 export interface Bundled {
   /** What `trivet.json` says. */
@@ -29,6 +29,7 @@ export function workerHandler(
           described,
           folder: folderOf(new Map(Object.entries(skills))),
           base: new URL(request.url).origin,
+          allowedOrigins: PAGE_ORIGINS,
           ...(openStore && { openStore }),
         }),
       );

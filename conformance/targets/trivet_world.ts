@@ -74,6 +74,9 @@ const KEYS: Readonly<Record<string, readonly [workspace: string, scopes: readonl
   stranger: ["other", ["skills:read", "skills:write"]],
 };
 
+/** On loopback pages of other sites get nothing; these are the ones that vectors say may read what is public. */
+export const PAGE_ORIGINS: readonly string[] = ["https://page.example", "https://spa.example"];
+
 export interface WorldOptions {
   readonly described: Described;
   /** The folder of skills that is served beside those that are uploaded. */
@@ -84,6 +87,8 @@ export interface WorldOptions {
   readonly openStore?: (now: () => number) => Promise<Store>;
   /** Whether bearer tokens alone mean OpenAI's dialect of the Skills API. */
   readonly openai?: boolean;
+  /** Origins beside its own whose pages may call it, where it is on loopback. */
+  readonly allowedOrigins?: readonly string[];
   /** Whether DPoP proofs must hold a nonce. */
   readonly dpopNonce?: boolean;
 }
@@ -132,7 +137,8 @@ export function withControl(target: TrivetTarget): TrivetTarget["fetch"] {
 }
 
 async function newWorld(
-  { described: { vars }, folder, openStore, openai = false, dpopNonce = false }: WorldOptions,
+  { described: { vars }, folder, openStore, allowedOrigins = [], openai = false, dpopNonce = false }:
+    WorldOptions,
   base: string,
   now: () => number,
 ): Promise<{ readonly trivet: Trivet; readonly store: Store }> {
@@ -158,6 +164,7 @@ async function newWorld(
     skills: { openai, discovery: {}, folders: [folder] },
     mcp: {
       auth: "required",
+      allowedOrigins,
       initialScope: "profile",
       pageSize: 25,
       sse: true,

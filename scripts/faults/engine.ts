@@ -20,6 +20,10 @@ export interface Engine {
   start(): Promise<void>;
   /** Ends it at once, as a crash would. */
   kill(): Promise<void>;
+  /** Ends it in good order. */
+  stop(): Promise<void>;
+  /** Whether it takes connections and answers. */
+  accepts(): Promise<boolean>;
   /** Makes it answer nobody for so many milliseconds, without closing a connection. */
   stall(milliseconds: number): Promise<void>;
   /** Ends it and removes its folder. */
@@ -77,6 +81,10 @@ async function newPostgres(): Promise<Engine> {
       await waitUntil(() => answers(port, "\0\0\0\x08\x04\xd2\x16/"));
     },
     kill: () => killed(child, "SIGQUIT"),
+    // A "fast" shutdown.
+    stop: () => killed(child, "SIGINT"),
+    // What starts up or shuts down refuses a session; a request for encryption would be answered all the same.
+    accepts: () => answers(port, startupMessage("trivet", "postgres"), "R"),
     async stall(milliseconds) {
       await stalled(child, milliseconds, true);
     },
@@ -115,6 +123,8 @@ async function newRedis(): Promise<Engine> {
       await waitUntil(() => answers(port, "PING\r\n", "+PONG"));
     },
     kill: () => killed(child, "SIGKILL"),
+    stop: () => killed(child, "SIGTERM"),
+    accepts: () => answers(port, "PING\r\n", "+PONG"),
     stall: (milliseconds) => stalled(child, milliseconds, false),
     async remove() {
       await killed(child, "SIGKILL");
@@ -169,6 +179,12 @@ async function stalled(
   signal("SIGSTOP");
   await new Promise((resolve) => setTimeout(resolve, milliseconds));
   signal("SIGCONT");
+}
+
+/** What opens a session (https://www.postgresql.org/docs/current/protocol-message-formats.html, StartupMessage). */
+function startupMessage(user: string, database: string): string {
+  const words = `\0\x03\0\0user\0${user}\0database\0${database}\0\0`;
+  return `\0\0\0${String.fromCharCode(words.length + 4)}${words}`;
 }
 
 /** Whether something answers these bytes. */

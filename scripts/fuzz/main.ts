@@ -1,50 +1,66 @@
 /**
- * `npm run fuzz`: servers under generated requests.
+ * `npm run fuzz`: servers under generated requests, each held to the budget of its endpoint (`budgets.ts`).
  *
  *   npm run fuzz -- --subject oauth --count 100000 --seed 1
  *   npm run fuzz -- --subject mcp --count 100000 --seed 1
+ *   npm run fuzz -- --subject skills --count 100000 --seed 1
  *
- * Without a subject both are sent as many. With `node --expose-gc`, the heap of the tool server's run is measured after a
- * fifth of it and at its end: a difference of more than 4 MB is a problem.
+ * Without a subject all three are sent as many. Beside them, one request in two hundred is large (`heavy.ts`); `--heavy`
+ * sets their number. With `node --expose-gc`, the heap of the tool server's run is measured after a fifth of it and at its
+ * end: a difference of more than 4 MB is a problem.
  *
  * @module
  */
 import process from "node:process";
 import { parseArgs } from "node:util";
+import { fuzzHeavy } from "./heavy.ts";
 import { fuzzMcp } from "./mcp.ts";
 import { fuzzOAuth } from "./oauth.ts";
+import { fuzzSkills } from "./skills.ts";
 
-/** Bytes by which the heap may grow over a run, for code and caches that are still warming up. */
-const MOST_GROWTH = 4_000_000;
+/** By which the heap may grow over a run, for code and caches that are still warming up. */
+const MAX_GROWTH_BYTES = 4_000_000;
+const SUBJECTS = ["oauth", "mcp", "skills"] as const;
 
 const { values } = parseArgs({
   options: {
     subject: { type: "string" },
     count: { type: "string", default: "100000" },
+    heavy: { type: "string" },
     seed: { type: "string", default: String(Date.now() % 100_000) },
   },
 });
-const { subject, seed } = values;
+const { subject } = values;
 const { gc } = globalThis as { gc?: () => void };
 const count = Number(values.count);
-if (subject !== undefined && subject !== "oauth" && subject !== "mcp") {
-  throw new Error(`There is no subject "${subject}": choose oauth or mcp`);
+const heavyCount = Number(values.heavy ?? Math.ceil(count / 200));
+const seed = Number(values.seed);
+if (subject !== undefined && !SUBJECTS.some((each) => each === subject)) {
+  throw new Error(`There is no subject "${subject}": choose from ${SUBJECTS.join(", ")}`);
 }
 process.on(
   "unhandledRejection",
   (error) => fail(`A rejection that nobody handled: ${(error as Error)?.stack}`),
 );
-if (subject !== "mcp") await run("oauth", () => fuzzOAuth(count, Number(seed)));
-if (subject !== "oauth") {
-  const { measured } = await run("mcp", () => fuzzMcp(count, Number(seed), gc && measureHeap));
+for (const each of SUBJECTS) {
+  if (subject !== undefined && subject !== each) continue;
+  if (each === "mcp") await runMcp();
+  else await run(each, count, () => each === "oauth" ? fuzzOAuth(count, seed) : fuzzSkills(count, seed));
+  const { highest } = await run(`${each}, large`, heavyCount, () => fuzzHeavy(each, heavyCount, seed));
+  for (const [name, { value, label }] of highest) console.log(`  ${name}: ${value}, ${label.slice(0, 100)}`);
+}
+
+async function runMcp(): Promise<void> {
+  const { measured } = await run("mcp", count, () => fuzzMcp(count, seed, gc && measureHeap));
   for (const [sent, bytes] of measured) console.log(`  heap after ${sent}: ${megabytes(bytes)}`);
   const early = measured[Math.floor(measured.length / 5)];
   const growth = early ? measured.at(-1)![1] - early[1] : 0;
-  if (growth > MOST_GROWTH) fail(`The heap grew by ${megabytes(growth)}`);
+  if (growth > MAX_GROWTH_BYTES) fail(`The heap grew by ${megabytes(growth)}`);
 }
 
-async function run<Findings extends { problems: string[]; answers: ReadonlyMap<string, number> }>(
+async function run<Findings extends { problems: readonly string[]; answers: ReadonlyMap<string, number> }>(
   name: string,
+  sent: number,
   fuzz: () => Promise<Findings>,
 ): Promise<Findings> {
   const started = performance.now();
@@ -55,11 +71,11 @@ async function run<Findings extends { problems: string[]; answers: ReadonlyMap<s
     byStatus.set(status, (byStatus.get(status) ?? 0) + times);
   }
   for (const problem of findings.problems) fail(problem);
-  const told = [...byStatus].sort(([a], [b]) => Number(a) - Number(b)).map(([status, times]) =>
+  const statuses = [...byStatus].sort(([a], [b]) => Number(a) - Number(b)).map(([status, times]) =>
     `${status}: ${times}`
   ).join(", ");
   const seconds = Math.round((performance.now() - started) / 1000);
-  console.log(`${name}: ${count} messages of seed ${seed} in ${seconds} s; ${told}`);
+  console.log(`${name}: ${sent} requests of seed ${seed} in ${seconds} s; ${statuses}`);
   console.log(`${findings.problems.length} problems`);
   return findings;
 }

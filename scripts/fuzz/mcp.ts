@@ -5,6 +5,7 @@
  *
  * @module
  */
+import { findExcess } from "./budgets.ts";
 import { setField, STREAMABLE } from "./mcp_fields.ts";
 import { HANG, type Observed, send, within } from "./mcp_client.ts";
 import { harvest } from "./mcp_harvest.ts";
@@ -35,6 +36,8 @@ export interface McpFindings {
 /** Messages after which everything is closed, and counted. */
 const CHAPTER = 4000;
 const MOST_PROBLEMS = 20;
+/** Calls of the store that tools make (questions, values made once, tasks), and streams that are open meanwhile. */
+const MAX_CALLS_OF_TOOLS = 60;
 
 /** Sends this many messages. The same seed sends the same kinds. `measure` gives bytes that are in use. */
 export async function fuzzMcp(count: number, seed: number, measure?: () => number): Promise<McpFindings> {
@@ -115,15 +118,23 @@ async function sendOne(
   const { value, session, expected } = verdict;
   const isRequest = isObject(value) && value.method !== undefined;
   const aborts = random.oneIn(60);
-  const observed = await send(world, isStrict ? world.strict : random.pick(world.instances), exchange, {
-    random,
-    isOpen: expected.some(({ code }) => code === "stream") && !session || !isRequest,
-    session,
-    requestId: isRequest ? value.id : undefined,
-    aborts,
-    keeps: random.oneIn(2),
-  });
-  const problem = observed === HANG ? HANG : compare(verdict, observed, aborts);
+  const { result: observed, cost } = await world.measure(() =>
+    send(world, isStrict ? world.strict : random.pick(world.instances), exchange, {
+      random,
+      isOpen: expected.some(({ code }) => code === "stream") && !session || !isRequest,
+      session,
+      requestId: isRequest ? value.id : undefined,
+      aborts,
+      keeps: random.oneIn(2),
+    })
+  );
+  const excess = findExcess({
+    endpoint: "/mcp",
+    bytes: exchange.body?.length ?? 0,
+    members: Array.isArray(value) ? value.length : 1,
+    ofTools: MAX_CALLS_OF_TOOLS,
+  }, cost);
+  const problem = observed === HANG ? HANG : compare(verdict, observed, aborts) ?? excess;
   if (problem !== undefined) problems.push(`${problem}: ${show(exchange, verdict, observed)}`);
   if (observed === HANG) return;
   harvest(world.loot, exchange, verdict, observed);

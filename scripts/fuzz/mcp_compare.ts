@@ -8,7 +8,7 @@ import { methodOutcomes, type Outcome, REFUSAL } from "./mcp_method_oracle.ts";
 import type { Expected, Verdict } from "./mcp_oracle.ts";
 import type { Exchange } from "./mcp_requests.ts";
 import { checkAnswer, checkSpoken, findLeak, type Message } from "./mcp_shape.ts";
-import { isObject, kindOf } from "./mcp_wire.ts";
+import { isObject, kindOf, MAX_ID_LENGTH } from "./mcp_wire.ts";
 
 /** What may take a while, and be cancelled meanwhile. */
 const TALKATIVE = /^(tools\/call|prompts\/get|resources\/read)$/;
@@ -56,7 +56,9 @@ function idOf(value: unknown, code: Outcome): unknown {
   if (!isObject(value) || code === -32001 || code === -32700) return undefined;
   if (kindOf(value) === "notification" || kindOf(value) === "answer") return undefined;
   const { id } = value;
-  return typeof id === "string" || typeof id === "number" && Number.isFinite(id) ? id : undefined;
+  return typeof id === "string" && id.length <= MAX_ID_LENGTH || typeof id === "number" && Number.isFinite(id)
+    ? id
+    : undefined;
 }
 
 function codeOf({ status, isStream, text }: Observed, answer: unknown): Outcome {

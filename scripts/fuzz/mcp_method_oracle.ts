@@ -210,7 +210,9 @@ function call(params: Members, setting: Setting): readonly Outcome[] {
   const isModern = setting.profile.kind === "modern";
   if (isModern && name === "route" && !agreesWithFields(given, setting.headers!)) return [-32020];
   if (isModern && name === "job_only" && !can("tasks", setting, params)) return [-32021];
-  return again("tools/call", params, setting, toolOutcomes(name, params, setting));
+  // What does not fit the schema is an answer for the model; a tool without one takes no arguments.
+  const isUnfit = tool.input === undefined && Object.keys(given).length > 0;
+  return again("tools/call", params, setting, isUnfit ? RESULT : toolOutcomes(name, params, setting));
 }
 
 function toolOutcomes(name: string, params: Members, setting: Setting): readonly Outcome[] {

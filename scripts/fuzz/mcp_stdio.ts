@@ -16,7 +16,7 @@ import {
   REVISIONS,
 } from "./mcp_messages.ts";
 import { checkAnswer, checkSpoken, findLeak } from "./mcp_shape.ts";
-import { DEEPEST, depthOf, isObject, kindOf } from "./mcp_wire.ts";
+import { DEEPEST, depthOf, isObject, kindOf, MAX_ID_LENGTH } from "./mcp_wire.ts";
 import type { World } from "./mcp_world.ts";
 import type { Random } from "./random.ts";
 
@@ -137,10 +137,13 @@ export async function talkOverStdio(
 
   /** What a line is there to be answered with: requests by their ids, what cannot be read without one. */
   function note(bytes: Uint8Array): void {
-    const line = new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes).replace(/^\ufeff/, "");
-    if (line.trim() === "") return;
     let value: unknown;
     try {
+      const line = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes).replace(
+        /^\ufeff/,
+        "",
+      );
+      if (line.trim() === "") return;
       value = JSON.parse(line);
       if (depthOf(value) > DEEPEST) value = undefined;
     } catch {
@@ -158,7 +161,10 @@ export async function talkOverStdio(
     if (kind === "notification") {
       const { requestId } = isObject(params) ? params : { requestId: undefined };
       if (method === "notifications/cancelled") cancelled.add(requestId);
-    } else if (typeof id !== "string" && !(typeof id === "number" && Number.isFinite(id))) nameless++;
+    } else if (
+      !(typeof id === "string" && id.length <= MAX_ID_LENGTH) &&
+      !(typeof id === "number" && Number.isFinite(id))
+    ) nameless++;
     else asked.set(id, [...asked.get(id) ?? [], { message, least }]);
   }
 }

@@ -5,7 +5,6 @@
  */
 import * as v from "valibot";
 import { RpcError } from "../../src/jsonrpc/error.ts";
-import type { ContentItem } from "../../src/mcp/content.ts";
 import type { CallContext } from "../../src/mcp/context.ts";
 import { tool, type ToolDefinition, ToolError } from "../../src/mcp/definition.ts";
 
@@ -87,11 +86,10 @@ export const TOOLS: readonly ToolDefinition[] = [
   tool({
     name: "unwritable",
     description: "Gives what JSON cannot hold",
-    run: (_, context): { content: ContentItem[] } => {
-      const item = { type: "text", text: 1n } as unknown as ContentItem;
-      return {
-        content: [context.revision > "2025-06" ? item : Object.assign(item, { text: "x", self: item })],
-      };
+    run: (_, context) => {
+      const circle: { self?: unknown } = {};
+      circle.self = circle;
+      return { content: [], _meta: { of: context.revision > "2025-06" ? 1n : circle } };
     },
   }),
   tool({

@@ -8,6 +8,9 @@ type Members = Readonly<Record<string, unknown>>;
 
 /** Lists and objects inside each other: a deeper message is not read (RFC 8259 section 9 allows a limit). */
 export const DEEPEST: number = 512;
+/** Characters of an id: what repeats it in every answer should not grow with it. */
+export const MAX_ID_LENGTH: number = 1024;
+
 /** The value of a field that may be encoded; `undefined` for a bad one. */
 export function decodeField(field: string): string | undefined {
   if (/[^\t\x20-\x7e]/.test(field)) return undefined;
@@ -47,7 +50,8 @@ export function agreesWithFields(given: Members, headers: Headers): boolean {
 export function kindOf(value: unknown): "request" | "notification" | "answer" | "invalid" {
   if (!isObject(value) || value.jsonrpc !== "2.0") return "invalid";
   const { id, method, params } = value;
-  const hasId = id === null || typeof id === "string" || typeof id === "number" && Number.isFinite(id);
+  const hasId = id === null || typeof id === "string" && id.length <= MAX_ID_LENGTH ||
+    typeof id === "number" && Number.isFinite(id);
   if (method === undefined) return hasId && "result" in value !== "error" in value ? "answer" : "invalid";
   if (typeof method !== "string" || params !== undefined && (typeof params !== "object" || params === null)) {
     return "invalid";

@@ -14,6 +14,7 @@ import type { Store } from "../../src/store/store.ts";
 import { DEFINITIONS } from "./mcp_definitions.ts";
 import { Loot } from "./mcp_loot.ts";
 import { isMeant } from "./mcp_tools.ts";
+import { createMeter, type Meter } from "./meter.ts";
 
 export const ORIGIN = "http://127.0.0.1:8787";
 /** Bytes of a message. */
@@ -29,6 +30,8 @@ export interface World {
   /** Another service. */
   readonly stranger: ToolServer;
   readonly store: Store;
+  /** What requests cost. */
+  readonly measure: Meter["measure"];
   /** How often each kind of request was answered in each way. */
   readonly answers: Map<string, number>;
   /** Ends streams that are left open. */
@@ -48,7 +51,8 @@ export interface World {
 export function newWorld(): World {
   let skipped = 0;
   const now = (): number => Date.now() + skipped;
-  const { store, watches } = watchedStore(memoryStore({ now }));
+  const meter = createMeter(memoryStore({ now }));
+  const { store, watches } = watchedStore(meter.store);
   const faults: string[] = [];
   const observe = (event: TrivetEvent): void => {
     if (event.type === "fault" && !isMeant(event.error)) {
@@ -73,6 +77,7 @@ export function newWorld(): World {
     strict: open({ auth: "required" }),
     stranger: open({ secret: () => Promise.resolve(new Uint8Array(32).fill(9)) }),
     store,
+    measure: meter.measure,
     answers: new Map(),
     kept: [],
     faults,

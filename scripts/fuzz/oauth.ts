@@ -1,11 +1,14 @@
 /**
- * The authorization server under generated requests: no answer is a fault, each has its standard's form, and what a client
- * could do before it can still do afterwards.
+ * The authorization server under generated requests: no answer is a fault, each has its standard's form, none costs more than its
+ * budget, and what a client could do before it can still do afterwards.
  *
  * @module
  */
 import { toClient } from "../../src/oauth/client.ts";
 import { APP_URI, ISSUER, newServer, type TestServer } from "../../src/oauth/test_server.ts";
+import { memoryStore } from "../../src/store/memory.ts";
+import { findExcess } from "./budgets.ts";
+import { createMeter } from "./meter.ts";
 import { type Loot, nextRequest } from "./oauth_requests.ts";
 import { newRandom } from "./random.ts";
 
@@ -23,10 +26,15 @@ const payment = { check: () => undefined, describe: () => "Pay" };
 /** Live values that are kept at a time. */
 const MOST_LOOT = 200;
 
+/** Of a usual body: how long a generated one is does not show before it is read. */
+const BODY_BYTES = 500;
+
 /** Sends this many requests. The same seed sends the same kinds. */
 export async function fuzzOAuth(count: number, seed: number): Promise<Findings> {
   const random = newRandom(seed);
+  const meter = createMeter(memoryStore());
   const server = await newServer({
+    store: meter.store,
     clients: [
       toClient({ id: "app", secret: "secret", domain: "app.example" }, 0),
       toClient({ id: "web", secret: "secret", redirect_uris: [APP_URI] }, 0),
@@ -44,11 +52,16 @@ export async function fuzzOAuth(count: number, seed: number): Promise<Findings> 
     const request = nextRequest(random, ISSUER, loot);
     const shown = `request ${i} of seed ${seed}: ${request.method} ${request.url.slice(0, 300)}`;
     const { pathname } = new URL(request.url);
-    const response = await server.service.fetch(request, { ip: `192.0.2.${random.below(250)}` });
-    const text = await response.text();
+    const context = { ip: `192.0.2.${random.below(250)}`, waitUntil: meter.waitUntil };
+    const bytes = request.url.length + Number(request.headers.get("content-length") ?? 0) + BODY_BYTES;
+    const { result: [response, text], cost } = await meter.measure(async () => {
+      const response = await server.service.fetch(request, context);
+      return [response, await response.text()] as const;
+    });
     const key = `${request.method} ${pathname.replace(/client_.*/, "own")} ${response.status}`;
     answers.set(key, (answers.get(key) ?? 0) + 1);
-    const problem = judge(request.method, pathname, response, text);
+    const problem = judge(request.method, pathname, response, text) ??
+      findExcess({ endpoint: pathname.replace(/^(\/oauth\/register)\/.*/, "$1/:id"), bytes }, cost);
     if (problem) problems.push(`${problem}: ${response.status} ${text.slice(0, 300)} for ${shown}`);
     for (const event of server.events.splice(0)) {
       if (event.type === "fault") {

@@ -61,13 +61,16 @@ export function readJws(token: string): { header: Claims; claims: Claims } | und
   return header && claims && { header, claims };
 }
 
-/** The claims of a token that this key signed as this `typ` (any, when it is left out); `undefined` for any other. */
+/**
+ * The claims of a token that this key signed as this `typ` (any, when it is left out); `undefined` for any other.
+ * @param read what {@linkcode readJws} made of this very token, where it was read before
+ */
 export async function verifyJws(
   { alg, key }: JwsKey,
   typ: string | undefined,
   token: string,
+  read: ReturnType<typeof readJws> = readJws(token),
 ): Promise<Claims | undefined> {
-  const read = readJws(token);
   if (!read || read.header.alg !== alg || typ !== undefined && !isType(read.header.typ, typ)) {
     return undefined;
   }
@@ -83,6 +86,13 @@ export async function verifyJws(
     encoder.encode(token.slice(0, end)),
   );
   return valid ? read.claims : undefined;
+}
+
+/** Whether the token ends in as many bytes as a signature of that algorithm has: nothing of it is verified. */
+export function hasSignature(token: string, alg: JwsAlgorithm): boolean {
+  const { length = 0 } = decodeBase64url(token.slice(token.lastIndexOf(".") + 1)) ?? {};
+  // RFC 7518 §3.4 and RFC 8032; an RSA key of 2048 bits or more.
+  return alg === "ES256" || alg === "EdDSA" ? length === 64 : length >= 256;
 }
 
 /** RFC 7515 §4.1.9: media types are without case, and `application/` may be left out. */

@@ -33,8 +33,9 @@ const ascii = new Uint8Array(256);
 
 /** The 32 bytes of the digest. */
 export function sha256(data: string | Uint8Array): Uint8Array<ArrayBuffer> {
-  const bytes = typeof data === "string" ? toBytes(data) : data;
   state.set(H);
+  if (typeof data === "string" && fillTail(data)) return endTail(data.length, data.length);
+  const bytes = typeof data === "string" ? toBytes(data) : data;
   const whole = bytes.length - bytes.length % BLOCK;
   for (let at = 0; at < whole; at += BLOCK) compress(bytes, at);
   const digest = finish(bytes, whole, bytes.length);
@@ -80,15 +81,63 @@ export function createSha256(): Sha256 {
 /** The last blocks: what is left of the message from `whole` on, and its length in bits. */
 function finish(bytes: Uint8Array, whole: number, length: number): Uint8Array<ArrayBuffer> {
   const rest = length % BLOCK;
-  const end = rest < BLOCK - 8 ? BLOCK : 2 * BLOCK;
-  tail.fill(0, rest);
   for (let i = 0; i < rest; i++) tail[i] = bytes[whole + i]!;
+  return endTail(length, rest);
+}
+
+/**
+ * Digests of texts that begin with the same block of 64 bytes, which is gone through once.
+ * @example
+ * ```ts
+ * import { sha256After } from "./sha256.ts";
+ * const digest = sha256After(new Uint8Array(64));
+ * console.log(digest("text").length); // 32
+ * ```
+ */
+export function sha256After(block: Uint8Array): (text: string) => Uint8Array<ArrayBuffer> {
+  state.set(H);
+  compress(block, 0);
+  const begun = state.slice();
+  return (text) => {
+    if (!fillTail(text)) {
+      const rest = encoder.encode(text);
+      const whole = new Uint8Array(BLOCK + rest.length);
+      whole.set(block.subarray(0, BLOCK));
+      whole.set(rest, BLOCK);
+      return sha256(whole);
+    }
+    state.set(begun);
+    return endTail(BLOCK + text.length, text.length);
+  };
+}
+
+/** Puts a short ASCII text where the last blocks are made: secrets fit in them. `false` when it is none. */
+function fillTail(text: string): boolean {
+  if (text.length >= 2 * BLOCK - 8) return false;
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (code > 127) return false;
+    tail[i] = code;
+  }
+  return true;
+}
+
+/** The digest of what was compressed and of `rest` bytes that stand in the tail, `length` together. */
+function endTail(length: number, rest: number): Uint8Array<ArrayBuffer> {
+  const end = rest < BLOCK - 8 ? BLOCK : 2 * BLOCK;
   tail[rest] = 0x80;
+  tail.fill(0, rest + 1, end - 8);
   tailView.setUint32(end - 8, Math.floor(length / 2 ** 29));
   tailView.setUint32(end - 4, length << 3);
   for (let at = 0; at < end; at += BLOCK) compress(tail, at);
   const digest = new Uint8Array(32);
-  for (let i = 0; i < 32; i++) digest[i] = state[i >> 2]! >>> 24 - 8 * (i & 3);
+  for (let i = 0; i < 8; i++) {
+    const word = state[i]!;
+    digest[4 * i] = word >>> 24;
+    digest[4 * i + 1] = word >>> 16;
+    digest[4 * i + 2] = word >>> 8;
+    digest[4 * i + 3] = word;
+  }
   // What was hashed was a secret.
   tail.fill(0, 0, rest);
   return digest;
@@ -129,15 +178,16 @@ function compress(bytes: Uint8Array, at: number): void {
     const y = w[i - 2]!;
     const s0 = (x >>> 7 | x << 25) ^ (x >>> 18 | x << 14) ^ x >>> 3;
     const s1 = (y >>> 17 | y << 15) ^ (y >>> 19 | y << 13) ^ y >>> 10;
-    w[i] = w[i - 16]! + s0 + w[i - 7]! + s1 | 0;
+    // Each sum an integer: a longer one would be made of doubles.
+    w[i] = (w[i - 16]! + s0 | 0) + (w[i - 7]! + s1 | 0) | 0;
   }
   let a = state[0]!, b = state[1]!, c = state[2]!, d = state[3]!;
   let e = state[4]!, f = state[5]!, g = state[6]!, h = state[7]!;
   for (let i = 0; i < 64; i++) {
     const s1 = (e >>> 6 | e << 26) ^ (e >>> 11 | e << 21) ^ (e >>> 25 | e << 7);
-    const t1 = h + s1 + (e & f ^ ~e & g) + K[i]! + w[i]! | 0;
+    const t1 = ((h + s1 | 0) + (g ^ e & (f ^ g)) | 0) + (K[i]! + w[i]! | 0) | 0;
     const s0 = (a >>> 2 | a << 30) ^ (a >>> 13 | a << 19) ^ (a >>> 22 | a << 10);
-    const t2 = s0 + (a & b ^ a & c ^ b & c) | 0;
+    const t2 = s0 + (a & b | c & (a | b)) | 0;
     h = g, g = f, f = e, e = d + t1 | 0;
     d = c, c = b, b = a, a = t1 + t2 | 0;
   }

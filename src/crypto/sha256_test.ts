@@ -1,7 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { encodeBase64url } from "./base64url.ts";
-import { createSha256, hmacSha256, sha256 } from "./sha256.ts";
+import { createSha256, hmacSha256, sha256, sha256After } from "./sha256.ts";
 
 const test = suite("crypto/sha256");
 const hex = (bytes: Uint8Array) => [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
@@ -21,6 +21,18 @@ test("sha256() equals Web Crypto's at every length around the block borders", as
 
 test("sha256() of text is that of its UTF-8 bytes", () => {
   assert.equal(sha256("ü𝄞"), sha256(new TextEncoder().encode("ü𝄞")));
+});
+
+test("sha256() and sha256After() of text equal those of its bytes, at every length around the block borders", () => {
+  const block = crypto.getRandomValues(new Uint8Array(64));
+  const after = sha256After(block);
+  for (let length = 0; length <= 200; length++) {
+    for (const text of ["x".repeat(length), "x".repeat(length) + "ü", "ü" + "x".repeat(length)]) {
+      const bytes = new TextEncoder().encode(text);
+      assert.is(hex(sha256(text)), hex(sha256(bytes)), text);
+      assert.is(hex(after(text)), hex(sha256(Uint8Array.of(...block, ...bytes))), text);
+    }
+  }
 });
 
 test("createSha256() of bytes in pieces is that of the whole, wherever they are cut", async () => {

@@ -5,6 +5,7 @@
  * @module
  */
 import { decodeBase64url, encodeBase64url } from "./base64url.ts";
+import { decodeString, decodeUtf8, formatName, type NameAttribute } from "./distinguished_name.ts";
 import { sha256 } from "./sha256.ts";
 
 export interface Certificate {
@@ -13,7 +14,7 @@ export interface Certificate {
   /** The public key as DER (SubjectPublicKeyInfo), in base64url. */
   readonly publicKey: string;
   readonly names: Readonly<Record<"san_dns" | "san_uri" | "san_ip" | "san_email", readonly string[]>>;
-  /** RFC 4514 §2, the last attribute first. */
+  /** RFC 4514 §2, the last attribute first; compare it by `canonicalName`. */
   readonly subject_dn: string;
 }
 
@@ -36,19 +37,6 @@ const NAME_KINDS: Readonly<Record<number, keyof Certificate["names"]>> = {
   0x87: "san_ip",
 };
 const SUBJECT_ALT_NAME = "551d11";
-/** RFC 4514 §3, by the object identifier's bytes. */
-const ATTRIBUTES: Readonly<Record<string, string>> = {
-  "550403": "CN",
-  "550406": "C",
-  "550407": "L",
-  "550408": "ST",
-  "550409": "STREET",
-  "55040a": "O",
-  "55040b": "OU",
-  "0992268993f22c640119": "DC",
-  "0992268993f22c640101": "UID",
-};
-
 /** Reads a certificate from its DER bytes; `undefined` when they are none. */
 export function parseCertificate(der: Uint8Array): Certificate | undefined {
   try {
@@ -60,7 +48,7 @@ export function parseCertificate(der: Uint8Array): Certificate | undefined {
     return {
       thumbprint: encodeBase64url(sha256(der)),
       publicKey: encodeBase64url(key!.whole),
-      subject_dn: children(subject!).map(nameOf).reverse().join(","),
+      subject_dn: formatName(children(subject!).map(readNamePart)),
       names: extensions ? readNames(extensions) : { san_dns: [], san_uri: [], san_ip: [], san_email: [] },
     };
   } catch {
@@ -100,17 +88,27 @@ function children({ content }: Der): Der[] {
   return found;
 }
 
-function nameOf(set: Der): string {
+function readNamePart(set: Der): NameAttribute[] {
   return children(set).map((attribute) => {
     const [type, value] = children(attribute);
-    const id = toHex(type!.content);
-    return `${ATTRIBUTES[id] ?? id}=${escape(new TextDecoder().decode(value!.content))}`;
-  }).join("+");
+    const text = decodeString(value!.tag, value!.content);
+    return { type: formatOid(type!.content), ...(text !== undefined && { text }), der: toHex(value!.whole) };
+  });
 }
 
-/** RFC 4514 §2.4 */
-function escape(text: string): string {
-  return text.replace(/[,+"\\<>;=]|^[ #]| $/g, (character) => "\\" + character);
+/** X.690 section 8.19: seven bits a byte, the first number for two. */
+function formatOid(content: Uint8Array): string {
+  const numbers: number[] = [];
+  let number = 0;
+  for (const byte of content) {
+    number = number * 128 + (byte & 0x7f);
+    if (byte & 0x80) continue;
+    numbers.push(number);
+    number = 0;
+  }
+  const [first = 0, ...rest] = numbers;
+  const root = Math.min(2, Math.floor(first / 40));
+  return [root, first - 40 * root, ...rest].join(".");
 }
 
 function readNames(extensions: Der): Certificate["names"] {
@@ -127,16 +125,19 @@ function readNames(extensions: Der): Certificate["names"] {
     if (list.tag !== SEQUENCE) continue;
     for (const { tag, content } of children(list)) {
       const kind = NAME_KINDS[tag];
-      if (kind) names[kind].push(kind === "san_ip" ? formatIp(content) : new TextDecoder().decode(content));
+      const name = kind === "san_ip" ? formatIp(content) : kind && decodeUtf8(content);
+      // Two names that are no text must not become one.
+      if (kind && name !== undefined) names[kind].push(name);
     }
   }
   return names;
 }
 
-/** As RFC 8705 §2.1.2 compares them: dotted decimal, or eight groups of hexadecimal digits. */
+/** Dotted decimal, or RFC 5952 text. */
 function formatIp(bytes: Uint8Array): string {
   if (bytes.length === 4) return bytes.join(".");
-  return (toHex(bytes).match(/.{4}/g) ?? []).map((group) => group.replace(/^0{1,3}/, "")).join(":");
+  const groups = (toHex(bytes).match(/.{4}/g) ?? []).join(":");
+  return URL.parse(`http://[${groups}]`)?.hostname.slice(1, -1) ?? groups;
 }
 
 function toHex(bytes: Uint8Array): string {

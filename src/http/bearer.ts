@@ -25,6 +25,8 @@ export interface Principal {
   readonly acr?: string;
   /** RFC 9396: what the user allowed beyond scopes. */
   readonly authorizationDetails?: readonly Readonly<Record<string, unknown>>[];
+  /** Whether the token or key is still good: asked now and then by what stays open longer than a request. */
+  readonly isStillValid?: () => Promise<boolean>;
 }
 
 /** What a DPoP challenge tells beside the error (RFC 9449 §7.1 and §9). */
@@ -79,7 +81,14 @@ export type Authenticate = (
 export function readBearer(request: Request): string | undefined {
   const field = request.headers.get("authorization");
   if (field === null) return undefined;
-  return /^bearer +([A-Za-z0-9\-._~+/]+=*) *$/i.exec(field)?.[1];
+  return parseBearer(field);
+}
+
+const BEARER = /^bearer +([A-Za-z0-9\-._~+/]+=*) *$/i;
+
+/** The token of this `Authorization` field. */
+export function parseBearer(field: string): string | undefined {
+  return BEARER.exec(field)?.[1];
 }
 
 /**

@@ -92,6 +92,45 @@ test("an endless body is cut at the limit: the rest is never asked for", async (
   assert.ok(cancelled);
 });
 
+test("no chunk is kept: one that is used again and again arrives as what it was each time", async () => {
+  const size = 70_000;
+  const stream = (): ReadableStream<Uint8Array> => {
+    const chunk = new Uint8Array(1);
+    let sent = 0;
+    return new ReadableStream({
+      pull(controller) {
+        if (sent === size) return controller.close();
+        chunk[0] = 97 + sent++ % 26;
+        controller.enqueue(chunk);
+      },
+    }, { highWaterMark: 0 });
+  };
+  // A body that declares much is not left to the runtime, which may keep each piece.
+  for (const headers of [new Headers(), new Headers({ "content-length": String(size) })]) {
+    const request = () => ({ headers, body: stream() }) as unknown as Request;
+    const bytes = await readBytes(request(), size);
+    assert.is(bytes.length, size);
+    assert.is(bytes.buffer.byteLength, size);
+    assert.ok(bytes.every((byte, i) => byte === 97 + i % 26));
+    const text = await readText(request(), size);
+    assert.is(text.length, size);
+    assert.is(text, new TextDecoder().decode(bytes));
+  }
+});
+
+test("a body in many small chunks lets other work run between them", async () => {
+  let turns = 0;
+  const timer = setInterval(() => turns++, 0);
+  const until = performance.now() + 100;
+  const body = new ReadableStream<Uint8Array>({
+    pull: (controller) =>
+      performance.now() < until ? controller.enqueue(new Uint8Array(1)) : controller.close(),
+  }, { highWaterMark: 0 });
+  await readBytes({ headers: new Headers(), body } as unknown as Request, 10_000_000);
+  clearInterval(timer);
+  assert.ok(turns > 0);
+});
+
 test("a body that somebody in front has cloned is refused all the same", async () => {
   for (const headers of [{}, { "content-length": "101" }]) {
     for (const read of [readBytes, readText]) {
@@ -115,6 +154,16 @@ test("text that is not UTF-8 is 400", async () => {
     for (const headers of [{}, { "content-length": String(bytes.length) }]) {
       const read = readText(post(Uint8Array.from(bytes), headers as HeadersInit), 100);
       assert.equal(await refusal(read), [400, "The body must be UTF-8"]);
+    }
+  }
+});
+
+test("a character that is cut off is no UTF-8, also where U+FFFD would be as long", async () => {
+  for (const bytes of [[0xf0, 0x9f, 0x92], [0xe2, 0x82], [0xed, 0xa0, 0x80], [0xff]]) {
+    const body = Uint8Array.from([0x22, ...bytes, 0x22]);
+    for (const headers of [{}, { "content-length": String(body.length) }]) {
+      const request = new Request("http://h/", { method: "POST", body, headers });
+      assert.is(await readText(request, 100).then(() => "read", ({ status }) => status), 400);
     }
   }
 });

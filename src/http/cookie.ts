@@ -21,15 +21,15 @@ export function readCookie(request: Request, name: string): string | undefined {
 }
 
 /**
- * A `Set-Cookie` value: HttpOnly, SameSite=Lax, for the whole host; `maxAge` in seconds, 0 removes it.
- * `secure` must be true wherever the issuer is https.
+ * A `Set-Cookie` value: HttpOnly, SameSite=Lax, for the whole host unless a `path` is named; `maxAge` in seconds, 0
+ * removes it. `secure` must be true wherever the issuer is https.
  */
 export function writeCookie(
   name: string,
   value: string,
-  options: { maxAge?: number; secure: boolean },
+  options: { maxAge?: number; secure: boolean; path?: string },
 ): string {
-  return `${name}=${value}; Path=/; HttpOnly; SameSite=Lax` +
+  return `${name}=${value}; Path=${options.path ?? "/"}; HttpOnly; SameSite=Lax` +
     (options.maxAge === undefined ? "" : `; Max-Age=${options.maxAge}`) +
     (options.secure ? "; Secure" : "");
 }

@@ -6,6 +6,7 @@
  * @module
  */
 import { respond } from "./response.ts";
+import { pathOf } from "./router.ts";
 
 /** Fields that scripts of other origins may read beside the safelisted ones. */
 const EXPOSED = "www-authenticate, request-id, mcp-session-id, mcp-protocol-version, retry-after, dpop-nonce";
@@ -21,6 +22,16 @@ export function answerPreflight(request: Request, methods: string): Response | u
     ["access-control-max-age", "86400"],
     ["vary", "access-control-request-headers"],
   ]);
+}
+
+/** Whether everybody may read what is at this address, or that nothing is (RFC 8615). */
+export function isWellKnown(path: string): boolean {
+  return path.includes("/.well-known/");
+}
+
+/** Lets scripts of every origin read the response, where it is about a well-known address. */
+export function allowWellKnown(request: Request, response: Response): Response {
+  return isWellKnown(pathOf(request.url)) ? allowEveryOrigin(request, response) : response;
 }
 
 /** Lets scripts of every origin read the response, when one asked. */

@@ -5,6 +5,7 @@
  * @module
  */
 import { type Fields, respond } from "./response.ts";
+import { timerDelay } from "./timer.ts";
 
 /** Milliseconds of quiet after which a comment is sent; proxies and clients hang up after a minute or more. */
 const KEEP_ALIVE = 15_000;
@@ -60,7 +61,7 @@ export class EventStream {
       // A reader that takes nothing needs no comments on top.
       if ((this.#controller.desiredSize ?? 0) > 0) this.comment();
       onQuiet?.();
-    }, keepAlive);
+    }, timerDelay(keepAlive));
   }
 
   /** False when it was closed or the reader is gone. */

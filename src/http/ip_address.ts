@@ -83,7 +83,33 @@ export function isPublicIp(bytes: Uint8Array): boolean {
   return !SPECIAL_BYTES.some(([prefix, bits]) => startsWith(bytes, prefix, bits));
 }
 
-function startsWith(bytes: Uint8Array, prefix: Uint8Array, bits: number): boolean {
+/** Where an address says nothing of who calls, because a proxy of the operator's own may have it. */
+const PRIVATE = ([
+  ["0.0.0.0", 8],
+  ["10.0.0.0", 8],
+  ["100.64.0.0", 10],
+  ["127.0.0.0", 8],
+  ["169.254.0.0", 16],
+  ["172.16.0.0", 12],
+  ["192.168.0.0", 16],
+  ["::", 127],
+  ["fc00::", 7],
+  ["fe80::", 10],
+] as const).map(([prefix, bits]) => [parseIp(prefix)!, bits] as const);
+
+/** Whether the address is loopback, link-local, of a private network, or behind a carrier's NAT (RFC 6598). */
+export function isPrivateIp(bytes: Uint8Array): boolean {
+  const inner = unmapIp(bytes);
+  return PRIVATE.some(([prefix, bits]) => startsWith(inner, prefix, bits));
+}
+
+/** An IPv4 address in its own form where IPv6 holds it mapped (RFC 4291 §2.5.5.2). */
+export function unmapIp(bytes: Uint8Array): Uint8Array {
+  return startsWith(bytes, EMBEDDING[0]![0], 96) ? bytes.subarray(12) : bytes;
+}
+
+/** Whether the first `bits` bits are those of `prefix`; never across address families. */
+export function startsWith(bytes: Uint8Array, prefix: Uint8Array, bits: number): boolean {
   if (bytes.length !== prefix.length) return false;
   const whole = bits >> 3;
   for (let i = 0; i < whole; i++) if (bytes[i] !== prefix[i]) return false;

@@ -25,15 +25,28 @@ export interface HostGuardOptions {
 
 const LOOPBACK = new Set(["localhost", "127.0.0.1", "[::1]"]);
 
+/** Whether the issuer is a server of this machine. */
+export function isLoopback(issuer: string): boolean {
+  return LOOPBACK.has(new URL(issuer).hostname);
+}
+
+/** Tests of a request: what is wrong with who sent it, and what the operator sets to let it pass. */
+export interface HostGuard {
+  checkHost(request: Request): string | undefined;
+  checkOrigin(request: Request): string | undefined;
+  /** Both. */
+  check(request: Request): string | undefined;
+}
+
 /**
- * A test of `Host` and `Origin`, made once. A loopback issuer goes by all its names, on any port: that is
+ * Tests of `Host` and `Origin`, made once. A loopback issuer goes by all its names, on any port: that is
  * what keeps a page of another site out (MCP, basic/transports, security warning).
  */
-export function createHostGuard({ issuer, allowedHosts = [], allowedOrigins = [] }: HostGuardOptions): (
-  request: Request,
-) => boolean {
+export function createHostGuard(
+  { issuer, allowedHosts = [], allowedOrigins = [] }: HostGuardOptions,
+): HostGuard {
   const own = new URL(issuer);
-  const loopback = LOOPBACK.has(own.hostname);
+  const loopback = isLoopback(issuer);
   const hosts = new Set([own.host, ...allowedHosts]);
   const origins = new Set([own.origin, ...allowedOrigins]);
   const hostAllowed = (host: string): boolean =>
@@ -43,12 +56,26 @@ export function createHostGuard({ issuer, allowedHosts = [], allowedOrigins = []
     const url = URL.parse(origin);
     return loopback && url !== null && LOOPBACK.has(url.hostname);
   };
-  return (request) => {
-    const host = request.headers.get("host") ?? hostOf(request.url);
-    if (!hostAllowed(host.toLowerCase())) return false;
-    const origin = request.headers.get("origin");
-    return origin === null || originAllowed(origin);
+  /** Nearly every request names the same. */
+  let known: string | undefined;
+  const checkHost = (request: Request): string | undefined => {
+    const named = request.headers.get("host") ?? hostOf(request.url);
+    if (named === known) return undefined;
+    const host = named.toLowerCase();
+    if (hostAllowed(host)) known = named;
+    return named === known ? undefined : describe("Host", host, "--allow-host", "allowedHosts");
   };
+  const checkOrigin = (request: Request): string | undefined => {
+    const origin = request.headers.get("origin");
+    if (origin === null || originAllowed(origin)) return undefined;
+    return describe("Origin", origin, "--allow-origin", "allowedOrigins");
+  };
+  return { checkHost, checkOrigin, check: (request) => checkHost(request) ?? checkOrigin(request) };
+}
+
+function describe(field: string, value: string, flag: string, option: string): string {
+  const seen = value.replace(/[^\x21-\x7e]/g, "?").slice(0, 200);
+  return `${field} ${seen} may not call this server. Its operator allows it with ${flag} ${seen} (option ${option})`;
 }
 
 function hostOf(url: string): string {

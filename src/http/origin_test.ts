@@ -23,7 +23,8 @@ test("isSameOrigin() compares Origin exactly; a caller with neither is no browse
 });
 
 test("the host guard lets a loopback issuer be called by its names only", () => {
-  const allowed = createHostGuard({ issuer: "http://127.0.0.1:8787" });
+  const guard = createHostGuard({ issuer: "http://127.0.0.1:8787" });
+  const allowed = (sent: Request) => guard.check(sent) === undefined;
   for (const host of ["127.0.0.1:8787", "localhost:8787", "[::1]:8787", "localhost", "LOCALHOST:1"]) {
     assert.ok(allowed(request("http://x/", { host })), host);
   }
@@ -35,7 +36,8 @@ test("the host guard lets a loopback issuer be called by its names only", () => 
 });
 
 test("the host guard refuses pages of other sites", () => {
-  const allowed = createHostGuard({ issuer: "http://127.0.0.1:8787" });
+  const guard = createHostGuard({ issuer: "http://127.0.0.1:8787" });
+  const allowed = (sent: Request) => guard.check(sent) === undefined;
   const from = (origin: string): boolean => allowed(request("http://127.0.0.1:8787/", { origin }));
   assert.ok(from("http://localhost:3000"));
   assert.ok(from("http://127.0.0.1:8787"));
@@ -52,17 +54,31 @@ test("the host guard refuses pages of other sites", () => {
 });
 
 test("the host guard of a public issuer takes its own host, and what the operator adds", () => {
-  const allowed = createHostGuard({
+  const guard = createHostGuard({
     issuer: "https://a.example",
     allowedHosts: ["inner:80"],
     allowedOrigins: ["https://app.example"],
   });
+  const allowed = (sent: Request) => guard.check(sent) === undefined;
   assert.ok(allowed(request("https://a.example/", { host: "a.example" })));
   assert.ok(allowed(request("https://inner:80/", { host: "inner:80", origin: "https://app.example" })));
   assert.not.ok(allowed(request("https://localhost/", { host: "localhost" })));
   assert.not.ok(allowed(request("https://a.example/", { host: "a.example", origin: "http://localhost" })));
   const open = createHostGuard({ issuer: "https://a.example", allowedHosts: ["*"], allowedOrigins: ["*"] });
-  assert.ok(open(request("https://b.example/", { host: "b.example", origin: "https://c.example" })));
+  assert.is(
+    open.check(request("https://b.example/", { host: "b.example", origin: "https://c.example" })),
+    undefined,
+  );
+});
+
+test("a refusal names what came and what allows it, whatever came", () => {
+  const { checkHost, checkOrigin } = createHostGuard({ issuer: "https://a.example" });
+  const problem = checkHost(request("https://b.example/", { host: "b.example:81" })) ?? "";
+  assert.match(problem, "Host b.example:81");
+  assert.match(problem, "--allow-host b.example:81");
+  assert.match(checkOrigin(request("https://a.example/", { origin: "null" })) ?? "", "--allow-origin null");
+  const long = checkOrigin(request("https://a.example/", { origin: "x".repeat(5000) + "\u00e9" })) ?? "";
+  assert.ok(long.length < 1000 && /^[\x20-\x7e]+$/.test(long));
 });
 
 test.run();

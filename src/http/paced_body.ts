@@ -5,6 +5,8 @@
  * @module
  */
 import { BodyError } from "./body.ts";
+import { timerDelay } from "./timer.ts";
+import { WorkSlice } from "./work_slice.ts";
 
 /** How slow a sender may be; milliseconds. */
 export interface Pace {
@@ -12,7 +14,14 @@ export interface Pace {
   readonly idle: number;
   /** From the first look at the body to its end. */
   readonly whole: number;
+  /** Bytes a second that must come on average after the first so many milliseconds. @default 0 */
+  readonly rate?: number;
+  /** @default 10000 */
+  readonly grace?: number;
 }
+
+/** Milliseconds in which a sender may get up to speed. */
+const GRACE_MS = 10_000;
 
 /** The sender was too slow: 400, since clients repeat what is 408 by themselves and would be as slow again. */
 export class SlowBodyError extends BodyError {
@@ -27,23 +36,37 @@ export class SlowBodyError extends BodyError {
  */
 export async function readPaced(
   body: ReadableStream<Uint8Array>,
-  { idle, whole }: Pace,
+  { idle, whole, rate = 0, grace = GRACE_MS }: Pace,
   take: (piece: Uint8Array) => void,
 ): Promise<void> {
   const isOurs = givesAway(body);
   const reader = body.getReader();
-  const until = performance.now() + whole;
+  const since = performance.now();
+  let received = 0;
+  const slice = new WorkSlice();
   try {
     for (;;) {
-      const left = until - performance.now();
+      const passed = performance.now() - since;
+      const left = whole - passed;
       if (left <= 0) throw slow("did not end", whole);
+      // What came suffices for so long.
+      const leftAtRate = Math.max(0, (rate > 0 ? grace + received * 1000 / rate : Infinity) - passed);
+      const time = Math.min(idle, left, leftAtRate);
       // Made only when it is needed: an error notes where it was made, which costs as much as a piece.
-      const late = () => left < idle ? slow("did not end", whole) : slow("brought nothing", idle);
-      const { done, value } = await within(reader.read(), Math.min(idle, left), late);
+      const late = () =>
+        time === leftAtRate
+          ? tooSlow(rate)
+          : time === left
+          ? slow("did not end", whole)
+          : slow("brought nothing", idle);
+      const { done, value } = await within(reader.read(), time, late);
       if (done) return;
+      received += value.length;
       take(value);
       // Given back at once: the pieces of a long body would lie about as garbage, as long as all of it.
       if (isOurs) (value.buffer as ArrayBuffer).transfer(0);
+      // Small pieces that are there already are read without a turn of the event loop.
+      if (slice.isOver) await slice.yield();
     }
   } catch (error) {
     // Not awaited: a sender that is stuck need not hear of it before the caller does.
@@ -69,7 +92,9 @@ async function within<Value>(
 ): Promise<Value> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   try {
-    const timeout = new Promise<never>((_, reject) => timer = setTimeout(() => reject(late()), time));
+    const timeout = new Promise<never>((_, reject) =>
+      timer = setTimeout(() => reject(late()), timerDelay(time))
+    );
     return await Promise.race([reading, timeout]);
   } catch (cause) {
     if (cause instanceof SlowBodyError) throw cause;
@@ -77,6 +102,13 @@ async function within<Value>(
   } finally {
     clearTimeout(timer);
   }
+}
+
+function tooSlow(rate: number): SlowBodyError {
+  const bytes = Math.ceil(rate);
+  return new SlowBodyError(
+    `The body came slower than ${bytes} bytes a second: send it again over a faster line`,
+  );
 }
 
 function slow(what: string, time: number): SlowBodyError {

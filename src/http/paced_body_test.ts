@@ -1,14 +1,14 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { BodyError } from "./body.ts";
-import { readPaced, SlowBodyError } from "./paced_body.ts";
+import { type Pace, readPaced, SlowBodyError } from "./paced_body.ts";
 
 const test = suite("http/paced_body");
 
 /** Reads a body; the pieces that came, what was thrown, and whether the sender was cut off. */
 async function read(
   source: UnderlyingDefaultSource<Uint8Array>,
-  pace = { idle: 5000, whole: 5000 },
+  pace: Pace = { idle: 5000, whole: 5000 },
   take: (piece: Uint8Array) => void = () => {},
 ): Promise<{ sizes: number[]; error: unknown; cut: boolean }> {
   let cut = false;
@@ -53,6 +53,23 @@ test("the memory of a piece is given back when it was looked at, unless somebody
   const shared = new ReadableStream(source).tee();
   for (const body of shared) await readPaced(body, pace, take);
   assert.equal(pieces.map(({ length }) => length), [0, 3, 3]);
+});
+
+test("a sender that brings too little is cut off when he has had time to get up to speed", async () => {
+  for (const rate of [0, 1_000_000]) {
+    let sent = 0;
+    const { sizes, error, cut } = await read({
+      async pull(controller) {
+        await new Promise((resolve) => setTimeout(resolve, 5));
+        if (++sent === 40) controller.close();
+        else controller.enqueue(new Uint8Array(10));
+      },
+    }, { idle: 5000, whole: 60_000, rate, grace: 50 });
+    if (rate === 0) assert.is(error, undefined);
+    else assert.instance(error, SlowBodyError);
+    assert.is(cut, rate > 0);
+    assert.ok(rate === 0 ? sizes.length === 39 : sizes.length < 39);
+  }
 });
 
 test("a sender that falls silent is given up and cut off", async () => {

@@ -84,6 +84,16 @@ test("a document past the limit is cut off, also when it says nothing of its len
   assert.ok(sent < 20_000, `${sent}`);
 });
 
+test("a timeout that no timer takes is not over at once", async () => {
+  for (const timeout of [3e9, Infinity]) {
+    const connect = async () => {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      return new Response("{}");
+    };
+    assert.is((await createPublicFetch({ connect, timeout })(URL_OF_DOC)).text, "{}");
+  }
+});
+
 test("a sender of one byte now and then is given up", async () => {
   let timer: ReturnType<typeof setInterval>;
   const drip = new ReadableStream({
@@ -93,6 +103,20 @@ test("a sender of one byte now and then is given up", async () => {
     cancel: () => clearInterval(timer),
   });
   assert.match(await failure(() => new Response(drip), { timeout: 150 }), "within 150 ms");
+});
+
+test("a connection that hears no signal is given up, and what it brings later is dropped", async () => {
+  let cancelled = 0;
+  const body = new ReadableStream({ cancel: () => void cancelled++ });
+  const slow = () => new Promise<Response>((resolve) => setTimeout(() => resolve(new Response(body)), 120));
+  assert.match(await failure(slow, { timeout: 40 }), "within 40 ms");
+  await new Promise((resolve) => setTimeout(resolve, 150));
+  assert.is(cancelled, 1);
+});
+
+test("an answer that is not taken is not waited for", async () => {
+  const stuck = new ReadableStream({ cancel: () => new Promise(() => {}) });
+  assert.match(await failure(() => new Response(stuck, { status: 404 })), "404");
 });
 
 test("bytes that are no UTF-8, and a connection that fails, are no document", async () => {

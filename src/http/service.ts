@@ -8,6 +8,11 @@
 export interface RequestContext {
   /** The caller's address, as far as the runtime (or a proxy that it trusts) tells. */
   readonly ip?: string | undefined;
+  /**
+   * The address of the connection. Set where the operator named the trusted proxies and `ip` was worked out by them
+   * (`trusted_proxy.ts`): a private `ip` is then a caller's own, and not that of a proxy that nobody named.
+   */
+  readonly peer?: string | undefined;
   /** Keeps the runtime alive until the promise settles, after the response has gone. */
   waitUntil?(promise: Promise<unknown>): void;
 }

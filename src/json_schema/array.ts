@@ -13,6 +13,9 @@ import { asWritten } from "./words.ts";
 
 type Items = readonly unknown[];
 
+/** Steps to look whether an item was there before. */
+const UNIQUE_ITEM = 12;
+
 export const arrayKeywords: Keywords<Items> = {
   minItems: atLeast("item", (value) => value.length),
   maxItems: atMost("item", (value) => value.length),
@@ -21,7 +24,9 @@ export const arrayKeywords: Keywords<Items> = {
     if (!operand) return undefined;
     return (value, run) => {
       const items = new ValueSet();
-      const twice = run.spend(value.length) ? value.findIndex((item) => !items.add(item, run)) : 0;
+      const twice = run.spend(UNIQUE_ITEM * value.length)
+        ? value.findIndex((item) => !items.add(item, run))
+        : 0;
       return twice < 0 || run.refuse(`must have no item twice, but item ${twice} is like one before it`);
     };
   },

@@ -6,6 +6,9 @@
  */
 import type { Run } from "./run.ts";
 
+/** Steps for each list, object and member that is written as text. */
+const PART = 40;
+
 export class ValueSet {
   readonly #scalars = new Set();
   /** Kept apart from strings, which may look alike. */
@@ -35,7 +38,6 @@ function textOf(value: unknown, run: Run): string {
     `${JSON.stringify(name)}:${textOf(member, run)}`
   );
   run.depth--;
-  // These are dear steps.
-  run.spend(2 * members.length);
+  run.spend(PART * (1 + members.length));
   return Array.isArray(value) ? `[${members}]` : `{${members.sort()}}`;
 }

@@ -22,6 +22,9 @@ export const stringKeywords: Keywords<string> = {
   },
 };
 
+/** Steps to divide what is no whole number, digit by digit. */
+const DECIMAL = 50;
+
 /** A character is one unit of the string or two: most lengths need no counting. */
 function characters(value: string, run: Run, bound: number): number {
   const { length } = value;
@@ -35,7 +38,10 @@ export const numberKeywords: Keywords<number> = {
   exclusiveMaximum: compared("less than", (value, bound) => value < bound),
   multipleOf(operand, at, around) {
     if (numberOf(operand, at) <= 0) throw operandError(at, "a number above 0", operand);
-    return compared("a multiple of", isMultiple)(operand, at, around);
+    const check = compared("a multiple of", isMultiple)(operand, at, around)!;
+    const isWhole = Number.isSafeInteger(operand);
+    return (value, run, seen) =>
+      (isWhole && Number.isSafeInteger(value) || run.spend(DECIMAL)) && check(value, run, seen);
   },
 };
 

@@ -41,7 +41,15 @@ export function kindOf(value: unknown): number {
 
 /** The length of a string as JSON Schema counts it: in code points (RFC 8259 section 7). */
 export function codePoints(value: string): number {
-  return value.replace(/[^\0-\uffff]/gu, " ").length;
+  let count = value.length;
+  for (let at = 0; at < value.length - 1; at++) {
+    const isPair = (value.charCodeAt(at) & 0xfc00) === 0xd800 &&
+      (value.charCodeAt(at + 1) & 0xfc00) === 0xdc00;
+    if (!isPair) continue;
+    count--;
+    at++;
+  }
+  return count;
 }
 
 /** Whether a number is a multiple of another, as both are written in decimal: 0.07 is one of 0.01. */

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { WorkSlice } from "../http/work_slice.ts";
 import { INTERNAL_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, RpcError } from "./error.ts";
 import {
   type AnswerId,
@@ -60,24 +61,40 @@ export function dispatchMessage<Context>(
   }
 }
 
+/** Why a batch is refused whole, before any of it is looked at; `undefined` when it is not. */
+export function refuseBatchSize(batch: readonly unknown[]): RpcError | undefined {
+  if (batch.length === 0) return new RpcError(INVALID_REQUEST, "Invalid Request: the batch is empty");
+  return batch.length > BATCH_LIMIT
+    ? new RpcError(INVALID_REQUEST, `Invalid Request: a batch may have at most ${BATCH_LIMIT} messages`)
+    : undefined;
+}
+
+export interface BatchOptions {
+  /** Each member waits until the one before is answered: for members that share something that they change. */
+  readonly inSeries?: boolean;
+}
+
 /**
  * The answers to a batch, in the order of its requests; `undefined` when it asks for none, and one error for
- * a batch that is empty or too long. Members run at the same time, each in a context of its own.
+ * a batch that is empty or too long. Members run at the same time unless `inSeries`, each in a context of its own; the
+ * event loop is shared between them.
  */
 export async function dispatchBatch<Context>(
   dispatcher: Dispatcher<Context>,
   batch: readonly Message[],
   contextOf: (message: Message) => Context,
+  { inSeries = false }: BatchOptions = {},
 ): Promise<readonly Response[] | Response | undefined> {
-  if (batch.length === 0) return invalidRequest({ kind: "invalid", id: null, reason: "the batch is empty" });
-  if (batch.length > BATCH_LIMIT) {
-    const message = `Invalid Request: a batch may have at most ${BATCH_LIMIT} messages`;
-    return { id: null, error: new RpcError(INVALID_REQUEST, message) };
+  const error = refuseBatchSize(batch);
+  if (error) return { id: null, error };
+  const slice = new WorkSlice();
+  const running: (Promise<Response | undefined> | Response)[] = [];
+  for (const message of batch) {
+    const answered = dispatchMessage(dispatcher, message, contextOf(message));
+    running.push(inSeries ? (await answered)! : answered);
+    if (slice.isOver) await slice.yield();
   }
-  const answers = await Promise.all(
-    batch.map((message) => dispatchMessage(dispatcher, message, contextOf(message))),
-  );
-  const responses = answers.filter((response) => response !== undefined);
+  const responses = (await Promise.all(running)).filter((response) => response !== undefined);
   return responses.length > 0 ? responses : undefined;
 }
 
@@ -87,13 +104,18 @@ async function answer<Context>(
   context: Context,
 ): Promise<Response> {
   const run = dispatcher.methods.get(method);
-  if (!run) return { id, error: new RpcError(METHOD_NOT_FOUND, `Method not found: ${method.slice(0, 200)}`) };
+  if (!run) return { id, error: methodNotFound(method) };
   try {
     const result = await run(params, context);
     return result instanceof WrittenResult ? { id, json: result.json } : { id, result: result ?? null };
   } catch (error) {
     return error instanceof RpcError ? { id, error } : answerFault(dispatcher, id, error, method, context);
   }
+}
+
+/** The error for a method that there is not. */
+export function methodNotFound(method: string): RpcError {
+  return new RpcError(METHOD_NOT_FOUND, `Method not found: ${method.slice(0, 200)}`);
 }
 
 /** The answer when the server failed: also for whoever finds that JSON cannot hold a result (`where`). */

@@ -2,7 +2,14 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { BATCH_LIMIT, dispatch, dispatchBatch, type Dispatcher, type Method } from "./dispatch.ts";
 import { RpcError } from "./error.ts";
-import { parseJson, readMessage, writeResponse, writeResponses, WrittenResult } from "./message.ts";
+import {
+  parseJson,
+  parseJsonInTurns,
+  readMessage,
+  writeResponse,
+  writeResponses,
+  WrittenResult,
+} from "./message.ts";
 
 const test = suite("jsonrpc");
 
@@ -222,6 +229,52 @@ test("JSON may be nested 512 deep, and no deeper; brackets in strings are none",
     assert.is(code(JSON.stringify([quoted, [], quoted])), 0);
     assert.is(code(`[${JSON.stringify(quoted)},${nested(512)}]`), -32700);
   }
+});
+
+test("JSON that would take long to parse is -32600 before it is parsed", async () => {
+  const list = (count: number, write: (i: number) => string) =>
+    `[${Array.from({ length: count }, (_, i) => write(i)).join(",")}]`;
+  const outcome = async (text: string) => {
+    const codes = [];
+    for (const parse of [parseJson, parseJsonInTurns]) {
+      try {
+        await parse(text);
+        codes.push(0);
+      } catch (thrown) {
+        codes.push((thrown as RpcError).code);
+      }
+    }
+    assert.is(codes[0], codes[1]);
+    return codes[0];
+  };
+  for (
+    const write of [
+      (i: number) => `{"a${i}":0}`,
+      () => `{"a":0}`,
+      () => "[]",
+      () => '""',
+      (i: number) => `"${i}"`,
+    ]
+  ) {
+    assert.is(await outcome(list(250_000, write)), -32600, write(1));
+    assert.is(await outcome(list(10_000, write)), 0, write(1));
+  }
+  assert.is(await outcome(list(350_000, String)), 0);
+  assert.is(await outcome(list(500_000, String)), -32600);
+  for (
+    const text of ["x".repeat(4e6), '"'.repeat(9e5), "\\".repeat(1e6), '\\"'.repeat(4e5), "[".repeat(1e6)]
+  ) {
+    assert.is(await outcome(JSON.stringify({ text })), 0, text.slice(0, 3));
+  }
+  assert.is(await outcome('"'.repeat(1e6)), -32600, "more strings than may be");
+  assert.is(await outcome(`{"a":"${"x".repeat(1e5)}`), -32700, "a string that does not end");
+});
+
+test("an id has at most 1024 characters", async () => {
+  const send1 = async (id: string) =>
+    bare(await send(JSON.stringify({ jsonrpc: "2.0", method: "get_data", id })));
+  assert.equal(await send1("x".repeat(1025)), error(-32600, null));
+  assert.equal((await send1("x".repeat(1024)) as { result: unknown }).result, ["hello", 5]);
 });
 
 test("section 7: a mixed batch answers its requests and its invalid members", async () => {

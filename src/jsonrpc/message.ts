@@ -3,6 +3,8 @@
  *
  * @module
  */
+import { findExcess, LARGE_TEXT_CHARACTERS, MAX_JSON_DEPTH } from "../http/json_text.ts";
+import { nextTurn } from "../http/work_slice.ts";
 import { INVALID_REQUEST, PARSE_ERROR, RpcError } from "./error.ts";
 
 /** Null stands only in answers to messages whose id could not be read. */
@@ -59,33 +61,47 @@ export class WrittenResult {
 }
 
 /**
- * Lists and objects inside each other (RFC 8259 §9: "An implementation may set limits on the maximum depth of nesting").
- * What walks through a value, JSON.stringify too, would run out of stack some thousands further down.
- */
-const DEEPEST = 512;
-
-/**
  * The JSON value of a message or batch.
- * @throws {RpcError} -32700 when the text is no JSON, or is nested more than 512 deep
+ * @throws {RpcError} -32700 when the text is no JSON, or is nested more than 512 deep; -32600 when it has too many values
  */
 export function parseJson(text: string): unknown {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (cause) {
-    throw new RpcError(PARSE_ERROR, "Parse error: the message is not JSON", undefined, { cause });
-  }
   // Each level takes two characters, so most messages are too short to be looked at.
-  if (text.length > 2 * DEEPEST && isDeep(value)) {
-    throw new RpcError(PARSE_ERROR, `Parse error: the message is nested more than ${DEEPEST} deep`);
-  }
+  if (text.length > 2 * MAX_JSON_DEPTH) refuseExcess(text);
+  return parse(text);
+}
+
+/** As {@linkcode parseJson}; for a large text a promise, so that it does not hold the event loop all the while. */
+export function parseJsonInTurns(text: string): unknown {
+  return text.length < LARGE_TEXT_CHARACTERS ? parseJson(text) : parseLargeJson(text);
+}
+
+async function parseLargeJson(text: string): Promise<unknown> {
+  await nextTurn();
+  refuseExcess(text);
+  await nextTurn();
+  const value = parse(text);
+  await nextTurn();
   return value;
 }
 
-function isDeep(value: unknown, left: number = DEEPEST): boolean {
-  if (typeof value !== "object" || value === null) return false;
-  return left === 0 || Object.values(value).some((each) => isDeep(each, left - 1));
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new RpcError(PARSE_ERROR, "Parse error: the message is not JSON", undefined, { cause });
+  }
 }
+
+function refuseExcess(text: string): void {
+  const excess = findExcess(text);
+  if (excess === "depth") {
+    throw new RpcError(PARSE_ERROR, `Parse error: the message is nested more than ${MAX_JSON_DEPTH} deep`);
+  }
+  if (excess) throw new RpcError(INVALID_REQUEST, "Invalid Request: the message has too many values");
+}
+
+/** An id comes back with all that belongs to its request, and is stored with streams. */
+export const MAX_ID_CHARACTERS = 1024;
 
 /** What the value is. A batch is not one message: see `dispatch.ts`. */
 export function readMessage(value: unknown): Message {
@@ -94,7 +110,8 @@ export function readMessage(value: unknown): Message {
   }
   const { jsonrpc, id, method, params, result, error } = value as Record<string, unknown>;
   // JSON.parse makes Infinity of 1e999, which no answer could repeat.
-  const known = id === null || typeof id === "string" || typeof id === "number" && Number.isFinite(id);
+  const known = id === null || typeof id === "string" && id.length <= MAX_ID_CHARACTERS ||
+    typeof id === "number" && Number.isFinite(id);
   const answerId = known ? id as Id : null;
   if (jsonrpc !== "2.0") return { kind: "invalid", id: answerId, reason: 'jsonrpc must be "2.0"' };
   if (method === undefined) {
@@ -108,7 +125,10 @@ export function readMessage(value: unknown): Message {
     return { kind: "invalid", id: answerId, reason: "params must be an object or an array" };
   }
   if (id === undefined) return { kind: "notification", method, params: params as Params };
-  if (!known) return { kind: "invalid", id: null, reason: "id must be a string, a number or null" };
+  if (!known) {
+    const reason = `id must be a string of at most ${MAX_ID_CHARACTERS} characters, a number or null`;
+    return { kind: "invalid", id: null, reason };
+  }
   return { kind: "request", id: answerId, method, params: params as Params };
 }
 

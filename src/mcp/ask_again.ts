@@ -7,16 +7,24 @@
  */
 import type { Call } from "./call.ts";
 import type { Inputs, RequestStates } from "./inputs.ts";
-import { principalKey } from "./session.ts";
+import { principalKey } from "./principal_key.ts";
 
 type Params = Readonly<Record<string, unknown>>;
 
 export interface AskAgain {
   /** Runs; the result, or the one that asks for input. */
-  <Result>(call: Call, params: Params, run: () => Promise<Result>): Promise<Result | Record<string, unknown>>;
+  <Result>(
+    call: Call,
+    method: Asking,
+    params: Params,
+    run: () => Promise<Result>,
+  ): Promise<Result | Record<string, unknown>>;
   /** Takes over the answers that came with the request. @throws {RpcError} -32602 */
-  open(call: Call, params: Params): Promise<void>;
+  open(call: Call, method: Asking, params: Params): Promise<void>;
 }
+
+/** The methods whose handlers may ask. */
+export type Asking = "tools/call" | "prompts/get" | "resources/read";
 
 /** Whether the request is one that comes again. */
 export function comesAgain(params: Params): boolean {
@@ -27,6 +35,7 @@ export function comesAgain(params: Params): boolean {
 export function createAskAgain(states: RequestStates): AskAgain {
   async function askAgain<Result>(
     call: Call,
+    method: Asking,
     params: Params,
     run: () => Promise<Result>,
   ): Promise<Result | Record<string, unknown>> {
@@ -36,19 +45,19 @@ export function createAskAgain(states: RequestStates): AskAgain {
     } catch (error) {
       if (!call.inputs?.pending.size) throw error;
     }
-    return await states.result(call.inputs as Inputs, principalKey(call.principal), identify(params));
+    return await states.result(call.inputs as Inputs, identify(call, method, params));
   }
   return Object.assign(askAgain, {
-    async open(call: Call, params: Params): Promise<void> {
-      call.inputs = await states.open(params, principalKey(call.principal), () => identify(params));
+    async open(call: Call, method: Asking, params: Params): Promise<void> {
+      call.inputs = await states.open(params, () => identify(call, method, params));
     },
   });
 }
 
-/** What makes two requests the same: everything but `_meta` and the answers. */
-function identify(params: Params): string {
+/** What makes two requests the same: who calls, the method, and all parameters but `_meta` and the answers. */
+function identify({ principal }: Call, method: Asking, params: Params): string {
   const { _meta: _, requestState: _state, inputResponses: _responses, ...rest } = params;
-  return canonical(rest);
+  return canonical([principalKey(principal), method, rest]);
 }
 
 /** JSON text with members in order, since clients may write them anew. */

@@ -63,6 +63,8 @@ export interface TaskRun {
 }
 
 const NOTHING: Meta = {};
+/** A progress token goes out with every notification: a longer one is none. */
+const MAX_TOKEN_CHARACTERS = 1024;
 
 export class Call implements CallContext {
   readonly principal: Principal | undefined;
@@ -149,6 +151,14 @@ export class Call implements CallContext {
     this.clientInfo = session.clientInfo;
   }
 
+  /** Lets go of what the request said: its stream may be open for days, and it may have been large. */
+  forget(): void {
+    this.meta = NOTHING;
+    this.capabilities = NOTHING;
+    this.headers = undefined;
+    this.request = undefined;
+  }
+
   /** What becomes of the connection no longer matters. */
   detach(): void {
     this.#unwatch?.();
@@ -164,13 +174,14 @@ export class Call implements CallContext {
   async progress(progress: number, total?: number, message?: string): Promise<void> {
     if (this.task) return message === undefined ? undefined : this.task.note(message);
     const token = this.meta.progressToken;
-    const known = typeof token === "string" || Number.isFinite(token);
-    if (!known || !this.outlet || this.isOver || this.isCancelled || !(progress > this.#progress)) return;
+    const known = typeof token === "string" ? token.length <= MAX_TOKEN_CHARACTERS : Number.isFinite(token);
+    const rises = Number.isFinite(progress) && progress > this.#progress;
+    if (!known || !this.outlet || this.isOver || this.isCancelled || !rises) return;
     this.#progress = progress;
     await this.outlet.notify("notifications/progress", {
       progressToken: token,
       progress,
-      ...(total !== undefined && { total }),
+      ...(Number.isFinite(total) && { total }),
       ...(message !== undefined && this.revision >= "2025-03-26" && { message }),
     });
   }
@@ -185,7 +196,8 @@ export class Call implements CallContext {
     await this.outlet.notify("notifications/message", {
       level,
       ...(logger !== undefined && { logger }),
-      data,
+      // JSON leaves out what it has nothing for, and clients must have it.
+      data: data ?? null,
     });
   }
 
@@ -225,10 +237,8 @@ export class Call implements CallContext {
   }
 
   async once<Value extends Json>(key: string, make: () => Value | Promise<Value>): Promise<Value> {
-    if (!this.#runsAgain) return await make();
-    const { kept } = this.inputs ??= new Inputs();
-    if (!Object.hasOwn(kept, key)) kept[key] = await make();
-    return kept[key] as Value;
+    this.inputs ??= new Inputs();
+    return await this.inputs.once(key, make) as Value;
   }
 
   requireScopes(...scopes: string[]): void {
@@ -240,7 +250,7 @@ export class Call implements CallContext {
   }
 
   async disconnect(retry = 1000): Promise<void> {
-    await this.outlet?.disconnect?.(retry);
+    await this.outlet?.disconnect?.(Number.isSafeInteger(retry) && retry >= 0 ? retry : 1000);
   }
 
   async elicitationCompleted(elicitationId: string): Promise<void> {

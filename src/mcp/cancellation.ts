@@ -10,6 +10,7 @@ import type { Key, Store } from "../store/store.ts";
 import type { Call } from "./call.ts";
 import { requireObject } from "./params.ts";
 import { type Session, SESSION_ENDED, streamKey } from "./session.ts";
+import { RECORD_BYTES, type StorageAllowance } from "./storage_limits.ts";
 import { type Wakeups, wakingKey } from "./wakeups.ts";
 
 /** Milliseconds for which a cancellation waits for a call that has not yet listened. */
@@ -19,8 +20,10 @@ export class Cancellations {
   readonly #store: Store;
   readonly #wakeups: Wakeups;
   readonly #now: () => number;
+  readonly #storage: StorageAllowance;
 
-  constructor(store: Store, wakeups: Wakeups, now: () => number) {
+  constructor(store: Store, wakeups: Wakeups, now: () => number, storage: StorageAllowance) {
+    this.#storage = storage;
     this.#store = store;
     this.#wakeups = wakeups;
     this.#now = now;
@@ -48,11 +51,13 @@ export class Cancellations {
 
   /** `notifications/cancelled`. Nobody hears whether there was such a call. */
   methods(): [string, Method<Call>][] {
-    return [["notifications/cancelled", async (params, { session, onCancelled }) => {
+    return [["notifications/cancelled", async (params, call) => {
+      const { session, onCancelled } = call;
       const { requestId } = requireObject(params);
       if (typeof requestId !== "string" && typeof requestId !== "number") return;
       onCancelled?.(requestId);
       if (!session || String(requestId).length > 200) return;
+      if (!this.#storage.has(call, RECORD_BYTES, LIFETIME)) return;
       const key = keyOf(session, requestId);
       await this.#store.commit({ set: [{ key, value: true, expires: this.#now() + LIFETIME }] });
     }]];

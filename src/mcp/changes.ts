@@ -5,6 +5,7 @@
  *
  * @module
  */
+import { LOST_RACE, retryLostRaces } from "../store/retry.ts";
 import type { Key, Put, Store } from "../store/store.ts";
 import { areRequestsApart } from "./requests_apart.ts";
 import { type Wakeups, wakingKey } from "./wakeups.ts";
@@ -114,7 +115,8 @@ export class Changes {
 
   async #write(changes: readonly Change[]): Promise<void> {
     for (let rest = changes; rest.length > 0; rest = rest.slice(PAGE)) {
-      while (!await this.#append(rest.slice(0, PAGE)));
+      const page = rest.slice(0, PAGE);
+      await retryLostRaces(async () => await this.#append(page) || LOST_RACE);
     }
   }
 
@@ -157,7 +159,8 @@ export class Changes {
       const place = Number(await this.place());
       for (const listener of unplaced) listener.after = place;
     }
-    const from = Math.min(...[...this.#listeners].map(({ after }) => after ?? Infinity));
+    let from = Infinity;
+    for (const { after = Infinity } of this.#listeners) from = Math.min(from, after);
     if (from === Infinity) return;
     const page = await this.#store.list<Change>(wakingKey("change"), {
       after: wakingKey("change", from),

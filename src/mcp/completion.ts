@@ -9,6 +9,7 @@ import { INVALID_PARAMS, RpcError } from "../jsonrpc/error.ts";
 import type { Call } from "./call.ts";
 import type { Complete } from "./definition.ts";
 import { ScopeError, UnknownNameError } from "./error.ts";
+import { runHandler } from "./handler.ts";
 import { optionalObject, requireObject, requireString } from "./params.ts";
 import type { Registry } from "./registry.ts";
 import { variableNames } from "./uri_template.ts";
@@ -35,7 +36,9 @@ export function completionMethods(registry: Registry): [string, Method<Call>][] 
     }
     const completer = find(registry, ref, name, call);
     const values = completer
-      ? await completer(value, { principal: call.principal, arguments: known as Record<string, string> })
+      ? await runHandler(() =>
+        completer(value, { principal: call.principal, arguments: known as Record<string, string> })
+      )
       : [];
     return {
       completion: { values: values.slice(0, MOST), total: values.length, hasMore: values.length > MOST },

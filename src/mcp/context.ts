@@ -57,8 +57,9 @@ export interface CallContext {
   /** The folders that the caller works in. As {@linkcode elicit}. Deprecated in 2026-07-28. */
   listRoots(options?: { readonly key?: string }): Promise<readonly Root[]>;
   /**
-   * Makes a value once per call, however often the call runs again for answers: a charge, a random choice, an
-   * expensive result. The value travels with the question (sealed), or with the task.
+   * Makes a value once per call and key, however often the call runs again for answers: a charge, a random choice, an
+   * expensive result. What asks for the same key at the same time waits for it. The value is what JSON makes of it, and
+   * travels with the question (sealed), or with the task.
    */
   once<Value extends Json>(key: string, make: () => Value | Promise<Value>): Promise<Value>;
   /**

@@ -47,7 +47,7 @@ export interface ToolDefinition extends Described {
   readonly kind: "tool";
   readonly name: string;
   readonly description: string;
-  /** Any Standard Schema, or JSON Schema 2020-12, of an object. @default no arguments */
+  /** Any Standard Schema, or JSON Schema 2020-12, of an object. @default no arguments: a call with some is refused */
   readonly input?: AnySchema | undefined;
   readonly output?: AnySchema | undefined;
   readonly annotations?: ToolAnnotations | undefined;
@@ -65,7 +65,10 @@ export type Complete = (
 interface Cached {
   /** Milliseconds for which it may be taken as fresh. @default 0 */
   readonly ttl?: number | undefined;
-  /** `public` when it is the same for all callers. @default "private" */
+  /**
+   * `public` when it is the same for all callers; where tokens or scopes are required it is private all the same.
+   * @default "private"
+   */
   readonly cacheScope?: "public" | "private" | undefined;
 }
 
@@ -110,6 +113,10 @@ export interface ResourceTemplateDefinition extends Described, Cached {
     variables: Readonly<Record<string, string>>,
     context: CallContext,
   ) => ReadResult | undefined | Promise<ReadResult | undefined>;
+  /** Whether there is such a resource, where that is less work than to read it. @default reads it */
+  readonly exists?:
+    | ((variables: Readonly<Record<string, string>>, context: CallContext) => boolean | Promise<boolean>)
+    | undefined;
 }
 
 export interface PromptArgument {
@@ -152,8 +159,10 @@ type ResultOf<Output extends AnySchema> = Unparsed<Output> | FullResult;
 type FullResult = import("./content.ts").ToolResult;
 
 /**
- * A tool. `run` gets the arguments as the schema gives them and returns text, a `ToolResult`, or any JSON value
- * (which becomes text, and structured content when there is an `output` schema).
+ * A tool. `run` gets the arguments as the schema gives them and returns text, content items (one or a list), a
+ * `ToolResult`, or any JSON value, which becomes text. With an `output` schema it returns what the schema describes,
+ * which becomes structured content and text; a `ToolResult` is taken as one there when it has `structuredContent` or
+ * `isError: true`.
  */
 export function tool<
   const Input extends AnySchema = Record<never, never>,

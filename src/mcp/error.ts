@@ -38,15 +38,35 @@ export class ResourceNotFoundError extends UnknownNameError {
   }
 }
 
-/** The store is out of reach for a moment; over HTTP a 503 with `Retry-After`. */
+/** The store is out of reach or too busy for a moment; over HTTP a 503 with `Retry-After`. */
 export class UnavailableError extends RpcError {
-  override readonly name = "UnavailableError";
+  override readonly name: string = "UnavailableError";
   /** Seconds. */
   readonly retryAfter: number;
+  /** The HTTP status. */
+  readonly status: 429 | 503;
 
-  constructor({ retryAfter }: StoreUnavailableError) {
-    super(SERVER_ERROR, "The server cannot reach its storage: try again in a moment", { retryAfter });
+  constructor(
+    { retryAfter }: Pick<StoreUnavailableError, "retryAfter">,
+    message = "The server cannot reach its storage: try again in a moment",
+    status: 429 | 503 = 503,
+  ) {
+    super(SERVER_ERROR, message, { retryAfter });
     this.retryAfter = retryAfter;
+    this.status = status;
+  }
+}
+
+/**
+ * The caller has as much as one may have of what a server can run out of: over HTTP a 429 with `Retry-After`
+ * (RFC 6585 section 4), or a 503 where all callers together have it.
+ */
+export class LimitError extends UnavailableError {
+  override readonly name = "LimitError";
+
+  /** @param what is taken: "open streams" @param retryAfter in seconds */
+  constructor(what: string, retryAfter: number, status: 429 | 503 = 429) {
+    super({ retryAfter }, `Too many ${what}: try again in ${retryAfter} s`, status);
   }
 }
 

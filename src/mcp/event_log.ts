@@ -9,6 +9,7 @@
 import { randomId } from "../crypto/secret.ts";
 import type { Entry, Key, Put, Store } from "../store/store.ts";
 import { patiently } from "./patiently.ts";
+import { RECORD_BYTES, type StorageAllowance, type Storing } from "./storage_limits.ts";
 import { passOver, type Wakeups, wakingKey } from "./wakeups.ts";
 
 /** A message of a stream. The last one has `end`. */
@@ -23,6 +24,7 @@ export interface EventLogOptions {
   readonly now: () => number;
   /** Milliseconds that an event is kept for. */
   readonly lifetime: number;
+  readonly storage: StorageAllowance;
 }
 
 /** The writer's word that it lives is good for so long, and given this often, in milliseconds. */
@@ -65,10 +67,13 @@ export class LogWriter {
   #unwritten: Put[] = [];
   #writing: Promise<void> | undefined;
   #timer: ReturnType<typeof setInterval>;
+  readonly #storing: Storing;
+  #isFull = false;
 
   /** @param request the JSON text of the id of the request that the stream answers */
-  constructor(options: EventLogOptions, session: string, request: string) {
+  constructor(options: EventLogOptions, session: string, request: string, storing: Storing) {
     this.#options = options;
+    this.#storing = storing;
     this.#session = session;
     this.#request = request;
     const begun = Promise.withResolvers<void>();
@@ -85,13 +90,18 @@ export class LogWriter {
     return `${this.stream}.0`;
   }
 
-  /** Keeps a message; its event id. Events are written in their order. */
-  append(json: string): string {
+  /** The caller may not have more stored: nothing is kept from now on. */
+  get isFull(): boolean {
+    return this.#isFull;
+  }
+
+  /** Keeps a message; its event id, or `undefined` where it is not kept. Events are written in their order. */
+  append(json: string): string | undefined {
     return this.#add({ json });
   }
 
   /** Keeps the last message, if there is one: whoever follows knows that nothing else comes. */
-  end(json?: string): string {
+  end(json?: string): string | undefined {
     clearInterval(this.#timer);
     return this.#add(json === undefined ? { end: true } : { json, end: true });
   }
@@ -106,17 +116,22 @@ export class LogWriter {
     return this.#unwritten.length < MOST_UNWRITTEN ? Promise.resolve() : this.written();
   }
 
-  #lease(): Put {
+  #lease(lease = LEASE): Put {
     const now = this.#options.now();
     return {
       key: leaseKey(this.#session, this.stream),
-      value: { request: this.#request, until: now + LEASE },
+      value: { request: this.#request, until: now + lease },
       expires: now + this.#options.lifetime,
     };
   }
 
-  #add(value: LoggedEvent): string {
-    const { now, lifetime } = this.#options;
+  #add(value: LoggedEvent): string | undefined {
+    const { now, lifetime, storage } = this.#options;
+    const bytes = RECORD_BYTES + (value.json?.length ?? 0);
+    if (this.#isFull || !storage.has(this.#storing, bytes, lifetime)) {
+      if (!this.#isFull) this.#giveUp();
+      return undefined;
+    }
     const sequence = ++this.#sequence;
     this.#unwritten.push({
       key: eventKey(this.#session, this.stream, sequence),
@@ -125,6 +140,14 @@ export class LogWriter {
     });
     this.#writing ??= this.#write();
     return `${this.stream}.${sequence}`;
+  }
+
+  /** Whoever comes back is told at once that the rest is lost. */
+  #giveUp(): void {
+    this.#isFull = true;
+    clearInterval(this.#timer);
+    this.#unwritten.push(this.#lease(-FOR_LONG - 1));
+    this.#writing ??= this.#write();
   }
 
   async #write(tried: () => void = () => {}): Promise<void> {

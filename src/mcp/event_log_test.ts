@@ -3,12 +3,13 @@ import * as assert from "uvu/assert";
 import { memoryStore } from "../store/memory.ts";
 import { type Store, StoreUnavailableError } from "../store/store.ts";
 import { type EventLogOptions, follow, type Followed, LogWriter, readEventId } from "./event_log.ts";
+import { STORAGE_LIMITS, StorageAllowance, type StorageLimits } from "./storage_limits.ts";
 import { Wakeups } from "./wakeups.ts";
 
 const test = suite("mcp/event_log");
 
 /** A log over a store that can be away, with a clock that can be set. */
-function newLog() {
+function newLog(limits: Partial<StorageLimits> = {}) {
   const inner = memoryStore();
   const state = { away: false, commits: 0, ahead: 0, watches: 0 };
   const ifThere = <Result>(work: () => Promise<Result>): Promise<Result> =>
@@ -26,10 +27,12 @@ function newLog() {
     close: () => inner.close(),
   };
   const now = () => Date.now() + state.ahead;
-  const options: EventLogOptions = { store, wakeups: new Wakeups(store), now, lifetime: 600_000 };
+  const storage = new StorageAllowance({ ...STORAGE_LIMITS, ...limits }, now);
+  const options: EventLogOptions = { store, wakeups: new Wakeups(store), now, lifetime: 600_000, storage };
   return { state, options };
 }
 
+const NOBODY = { principal: undefined, runtime: undefined };
 const pause = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 const never = new AbortController().signal;
 
@@ -46,7 +49,7 @@ async function all(events: AsyncGenerator<Followed>): Promise<string[]> {
 
 test("what is appended is followed in order while it is written, and after its end, from any event on", async () => {
   const { options } = newLog();
-  const log = new LogWriter(options, "s", "1");
+  const log = new LogWriter(options, "s", "1", NOBODY);
   await log.begun;
   const live = all(await read(options, log.firstId));
   const ids = Array.from({ length: 500 }, (_, i) => log.append(`e${i + 1}`));
@@ -56,13 +59,13 @@ test("what is appended is followed in order while it is written, and after its e
   const expected = [...ids.map((_, i) => `${i + 1} e${i + 1}`), "501 answer"];
   assert.equal(await live, expected);
   assert.equal(await all(await read(options, ids[249]!)), expected.slice(250));
-  assert.is(await follow(options, "s", readEventId(last)!, never, String), undefined);
+  assert.is(await follow(options, "s", readEventId(last!)!, never, String), undefined);
   assert.is(await follow(options, "another", readEventId(ids[0]!)!, never, String), undefined);
 });
 
 test("events that are made faster than they can be kept are kept together", async () => {
   const { options, state } = newLog();
-  const log = new LogWriter(options, "s", "1");
+  const log = new LogWriter(options, "s", "1", NOBODY);
   for (let i = 0; i < 1000; i++) log.append("e");
   assert.is(await Promise.race([log.room().then(() => "room"), Promise.resolve("none")]), "none");
   await log.room();
@@ -74,7 +77,7 @@ test("events that are made faster than they can be kept are kept together", asyn
 
 test("a store that is away for a while loses nothing, for the writer and for who follows", async () => {
   const { options, state } = newLog();
-  const log = new LogWriter(options, "s", "1");
+  const log = new LogWriter(options, "s", "1", NOBODY);
   await log.begun;
   const live = all(await read(options, log.firstId));
   log.append("one");
@@ -91,7 +94,7 @@ test("a store that is away for a while loses nothing, for the writer and for who
 test("a store that is away at the beginning: the writer says so, and begins all the same", async () => {
   const { options, state } = newLog();
   state.away = true;
-  const log = new LogWriter(options, "s", "1");
+  const log = new LogWriter(options, "s", "1", NOBODY);
   await log.begun;
   log.end("answer");
   state.away = false;
@@ -101,7 +104,7 @@ test("a store that is away at the beginning: the writer says so, and begins all 
 
 test("a writer that is silent for long is gone: its stream ends with what is made of the request's id", async () => {
   const { options, state } = newLog();
-  const log = new LogWriter(options, "s", '"r"');
+  const log = new LogWriter(options, "s", '"r"', NOBODY);
   log.append("one");
   await log.written();
   state.ahead = 80_000;
@@ -111,7 +114,7 @@ test("a writer that is silent for long is gone: its stream ends with what is mad
 
 test("a writer whose word came late, since the store was away, is not given up", async () => {
   const { options, state } = newLog();
-  const log = new LogWriter(options, "s", "1");
+  const log = new LogWriter(options, "s", "1", NOBODY);
   log.append("one");
   await log.written();
   state.ahead = 16_000;
@@ -123,7 +126,7 @@ test("a writer whose word came late, since the store was away, is not given up",
 
 test("who stops following leaves nothing behind", async () => {
   const { options } = newLog();
-  const log = new LogWriter(options, "s", "1");
+  const log = new LogWriter(options, "s", "1", NOBODY);
   await log.begun;
   let listeners = 0;
   const { wakeups } = options;

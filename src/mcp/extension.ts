@@ -4,18 +4,20 @@
  *
  * @module
  */
-import type { Method } from "../jsonrpc/dispatch.ts";
+import { type Method, methodNotFound } from "../jsonrpc/dispatch.ts";
 import type { Call } from "./call.ts";
 import type { Definition } from "./definition.ts";
 
 export interface Extension {
   /** `io.modelcontextprotocol/skills` */
   readonly id: string;
+  /** The oldest revision to which it is declared, and in which its methods are served. */
+  readonly since: string;
   /** As capabilities have them. */
   readonly settings: Readonly<Record<string, unknown>>;
   /** Definitions that come before the server's own, which it is given. */
   definitions(own: readonly Definition[]): readonly Definition[];
-  /** Methods of the modern era. */
+  /** Its methods. A result has cache hints for modern callers alone. */
   methods(server: ExtensionServer): [string, Method<Call>][];
 }
 
@@ -28,4 +30,13 @@ export interface ExtensionServer {
   readonly secret: () => Promise<Uint8Array>;
   /** Milliseconds for which a client may keep a list. */
   readonly listLifetime: number;
+}
+
+/** The methods of an extension, each for MCP clients of a revision that knows it. */
+export function extensionMethods(extension: Extension, server: ExtensionServer): [string, Method<Call>][] {
+  const { since } = extension;
+  return extension.methods(server).map(([name, method]) => [name, (params, call) => {
+    if (call.era.profile === "plain" || call.revision < since) throw methodNotFound(name);
+    return method(params, call);
+  }]);
 }

@@ -36,7 +36,9 @@ export function group(options: GroupOptions, definitions: Definitions): Definiti
   const { prefix = "", scopes = [], middleware = [] } = options;
   return flatten(definitions).map((definition) => {
     const all = [...scopes, ...(definition.scopes ?? [])];
-    const named = "name" in definition && (definition.kind === "tool" || definition.kind === "prompt")
+    const isNamed = definition.kind === "tool" || definition.kind === "prompt";
+    // A name that is none is refused where all are compiled.
+    const named = isNamed && typeof definition.name === "string"
       ? { ...definition, name: prefix + definition.name }
       : definition;
     return wrap({ ...named, ...(all.length > 0 && { scopes: all }) }, middleware);
@@ -73,6 +75,8 @@ function wrap(definition: Definition, middleware: readonly Middleware[]): Defini
     case "resource_template":
       return {
         ...definition,
+        // What middleware refuses to read must not be told to exist.
+        exists: undefined,
         read: async (variables, context) =>
           await around(
             definition.uriTemplate,

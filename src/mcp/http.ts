@@ -35,9 +35,8 @@ export function createHttpHandlers(
   function guard(methods: ReadonlyMap<string, Handler>): Handler {
     const allow = [...methods.keys(), "OPTIONS"].join(", ");
     return async (request, context) => {
-      if (!options.isAllowed(request)) {
-        return answers.refuse(403, INVALID_REQUEST, "This Host or Origin may not call this server");
-      }
+      const problem = options.checkSender(request);
+      if (problem !== undefined) return answers.refuse(403, INVALID_REQUEST, problem);
       const handle = methods.get(request.method);
       if (handle) {
         try {

@@ -11,6 +11,7 @@ import { type Response as RpcResponse, writeResponse } from "../jsonrpc/message.
 import type { Call } from "./call.ts";
 import type { Era } from "./era.ts";
 import { modernStatus, ScopeError, UnavailableError, UnknownNameError } from "./error.ts";
+import { HandlerError } from "./handler.ts";
 import type { ModernWriter } from "./modern.ts";
 
 export interface AnswerOptions {
@@ -126,21 +127,26 @@ export function createAnswers({ writer, initialScope, resourceMetadata, onFault 
       ]]);
     }
     if (error instanceof UnavailableError) {
-      return respond(503, toText(response, era, principal), [...json, [
+      return respond(error.status, toText(response, era, principal), [...json, [
         "retry-after",
         String(error.retryAfter),
       ]]);
     }
+    const isOfHandler = error instanceof HandlerError;
     switch (era.profile) {
       case "modern":
-        return respond(modernStatus(error), toText(response, era, principal), json);
+        return respond(isOfHandler ? 200 : modernStatus(error), toText(response, era, principal), json);
       case "legacy":
         // Messages that are none are refused by HTTP; errors of methods are answers like any other.
-        return respond(error.code === INVALID_REQUEST ? 400 : 200, writeResponse(response), json);
+        return respond(
+          error.code === INVALID_REQUEST && !isOfHandler ? 400 : 200,
+          writeResponse(response),
+          json,
+        );
       case "plain": {
         const plain = inPlainWords(response);
-        const code = "error" in plain ? plain.error.code : 0;
-        return respond(PLAIN_STATUS[code] ?? 500, writeResponse(plain), json);
+        const status = "error" in plain && !isOfHandler ? PLAIN_STATUS[plain.error.code] : undefined;
+        return respond(status ?? 500, writeResponse(plain), json);
       }
     }
   }
@@ -176,9 +182,9 @@ export function createAnswers({ writer, initialScope, resourceMetadata, onFault 
       return unauthorized(refusal.description, fields, era);
     },
     refuseFault(error) {
-      const told = onFault(error, "authenticate");
+      const told = onFault(error, "mcp");
       if (told instanceof UnavailableError) {
-        return respond(503, writeResponse({ id: null, error: told }), [
+        return respond(told.status, writeResponse({ id: null, error: told }), [
           ...JSON_FIELDS,
           ["retry-after", String(told.retryAfter)],
         ]);
@@ -213,7 +219,7 @@ function inModernWords(
   const code = error instanceof ScopeError
     ? principal ? 403 : 401
     : error instanceof UnavailableError
-    ? 503
+    ? error.status
     : 500;
   return { id: id ?? undefined, error: new RpcError(code, error.message, error.data) };
 }

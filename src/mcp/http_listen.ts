@@ -17,32 +17,45 @@ import { startListening } from "./listen.ts";
 export async function openListenStream(
   { outlet, streams, listen, now }: HttpOptions,
   answers: Answers,
-  message: RpcRequest,
+  { id, params }: RpcRequest,
   call: Call,
 ): Promise<Response> {
+  let release: () => void;
+  try {
+    release = streams.openStreams.open(call, undefined);
+  } catch (error) {
+    return refuse(error);
+  }
   const stream = new EventStream({
     keepAlive: outlet.keepAlive,
     onGone: () => end(),
-    onQuiet: () => isCurrent(call.principal, now) || end(),
+    // A store that fails for a moment changes nothing.
+    onQuiet: () => void isCurrent(call.principal, now).then((is) => is || end(), () => {}),
   });
   let stop = (): void => {};
   let leave = end;
   function end(): void {
     streams.open.delete(leave);
+    release();
     stop();
     stream.close();
   }
+  function refuse(error: unknown): Response {
+    if (!(error instanceof RpcError)) throw error;
+    return answers.write({ id: id ?? undefined, error }, MODERN_ERA, call.principal);
+  }
   try {
-    const listening = await startListening(listen, call, message.params, (json) => stream.send(json));
+    const listening = await startListening(listen, call, params, (json) => stream.send(json));
+    call.forget();
     stop = listening.stop;
     leave = () => {
       stream.send(listening.farewell);
       end();
     };
   } catch (error) {
+    release();
     stream.close();
-    if (!(error instanceof RpcError)) throw error;
-    return answers.write({ id: message.id ?? undefined, error }, MODERN_ERA, call.principal);
+    return refuse(error);
   }
   // It may have ended while tasks were looked up.
   if (stream.isOpen) streams.open.add(leave);

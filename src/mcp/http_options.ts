@@ -14,17 +14,21 @@ import type { OutletOptions } from "./http_outlet.ts";
 import type { ListenOptions } from "./listen.ts";
 import type { Sessions } from "./session.ts";
 import type { SessionStreamOptions } from "./session_stream.ts";
+import type { Subscriptions } from "./session_subscriptions.ts";
+import type { StorageAllowance } from "./storage_limits.ts";
 
 export interface HttpOptions extends AnswerOptions {
   readonly host: CallHost;
   readonly legacy: Dispatcher<Call>;
   readonly modern: Dispatcher<Call>;
-  readonly isAllowed: (request: Request) => boolean;
+  readonly checkSender: (request: Request) => string | undefined;
   readonly authenticate: Authenticate;
   readonly auth: "required" | "optional" | "off";
   /** Bytes. */
   readonly bodyLimit: number;
   readonly sessions: Sessions;
+  readonly subscriptions: Subscriptions;
+  readonly storage: StorageAllowance;
   readonly cancellations: Cancellations;
   readonly now: () => number;
   readonly outlet: OutletOptions;
@@ -50,9 +54,9 @@ export type Admit = (
 
 /** The door (RFC 6750 §3): no token where none is needed, a good one, or a challenge. */
 export function createAdmit({ auth, authenticate }: HttpOptions, answers: Answers): Admit {
-  return async (request, { ip }) => {
+  return async (request, context) => {
     if (auth === "off") return undefined;
-    const caller = await authenticate(request, { ip });
+    const caller = await authenticate(request, context);
     if (caller instanceof TokenRefusal) return answers.refuseToken(caller, eraOfHeaders(request.headers));
     if (caller !== "none") return caller;
     return auth === "required" ? answers.challenge(eraOfHeaders(request.headers)) : undefined;
@@ -70,7 +74,8 @@ export function acceptsStream(headers: Headers, unsaid: boolean): boolean {
   return accept === null ? unsaid : /(?:^|,)\s*(?:text\/(?:event-stream|\*)|\*\/\*)/i.test(accept);
 }
 
-/** A token that ended ends what was opened with it. */
-export function isCurrent(principal: Principal | undefined, now: () => number): boolean {
-  return principal?.expires === undefined || principal.expires > now();
+/** A token that ended, or whose user or client did, ends what was opened with it: asked with each comment on a stream. */
+export async function isCurrent(principal: Principal | undefined, now: () => number): Promise<boolean> {
+  if (principal?.expires !== undefined && principal.expires <= now()) return false;
+  return await principal?.isStillValid?.() ?? true;
 }

@@ -7,13 +7,17 @@
  */
 import { EventStream } from "../http/event_stream.ts";
 import type { Fields } from "../http/response.ts";
+import { timerDelay } from "../http/timer.ts";
 import type { Call, Outlet } from "./call.ts";
 import { type EventLogOptions, LogWriter } from "./event_log.ts";
 import { askClient, type QuestionOptions } from "./question.ts";
+import { RECORD_BYTES } from "./storage_limits.ts";
+import type { OpenStreams } from "./stream_limits.ts";
 
 export interface OutletOptions {
   readonly log: EventLogOptions;
   readonly questions: QuestionOptions;
+  readonly openStreams: OpenStreams;
   /** Milliseconds between comments on a quiet stream. */
   readonly keepAlive: number | undefined;
 }
@@ -39,6 +43,9 @@ export class HttpOutlet implements Outlet {
   #unsaid: (() => void)[] | undefined;
   #waiting = 0;
   #timer: ReturnType<typeof setTimeout>;
+  #release = (): void => {};
+  /** Why there is no stream. */
+  #refusal: unknown;
   readonly ask: Outlet["ask"];
 
   /** @param fields what the response says beside its media type */
@@ -47,11 +54,12 @@ export class HttpOutlet implements Outlet {
     this.#call = call;
     this.#fields = fields;
     this.response = new Promise((resolve) => this.#resolve = resolve);
-    this.#timer = setTimeout(() => this.#open()?.comment(), options.keepAlive ?? SILENCE);
+    const quiet = timerDelay(options.keepAlive ?? SILENCE);
+    this.#timer = setTimeout(() => this.#open()?.comment(), quiet);
     const { session } = call;
     if (session) {
       this.ask = (method, params, signal) => {
-        this.#open();
+        if (!this.#open() && this.#refusal) return Promise.reject(this.#refusal);
         return askClient(options.questions, session, method, params, (json) => this.#send(json), signal);
       };
     }
@@ -69,12 +77,12 @@ export class HttpOutlet implements Outlet {
   async disconnect(retry: number): Promise<void> {
     const stream = this.#open();
     // Without an event id the client has no way back.
-    if (!stream || !this.#log || !this.#gaveId) return;
+    if (!stream || !this.#log || this.#log.isFull || !this.#gaveId) return;
     // Whoever comes back finds all that was said until now.
     await this.#log.written();
     this.#say(() => {
       stream.retry(retry);
-      stream.close();
+      this.#close(stream);
     });
   }
 
@@ -89,7 +97,7 @@ export class HttpOutlet implements Outlet {
     const id = this.#log?.end(json);
     this.#say(() => {
       stream.send(json, { id });
-      stream.close();
+      this.#close(stream);
     });
   }
 
@@ -100,24 +108,34 @@ export class HttpOutlet implements Outlet {
     this.#isOver = true;
     clearTimeout(this.#timer);
     this.#log?.end();
-    this.#say(() => stream?.close());
+    this.#say(() => stream && this.#close(stream));
   }
 
   #open(): EventStream | undefined {
     if (this.#isOver) return undefined;
     if (this.#stream) return this.#stream;
     const { session, revision, id = null } = this.#call;
+    try {
+      this.#release = this.#options.openStreams.open(this.#call, session);
+    } catch (error) {
+      // The answer will be one JSON text; what comes before it is not told.
+      this.#refusal = error;
+      return undefined;
+    }
     clearTimeout(this.#timer);
     const stream = new EventStream({
       keepAlive: this.#options.keepAlive,
       onGone: () => {
+        this.#release();
         // Up to 2025-11-25 a lost connection is no cancellation, where the client can come back; nor is it for a task.
-        if (!this.#log && this.#call.outlet === this) this.#call.cancel("The caller is gone");
+        const isLost = !this.#log || this.#log.isFull;
+        if (isLost && this.#call.outlet === this) this.#call.cancel("The caller is gone");
       },
     });
     this.#stream = stream;
-    if (session && id !== null) {
-      this.#log = new LogWriter(this.#options.log, session.id, JSON.stringify(id));
+    const { log } = this.#options;
+    if (session && id !== null && log.storage.has(this.#call, RECORD_BYTES, log.lifetime)) {
+      this.#log = new LogWriter(log, session.id, JSON.stringify(id), this.#call);
       const unsaid: (() => void)[] = this.#unsaid = [];
       this.#log.begun.then(() => {
         this.#unsaid = undefined;
@@ -141,6 +159,11 @@ export class HttpOutlet implements Outlet {
     const id = this.#log?.append(json);
     this.#gaveId ||= id !== undefined;
     this.#say(() => this.#stream?.send(json, { id }));
+  }
+
+  #close(stream: EventStream): void {
+    this.#release();
+    stream.close();
   }
 
   /** Says it when the first event id can be found: a client that came back before that would be told of nothing. */

@@ -9,12 +9,12 @@ import type { Principal } from "../http/bearer.ts";
 import { BodyError, readText } from "../http/body.ts";
 import { mediaType } from "../http/media_type.ts";
 import type { RequestContext } from "../http/service.ts";
-import { dispatchBatch, type Dispatcher, dispatchMessage } from "../jsonrpc/dispatch.ts";
+import { dispatchBatch, type Dispatcher, dispatchMessage, refuseBatchSize } from "../jsonrpc/dispatch.ts";
 import { INVALID_REQUEST, PARSE_ERROR, RpcError } from "../jsonrpc/error.ts";
 import {
   type Answer,
   type Message,
-  parseJson,
+  parseJsonInTurns,
   readMessage,
   type Request as RpcRequest,
   type Response as RpcResponse,
@@ -49,9 +49,11 @@ export function createPostHandler(options: HttpOptions, answers: Answers, admit:
     const byHeaders = eraOfHeaders(headers);
     let value: unknown;
     try {
-      value = parseJson(await readText(request, bodyLimit));
+      value = parseJsonInTurns(await readText(request, bodyLimit));
+      // Most messages are small, and need no turn of their own.
+      if (value instanceof Promise) value = await value;
     } catch (error) {
-      if (error instanceof RpcError) return refuse(400, error.code, error.message, byHeaders);
+      if (error instanceof RpcError) return refuse(statusOf(error), error.code, error.message, byHeaders);
       if (error instanceof BodyError) {
         const code = error.status === 413 ? INVALID_REQUEST : PARSE_ERROR;
         return refuse(error.status, code, error.message, byHeaders);
@@ -156,6 +158,8 @@ export function createPostHandler(options: HttpOptions, answers: Answers, admit:
 
   async function answerBatch(batch: readonly unknown[], carrier: Call): Promise<Response> {
     const { era, session, principal } = carrier;
+    const excess = refuseBatchSize(batch);
+    if (excess) return answers.write({ id: null, error: excess }, era, principal);
     const messages = batch.map(readMessage);
     const reason = refuseBatch(messages, era.profile === "plain" ? undefined : era.revision);
     if (reason !== undefined) return refuse(400, INVALID_REQUEST, reason, era);
@@ -169,7 +173,7 @@ export function createPostHandler(options: HttpOptions, answers: Answers, admit:
         call.meta = metaOf(message.params) ?? call.meta;
       }
       return call;
-    });
+    }, { inSeries: session !== undefined });
     for (const call of calls) call.end();
     return responses === undefined ? answers.accepted(era) : answers.writeBatch(responses, era, principal);
   }
@@ -197,4 +201,9 @@ export function createPostHandler(options: HttpOptions, answers: Answers, admit:
   }
 
   return post;
+}
+
+/** Of what cannot be read (RFC 9110 section 15.5.14: too large, where it is JSON all the same). */
+function statusOf({ code }: RpcError): number {
+  return code === INVALID_REQUEST ? 413 : 400;
 }

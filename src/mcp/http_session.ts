@@ -7,7 +7,7 @@
 import { type Fields, respond } from "../http/response.ts";
 import { INVALID_REQUEST } from "../jsonrpc/error.ts";
 import { eraOfHeaders, eraOfRevision, MODERN_ERA } from "./era.ts";
-import { unsupportedVersion } from "./error.ts";
+import { LimitError, unsupportedVersion } from "./error.ts";
 import type { Answers } from "./http_answer.ts";
 import {
   acceptsStream,
@@ -21,7 +21,7 @@ import { openSessionStream, resumeStream } from "./session_stream.ts";
 
 /** A handler for both methods. */
 export function createSessionHandler(
-  { sessions, streams, now }: HttpOptions,
+  { sessions, streams, subscriptions, now }: HttpOptions,
   answers: Answers,
   admit: Admit,
 ): Handler {
@@ -38,17 +38,26 @@ export function createSessionHandler(
     if (id === null || !era || era.profile === "modern") return answers.useAnotherMethod("POST, OPTIONS");
     const session = await sessions.open(id, principal);
     if (!session) return answers.noSession(era);
-    if (method === "DELETE") {
-      await sessions.end(session);
-      return respond(204, null);
-    }
-    if (!acceptsStream(headers, false)) {
+    if (method !== "DELETE" && !acceptsStream(headers, false)) {
       return answers.refuse(406, INVALID_REQUEST, "Accept must name text/event-stream", era);
     }
     const fields: Fields = answers.fields(eraOfRevision(session.revision)!);
     const last = headers.get("last-event-id");
-    const resumed = last === null ? undefined : await resumeStream(streams, session, last, fields);
-    return resumed ??
-      await openSessionStream(streams, session, last, () => isCurrent(principal, now), fields);
+    const storing = { principal, runtime };
+    try {
+      if (method === "DELETE") {
+        await sessions.end(session, storing);
+        await subscriptions.clear(session);
+        return respond(204, null);
+      }
+      const isStillCurrent = () => isCurrent(principal, now);
+      const resumed = last === null
+        ? undefined
+        : await resumeStream(streams, session, storing, last, isStillCurrent, fields);
+      return resumed ?? await openSessionStream(streams, session, storing, last, isStillCurrent, fields);
+    } catch (error) {
+      if (!(error instanceof LimitError)) throw error;
+      return answers.write({ id: undefined, error }, era, principal);
+    }
   };
 }

@@ -12,17 +12,24 @@ import { respond } from "../http/response.ts";
 import type { RequestContext } from "../http/service.ts";
 import { answerFault, dispatchMessage } from "../jsonrpc/dispatch.ts";
 import { INVALID_REQUEST, PARSE_ERROR, RpcError } from "../jsonrpc/error.ts";
-import { parseJson, readMessage, type Response as RpcResponse, writeResponse } from "../jsonrpc/message.ts";
+import {
+  parseJsonInTurns,
+  readMessage,
+  type Response as RpcResponse,
+  writeResponse,
+} from "../jsonrpc/message.ts";
 import { Call, type Outlet } from "./call.ts";
 import { eraOfRevision } from "./era.ts";
+import { LimitError } from "./error.ts";
 import type { Answers } from "./http_answer.ts";
-import { type Admit, type HttpOptions, isRefusal, type SseFactory } from "./http_options.ts";
+import { type Admit, type HttpOptions, isCurrent, isRefusal, type SseFactory } from "./http_options.ts";
 import { metaOf } from "./modern.ts";
 import { patiently } from "./patiently.ts";
 import { answerQuestion, askClient } from "./question.ts";
 import { notificationOf } from "./listen.ts";
 import type { Session } from "./session.ts";
 import { hearChanges } from "./session_changes.ts";
+import { RECORD_BYTES, type Storing } from "./storage_limits.ts";
 import { wakingKey } from "./wakeups.ts";
 
 /** Milliseconds that a message waits for its stream. */
@@ -38,7 +45,7 @@ export function createSseHandlers(
   admit: Admit,
   postPath: string,
 ): ReturnType<SseFactory> {
-  const { host, legacy, sessions, streams, outlet: { questions } } = options;
+  const { host, legacy, sessions, subscriptions, storage, streams, outlet: { questions } } = options;
   const { store, wakeups } = streams;
 
   async function open(request: Request, runtime: RequestContext): Promise<Response> {
@@ -46,17 +53,29 @@ export function createSseHandlers(
     if (isRefusal(principal)) return principal;
     const sealed = await sessions.start({ revision: OLDEST, capabilities: {}, clientInfo: {} }, principal);
     const session = (await sessions.open(sealed, principal))!;
-    const stops: (() => void)[] = [];
+    const storing = { principal, runtime };
+    let release: () => void;
+    try {
+      release = streams.openStreams.open(storing, undefined);
+    } catch (error) {
+      if (!(error instanceof LimitError)) throw error;
+      return answers.write({ id: undefined, error }, eraOfRevision(OLDEST)!, principal);
+    }
+    const stops: (() => void)[] = [release];
     const end = (): void => {
       for (const stop of stops.splice(0)) stop();
       streams.open.delete(end);
       stream.close();
-      sessions.end(session).catch(() => {});
+      sessions.end(session, storing).catch(() => {});
+      subscriptions.clear(session).catch(() => {});
     };
     const stream = new EventStream({
       keepAlive: options.outlet.keepAlive,
       onGone: end,
-      onQuiet: () => take(),
+      onQuiet: () => {
+        take();
+        isCurrent(principal, options.now).then((is) => is || end(), () => {});
+      },
     });
     streams.open.add(end);
 
@@ -84,7 +103,7 @@ export function createSseHandlers(
     };
     stops.push(
       wakeups.listen(["event", session.id, "sse"], take),
-      hearChanges(streams, session, ({ change }) => {
+      hearChanges(streams, session, storing, ({ change }) => {
         const [method, params] = notificationOf(change);
         stream.send(JSON.stringify({ jsonrpc: "2.0", method, ...(params && { params }) }), {
           event: "message",
@@ -104,7 +123,7 @@ export function createSseHandlers(
     if (!opened) return answers.noSession(era);
     let value: unknown;
     try {
-      value = parseJson(await readText(request, options.bodyLimit));
+      value = await parseJsonInTurns(await readText(request, options.bodyLimit));
     } catch (error) {
       if (error instanceof RpcError) return answers.refuse(400, error.code, error.message, era);
       if (!(error instanceof BodyError)) throw error;
@@ -125,7 +144,7 @@ export function createSseHandlers(
         era,
       );
     }
-    const say = (json: string): Promise<boolean> => enqueue(session, json);
+    const say = (json: string): Promise<boolean> => enqueue(session, json, { principal, runtime });
     const outlet: Outlet = {
       notify: async (method, params) => void await say(JSON.stringify({ jsonrpc: "2.0", method, params })),
       ask: (method, params, signal) =>
@@ -145,7 +164,7 @@ export function createSseHandlers(
         capabilities: known.capabilities,
         clientInfo: known.clientInfo,
       };
-      settled = sessions.change(opened, (settings) => ({ ...settings, handshake }));
+      settled = sessions.change(opened, call, (settings) => ({ ...settings, handshake }));
     };
     if (message.kind === "request") {
       call.id = message.id;
@@ -169,9 +188,13 @@ export function createSseHandlers(
     }
   }
 
-  function enqueue(session: Session, json: string): Promise<boolean> {
+  async function enqueue(session: Session, json: string, storing: Storing): Promise<boolean> {
+    // A reader who reads nothing must not fill the store: its stream has no room for more either.
+    if (!storage.has(storing, json.length + RECORD_BYTES, LIFETIME)) return false;
     const key = [...queueKey(session), options.now(), order++, randomId("")];
-    return patiently(() => store.commit({ set: [{ key, value: json, expires: options.now() + LIFETIME }] }));
+    return await patiently(() =>
+      store.commit({ set: [{ key, value: json, expires: options.now() + LIFETIME }] })
+    );
   }
   let order = 0;
 

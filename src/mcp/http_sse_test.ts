@@ -132,7 +132,7 @@ test("when the stream is gone, its address is", async () => {
 });
 
 test("a result that JSON cannot hold is answered as a fault", async () => {
-  const big = tool({ name: "big", description: "Gives it", run: () => ({ content: [1n] }) });
+  const big = tool({ name: "big", description: "Gives it", run: () => ({ content: [], _meta: { of: 1n } }) });
   const { server } = newServer({ definitions: [big], sse: createSseHandlers });
   const { events, path } = await open(server);
   await post(server, path, request("tools/call", { name: "big" }));

@@ -168,7 +168,11 @@ test("GET and DELETE without a session, and PUT, are 405 with Allow; OPTIONS tel
 });
 
 const unwritable = [
-  tool({ name: "big", description: "Gives what JSON cannot hold", run: () => ({ content: [1n] }) }),
+  tool({
+    name: "big",
+    description: "Gives what JSON cannot hold",
+    run: () => ({ content: [], _meta: { of: 1n } }),
+  }),
   prompt({ name: "big", get: () => ({ messages: [], _meta: { of: 1n } }) }),
   tool({
     name: "refuse",

@@ -33,10 +33,12 @@ export class Inputs {
   /** Questions of this run that have no answer. */
   readonly pending: Map<string, InputRequest> = new Map();
   #numbers = new Map<string, number>();
+  #making = new Map<string, Promise<Json>>();
 
   constructor(answers: Record<string, unknown> = {}, kept: Record<string, Json> = {}) {
-    this.answers = answers;
-    this.kept = kept;
+    // Without a prototype, whatever the keys are called.
+    this.answers = Object.assign(Object.create(null), answers);
+    this.kept = Object.assign(Object.create(null), kept);
   }
 
   /**
@@ -50,6 +52,34 @@ export class Inputs {
     throw new Suspension();
   }
 
+  /** The value that was kept under the key; the first who asks for it makes it, those at the same time wait for that. */
+  once(key: string, make: () => unknown): Promise<Json> {
+    if (Object.hasOwn(this.kept, key)) return Promise.resolve(this.kept[key]!);
+    let making = this.#making.get(key);
+    if (!making) {
+      making = this.#make(key, make);
+      this.#making.set(key, making);
+    }
+    return making;
+  }
+
+  /** Resolves when `once` makes nothing: what it makes belongs to the call, also when a question has ended the run. */
+  async settled(): Promise<void> {
+    while (this.#making.size > 0) await Promise.allSettled(this.#making.values());
+  }
+
+  async #make(key: string, make: () => unknown): Promise<Json> {
+    // Not before it is known to be under way.
+    await Promise.resolve();
+    try {
+      // Every run sees the same value: what JSON makes of it, where nothing is null.
+      return this.kept[key] = JSON.parse(JSON.stringify(await make()) ?? "null");
+    } finally {
+      // What failed may be tried again.
+      this.#making.delete(key);
+    }
+  }
+
   /** The same question gets the same number in each run, as long as questions come in the same order. */
   #number(method: string): string {
     const kind = method.slice(0, method.indexOf("/"));
@@ -61,7 +91,7 @@ export class Inputs {
 
 /** What `requestState` holds, sealed. */
 interface RequestState {
-  /** Digest of whose request it is, and which. */
+  /** Digest of what it is bound to: see {@linkcode RequestStates.open}. */
   readonly of: string;
   /** Milliseconds since the epoch. */
   readonly expires: number;
@@ -86,12 +116,11 @@ export class RequestStates {
 
   /**
    * What the client sent along with its request; `undefined` when it is the first time.
-   * @param request what the state is bound to beside the principal: method, name and arguments, as JSON text
-   * @throws {RpcError} -32602 when the state was not made for this request of this principal, or is too old
+   * @param request what the state is bound to: principal, method, name and arguments, as one text
+   * @throws {RpcError} -32602 when the state was not made for this request, or is too old
    */
   async open(
     params: Readonly<Record<string, unknown>>,
-    principal: string,
     request: () => string,
   ): Promise<Inputs | undefined> {
     const { requestState, inputResponses } = params;
@@ -100,25 +129,23 @@ export class RequestStates {
     if (requestState === undefined) return new Inputs(responses);
     const text = typeof requestState === "string" ? await this.#sealer.unseal(requestState) : undefined;
     const state = text === undefined ? undefined : JSON.parse(text) as RequestState;
-    if (!state || state.of !== secretDigest(principal + request()) || state.expires < this.#now()) {
+    if (!state || state.of !== secretDigest(request()) || state.expires < this.#now()) {
       throw new RpcError(
         INVALID_PARAMS,
         "Invalid params: requestState was not issued for this request, or is too old: send the request without it",
       );
     }
-    const answers = { ...state.answers };
-    for (const key of state.asked) if (Object.hasOwn(responses, key)) answers[key] = responses[key];
-    return new Inputs(answers, state.kept);
+    const inputs = new Inputs(state.answers, state.kept);
+    for (const key of state.asked) if (Object.hasOwn(responses, key)) inputs.answers[key] = responses[key];
+    return inputs;
   }
 
   /** The result that asks (2026-07-28, `InputRequiredResult`). */
-  async result(
-    { pending, answers, kept }: Inputs,
-    principal: string,
-    request: string,
-  ): Promise<Record<string, unknown>> {
+  async result(inputs: Inputs, request: string): Promise<Record<string, unknown>> {
+    await inputs.settled();
+    const { pending, answers, kept } = inputs;
     const state: RequestState = {
-      of: secretDigest(principal + request),
+      of: secretDigest(request),
       expires: this.#now() + LIFETIME,
       asked: [...pending.keys()],
       answers,

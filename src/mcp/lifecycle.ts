@@ -25,6 +25,7 @@ export interface LifecycleOptions {
   readonly sessions: Sessions;
   /** Milliseconds for which a modern client may keep what it discovered. */
   readonly ttl: number;
+  readonly cacheScope: "public" | "private";
   readonly modernHead: string;
 }
 
@@ -61,14 +62,14 @@ export function handshakeMethods(
 
 /** `server/discover`, written once. */
 export function discoverMethods(
-  { instructions, registry, extensions, ttl, modernHead }: LifecycleOptions,
+  { instructions, registry, extensions, ttl, cacheScope, modernHead }: LifecycleOptions,
 ): [string, Method<Call>][] {
   const members = JSON.stringify({
     supportedVersions: REVISIONS,
     capabilities: serverCapabilities(registry, MODERN, extensions),
     instructions,
     ttlMs: ttl,
-    cacheScope: "public",
+    cacheScope,
   });
   const written = new WrittenResult(`${modernHead},${members.slice(1)}`);
   return [["server/discover", () => written]];

@@ -28,6 +28,8 @@ export interface ListOptions {
   readonly secret: () => Promise<Uint8Array>;
   /** Milliseconds for which a modern client may keep a page. */
   readonly ttl: number;
+  /** Who may share a page that is the same for all callers. */
+  readonly cacheScope: "public" | "private";
   /** The head of every modern result: see `modern.ts`. */
   readonly modernHead: string;
 }
@@ -40,7 +42,8 @@ export function listPages(options: ListOptions): ListPages {
   const { entries } = options;
   const scopes = [...new Set(entries.flatMap((entry) => entry.scopes))];
   const open = entries.filter((entry) => entry.scopes.length === 0);
-  const scope = scopes.length > 0 ? "private" : "public";
+  const cacheScope = scopes.length > 0 ? "private" : options.cacheScope;
+  const shared = { ...options, cacheScope } as const;
   const written = new Map<string, WrittenResult>();
 
   const page = (cursor: unknown, call: Call): WrittenResult | Promise<WrittenResult> => {
@@ -60,7 +63,7 @@ export function listPages(options: ListOptions): ListPages {
       : kind === "open"
       ? open
       : entries.filter((entry) => entry.scopes.every((each) => host.holds(principal, each)));
-    const made = writePage(options, visible, scope, cursor, revision);
+    const made = writePage(shared, visible, cursor, revision);
     return kind !== undefined && cursor === undefined
       ? made.then((result) => {
         written.set(kind + revision, result);
@@ -73,9 +76,8 @@ export function listPages(options: ListOptions): ListPages {
 
 /** One page of entries that were found for this call. */
 export async function writePage(
-  { member, pageSize, secret, ttl, modernHead }: Omit<ListOptions, "entries">,
+  { member, pageSize, secret, ttl, cacheScope, modernHead }: Omit<ListOptions, "entries">,
   entries: readonly ListEntry[],
-  scope: "public" | "private",
   cursor: unknown,
   revision: string,
 ): Promise<WrittenResult> {
@@ -91,7 +93,7 @@ export async function writePage(
     shown.map((entry) => JSON.stringify(entry.describe(revision))).join(",")
   }]${more}`;
   return new WrittenResult(
-    revision >= MODERN ? `${modernHead},${list},"ttlMs":${ttl},"cacheScope":"${scope}"}` : `{${list}}`,
+    revision >= MODERN ? `${modernHead},${list},"ttlMs":${ttl},"cacheScope":"${cacheScope}"}` : `{${list}}`,
   );
 }
 

@@ -83,6 +83,34 @@ test("what scopes hide takes no place on a page; each caller sees its own, and t
   assert.is((await modern(instance(tools), "tools/list")).answer.result.cacheScope, "public");
 });
 
+test("where tokens are required nothing is for a shared cache", async () => {
+  const definitions = [
+    ...tools.slice(0, 1),
+    resource({ uri: "test://r", name: "r", cacheScope: "public", ttl: 5, read: () => "x" }),
+    resource({ uri: "test://s", name: "s", cacheScope: "public", scopes: ["read"], read: () => "x" }),
+    resourceTemplate({ uriTemplate: "test://x/{id}", name: "x", cacheScope: "public", read: () => "x" }),
+    prompt({ name: "p", get: () => "x" }),
+  ];
+  const requests = [
+    ["server/discover", {}],
+    ["tools/list", {}],
+    ["prompts/list", {}],
+    ["resources/templates/list", {}],
+    ["resources/read", { uri: "test://r" }],
+    ["resources/read", { uri: "test://x/1" }],
+    ["resources/read", { uri: "test://s" }],
+  ] as const;
+  const headers = { authorization: "Bearer reader" };
+  for (const auth of ["optional", "required"] as const) {
+    const server = instance(definitions, { auth });
+    for (const [method, params] of requests) {
+      const { result } = (await modern(server, method, params, { headers })).answer;
+      const isPublic = auth === "optional" && params !== requests.at(-1)![1];
+      assert.is(result.cacheScope, isPublic ? "public" : "private", `${auth} ${method}`);
+    }
+  }
+});
+
 test("a scope that another implies counts", async () => {
   const server = instance([{ ...tools[0]!, scopes: ["low"] }], {
     implied: new Map([["read", new Set(["low"])]]),

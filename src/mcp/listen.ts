@@ -23,8 +23,11 @@ export interface ListenOptions extends TaskListenOptions {
   readonly writer: ModernWriter;
 }
 
-/** Resources or tasks that one stream may name. */
-const MOST = 1000;
+/** What one stream may name: each resource is matched with every template, each task is looked up. */
+export const MAX_LISTEN_URIS = 1000;
+export const MAX_LISTEN_TASKS = 100;
+/** Characters of all names together. */
+export const MAX_LISTEN_CHARACTERS = 65_536;
 
 interface Filter {
   readonly toolsListChanged?: true;
@@ -39,6 +42,9 @@ const LISTS = {
   prompts: "promptsListChanged",
   resources: "resourcesListChanged",
 } as const;
+
+/** The lists of names, and how many each may have. */
+const NAMING = [["resourceSubscriptions", MAX_LISTEN_URIS], ["taskIds", MAX_LISTEN_TASKS]] as const;
 
 /** What a stream needs to say when it ends by the server's wish, and how to end it otherwise. */
 export interface Listening {
@@ -121,11 +127,16 @@ function readFilter(given: Readonly<Record<string, unknown>>): Filter {
     if (value !== undefined && typeof value !== "boolean") throw bad(`${name} must be true or false`);
     if (value) filter[name] = true;
   }
-  for (const name of ["resourceSubscriptions", "taskIds"]) {
+  let characters = 0;
+  for (const [name, most] of NAMING) {
     const value = given[name];
     if (value === undefined) continue;
-    if (!Array.isArray(value) || value.length > MOST || !value.every((each) => typeof each === "string")) {
-      throw bad(`${name} must be a list of at most ${MOST} strings`);
+    if (!Array.isArray(value) || value.length > most || !value.every((each) => typeof each === "string")) {
+      throw bad(`${name} must be a list of at most ${most} strings`);
+    }
+    for (const { length } of value as string[]) characters += length;
+    if (characters > MAX_LISTEN_CHARACTERS) {
+      throw bad(`${name} has too many characters. Allowed: ${MAX_LISTEN_CHARACTERS} in all lists together`);
     }
     filter[name] = value;
   }

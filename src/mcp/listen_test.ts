@@ -128,6 +128,8 @@ for (
     ["URIs that are no list", { resourceSubscriptions: "test://a" }, -32602],
     ["a URI that is no text", { resourceSubscriptions: [1] }, -32602],
     ["too many URIs", { resourceSubscriptions: Array.from({ length: 1001 }, String) }, -32602],
+    ["too many characters", { resourceSubscriptions: Array(100).fill("u".repeat(700)) }, -32602],
+    ["too many tasks", { taskIds: Array.from({ length: 101 }, String) }, -32602],
     ["tasks without their extension", { taskIds: ["x"] }, -32021],
   ] as const
 ) {

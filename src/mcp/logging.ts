@@ -15,7 +15,7 @@ import type { Sessions } from "./session.ts";
 export function loggingMethods(sessions: Sessions): [string, Method<Call>][] {
   return [["logging/setLevel", async (params, call) => {
     const level = readLevel(requireString(requireObject(params), "level"));
-    if (call.session) await sessions.change(call.session, (settings) => ({ ...settings, level }));
+    if (call.session) await sessions.change(call.session, call, (settings) => ({ ...settings, level }));
     return {};
   }]];
 }

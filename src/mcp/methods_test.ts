@@ -85,7 +85,7 @@ test("tools/list: name, description, inputSchema, in the order of definition", a
     },
   });
   assert.equal(tools[1].outputSchema.required, ["greeting"]);
-  assert.equal(tools[2].inputSchema, { type: "object", properties: {} });
+  assert.equal(tools[2].inputSchema, { type: "object", additionalProperties: false });
 });
 
 test("tools/call: content, with the schema's defaults filled in; omitted arguments are an empty object", async () => {

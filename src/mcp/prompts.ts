@@ -11,6 +11,7 @@ import type { PromptMessage, PromptResult } from "./content.ts";
 import type { PromptDefinition } from "./definition.ts";
 import { MODERN } from "./era.ts";
 import { ScopeError, UnknownNameError } from "./error.ts";
+import { runHandler } from "./handler.ts";
 import type { ListPages } from "./list_pages.ts";
 import { optionalObject, requireObject, requireString } from "./params.ts";
 import type { Registry } from "./registry.ts";
@@ -39,9 +40,10 @@ export function promptMethods(
     const { definition } = prompt;
     const values = readValues(definition, optionalObject(object, "arguments"));
     const modern = call.revision >= MODERN;
-    if (modern && comesAgain(object)) await askAgain.open(call, object);
-    const run = async () => toResult(definition, await definition.get(values, call), call.revision);
-    return modern ? await askAgain(call, object, run) : await run();
+    if (modern && comesAgain(object)) await askAgain.open(call, "prompts/get", object);
+    const run = async () =>
+      toResult(definition, await runHandler(() => definition.get(values, call)), call.revision);
+    return modern ? await askAgain(call, "prompts/get", object, run) : await run();
   };
 
   return [["prompts/list", (params, call) => list(requireObject(params).cursor, call)], ["prompts/get", get]];
@@ -52,7 +54,7 @@ function readValues(
   { arguments: known = [] }: PromptDefinition,
   given: Readonly<Record<string, unknown>>,
 ): Record<string, string> {
-  const values: Record<string, string> = {};
+  const values: [string, string][] = [];
   for (const { name, required } of known) {
     const value = Object.hasOwn(given, name) ? given[name] : undefined;
     if (value === undefined && required) {
@@ -61,9 +63,10 @@ function readValues(
     if (value !== undefined && typeof value !== "string") {
       throw new RpcError(INVALID_PARAMS, `Invalid params: the argument ${name} must be a string`);
     }
-    if (value !== undefined) values[name] = value;
+    if (value !== undefined) values.push([name, value]);
   }
-  return values;
+  // By entries, whatever the arguments are called.
+  return Object.fromEntries(values);
 }
 
 function toResult(

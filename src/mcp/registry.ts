@@ -17,10 +17,11 @@ import { type HeaderParameter, headerParameters } from "./header_parameters.ts";
 import type { ListEntry } from "./list_pages.ts";
 import { membersFor, toolMembersFor } from "./revision_shape.ts";
 import { compileAnySchema, type CompiledSchema } from "./standard_schema.ts";
+import { checkTaskTimes } from "./task_outcome.ts";
 import { compileUriTemplate, variableNames } from "./uri_template.ts";
 
 export interface CompiledTool extends ListEntry {
-  readonly input: CompiledSchema | undefined;
+  readonly input: CompiledSchema;
   readonly output: CompiledSchema | undefined;
   readonly task: ToolTask | undefined;
   /** Arguments that come in header fields as well. */
@@ -51,8 +52,8 @@ export interface Registry {
   readonly hasTasks: boolean;
 }
 
-/** A schema for tools that take no arguments. */
-const NO_INPUT = { type: "object", properties: {} };
+/** For tools that take no arguments (MCP 2025-11-25, tools, data types: what it recommends). */
+const NO_INPUT = { type: "object", additionalProperties: false };
 
 /**
  * Compiles what a server offers.
@@ -97,26 +98,28 @@ export function compileRegistry(definitions: readonly Definition[]): Registry {
 
 function compileTool(definition: ToolDefinition): CompiledTool {
   const { name, title, description, input, output, scopes = [], annotations, icons, _meta } = definition;
-  const compiledInput = input && compileAnySchema(input, name);
+  checkHandler(name, definition.run, "run");
+  const compiledInput = compileAnySchema(input ?? NO_INPUT, name);
   const compiledOutput = output && compileAnySchema(output, name, "output");
   const members = {
     name,
     title,
     description,
-    inputSchema: compiledInput?.jsonSchema ?? NO_INPUT,
+    inputSchema: compiledInput.jsonSchema,
     outputSchema: compiledOutput?.jsonSchema,
     annotations,
     icons,
     _meta,
   };
   const task = typeof definition.task === "string" ? { support: definition.task } : definition.task;
+  if (task) checkTaskTimes(name, task);
   return {
     name,
     scopes,
     input: compiledInput,
     output: compiledOutput,
     task,
-    headerParameters: compiledInput ? headerParameters(compiledInput.jsonSchema, name) : [],
+    headerParameters: headerParameters(compiledInput.jsonSchema, name),
     run: (given, context) => definition.run(given, context),
     describe: (revision) => toolMembersFor(revision, members),
   };
@@ -125,6 +128,8 @@ function compileTool(definition: ToolDefinition): CompiledTool {
 function compileResource(definition: ResourceDefinition): CompiledResource {
   const { uri, name, title, description, mimeType, size, annotations, icons, _meta, scopes = [] } =
     definition;
+  checkResource(uri, definition);
+  checkHandler(uri, definition.read, "read");
   if (!URL.canParse(uri)) throw new TypeError(`Cannot define resource "${uri}": it must be a URI`);
   const members = { uri, name, title, description, mimeType, size, annotations, icons, _meta };
   return { name: uri, scopes, definition, describe: (revision) => membersFor(revision, members) };
@@ -133,6 +138,8 @@ function compileResource(definition: ResourceDefinition): CompiledResource {
 function compileTemplate(definition: ResourceTemplateDefinition): CompiledTemplate {
   const { uriTemplate, name, title, description, mimeType, annotations, icons, _meta, scopes = [] } =
     definition;
+  checkResource(uriTemplate, definition);
+  checkHandler(uriTemplate, definition.read, "read");
   const match = compileUriTemplate(uriTemplate);
   const variables = variableNames(uriTemplate);
   const stray = Object.keys(definition.complete ?? {}).find((each) => !variables.includes(each));
@@ -150,7 +157,13 @@ function compileTemplate(definition: ResourceTemplateDefinition): CompiledTempla
 }
 
 function compilePrompt(definition: PromptDefinition): CompiledPrompt {
-  const { name, title, description, icons, _meta, scopes = [] } = definition;
+  const { name, title, description, icons, _meta, scopes = [], arguments: variables = [] } = definition;
+  checkHandler(name, definition.get, "get");
+  const nameless = variables.find((each) => typeof each.name !== "string" || each.name === "");
+  if (nameless) throw new TypeError(`Cannot define "${name}": each of its arguments needs a name`);
+  if (new Set(variables.map((each) => each.name)).size < variables.length) {
+    throw new TypeError(`Cannot define "${name}": two of its arguments have one name`);
+  }
   const describe = (revision: string): Record<string, unknown> =>
     membersFor(revision, {
       name,
@@ -164,13 +177,34 @@ function compilePrompt(definition: PromptDefinition): CompiledPrompt {
 }
 
 // MCP 2025-11-25, tools: 1 to 128 of these characters.
-function checkName(name: string): string {
-  if (!/^[A-Za-z0-9_.-]{1,128}$/.test(name)) {
+function checkName(name: unknown): string {
+  if (typeof name !== "string" || !/^[A-Za-z0-9_.-]{1,128}$/.test(name)) {
     throw new TypeError(
       `Cannot define "${name}": a name must be 1 to 128 of A-Z, a-z, 0-9, "_", "." and "-"`,
     );
   }
   return name;
+}
+
+/** Resources have names for people and URIs for programs: both must be there. */
+function checkResource(
+  place: unknown,
+  { name, ttl = 0 }: ResourceDefinition | ResourceTemplateDefinition,
+): void {
+  if (typeof place !== "string") throw new TypeError(`Cannot define resource "${name}": it needs a URI`);
+  if (typeof name !== "string" || name === "") {
+    throw new TypeError(`Cannot define "${place}": a resource needs a name`);
+  }
+  if (!Number.isSafeInteger(ttl) || ttl < 0) {
+    throw new TypeError(`Cannot define "${place}": ttl must be a whole number of milliseconds`);
+  }
+}
+
+/** What is found missing at start is not found missing by a caller. */
+function checkHandler(name: string, handler: unknown, member: "run" | "read" | "get"): void {
+  if (typeof handler !== "function") {
+    throw new TypeError(`Cannot define "${name}": "${member}" must be a function`);
+  }
 }
 
 function add<Value>(map: Map<string, Value>, name: string, value: Value): void {

@@ -11,9 +11,10 @@ import { type ReadResult, toContents } from "./content.ts";
 import type { ListedResource } from "./definition.ts";
 import { MODERN } from "./era.ts";
 import { ResourceNotFoundError, ScopeError } from "./error.ts";
+import { runHandler } from "./handler.ts";
 import { type ListEntry, type ListOptions, type ListPages, writePage } from "./list_pages.ts";
 import { requireObject, requireString } from "./params.ts";
-import type { Registry } from "./registry.ts";
+import type { CompiledResource, CompiledTemplate, Registry } from "./registry.ts";
 import { membersFor } from "./revision_shape.ts";
 
 export interface ResourceOptions {
@@ -36,23 +37,23 @@ export function resourceMethods(options: ResourceOptions): [string, Method<Call>
     const { cursor } = requireObject(params);
     if (found.length === 0) return await options.list(cursor, call);
     const asked = found.filter((template) => may(call, template.scopes));
-    const listed = await Promise.all(asked.map(({ definition }) => definition.list!(call)));
+    const listed = await Promise.all(asked.map(({ definition }) => runHandler(() => definition.list!(call))));
     const entries = [
       ...fixed.filter((entry) => may(call, entry.scopes)),
       ...listed.flat().map(toEntry),
     ];
     // What is found anew may differ for each caller, and at any moment.
-    const pages = { ...options.listOptions, member: "resources", ttl: 0 };
-    return await writePage(pages, entries, "private", cursor, call.revision);
+    const pages = { ...options.listOptions, member: "resources", ttl: 0, cacheScope: "private" } as const;
+    return await writePage(pages, entries, cursor, call.revision);
   };
 
   const read: Method<Call> = async (params, call) => {
     const object = requireObject(params);
     const uri = requireString(object, "uri");
     const modern = call.revision >= MODERN;
-    if (modern && comesAgain(object)) await askAgain.open(call, object);
-    const run = () => readResource(options.registry, uri, call);
-    return modern ? await askAgain(call, object, run) : await run();
+    if (modern && comesAgain(object)) await askAgain.open(call, "resources/read", object);
+    const run = () => readResource(options, uri, call);
+    return modern ? await askAgain(call, "resources/read", object, run) : await run();
   };
 
   return [
@@ -64,40 +65,39 @@ export function resourceMethods(options: ResourceOptions): [string, Method<Call>
 
 /** @throws {ResourceNotFoundError} @throws {ScopeError} */
 async function readResource(
-  { resources, templates }: Registry,
+  { registry: { resources, templates }, listOptions: { cacheScope } }: ResourceOptions,
   uri: string,
   call: Call,
 ): Promise<Record<string, unknown>> {
   const resource = resources.get(uri);
   if (resource) {
     requireAll(call, resource.scopes);
-    const { definition } = resource;
-    return finish(uri, definition, await definition.read(call), call);
+    return finish(uri, resource, cacheScope, await runHandler(() => resource.definition.read(call)), call);
   }
-  for (const { definition, match, scopes } of templates) {
-    const variables = match(uri);
+  for (const template of templates) {
+    const variables = template.match(uri);
     if (!variables) continue;
-    requireAll(call, scopes);
-    const result = await definition.read(variables, call);
-    if (result !== undefined) return finish(uri, definition, result, call);
+    requireAll(call, template.scopes);
+    const result = await runHandler(() => template.definition.read(variables, call));
+    if (result !== undefined) return finish(uri, template, cacheScope, result, call);
   }
   throw new ResourceNotFoundError(uri, call.revision);
 }
 
+/** @param widest who may share it at the most; what asks for scopes is for those who hold them */
 function finish(
   uri: string,
-  { mimeType, ttl = 0, cacheScope = "private" }: {
-    readonly mimeType?: string | undefined;
-    readonly ttl?: number | undefined;
-    readonly cacheScope?: "public" | "private" | undefined;
-  },
+  { scopes, definition }: CompiledResource | CompiledTemplate,
+  widest: "public" | "private",
   result: ReadResult,
   { revision }: Call,
 ): Record<string, unknown> {
   const contents = typeof result === "object" && "contents" in result
     ? result.contents
-    : [toContents(uri, mimeType, result)];
-  return revision >= MODERN ? { contents, ttlMs: ttl, cacheScope } : { contents };
+    : [toContents(uri, definition.mimeType, result)];
+  if (revision < MODERN) return { contents };
+  const isPublic = definition.cacheScope === "public" && widest === "public" && scopes.length === 0;
+  return { contents, ttlMs: definition.ttl ?? 0, cacheScope: isPublic ? "public" : "private" };
 }
 
 function toEntry(resource: ListedResource): ListEntry {

@@ -35,9 +35,10 @@ export function serverCapabilities(
   revision: string,
   others: readonly Extension[],
 ): Record<string, unknown> {
+  const known = others.filter(({ since }) => revision >= since);
   const extensions = {
-    ...(hasTasks && { [TASKS_EXTENSION]: {} }),
-    ...Object.fromEntries(others.map(({ id, settings }) => [id, settings])),
+    ...(hasTasks && revision >= MODERN && { [TASKS_EXTENSION]: {} }),
+    ...Object.fromEntries(known.map(({ id, settings }) => [id, settings])),
   };
   return {
     ...(tools.size > 0 && { tools: { listChanged: true } }),
@@ -45,6 +46,6 @@ export function serverCapabilities(
     ...(prompts.size > 0 && { prompts: { listChanged: true } }),
     ...(completes && revision >= "2025-03-26" && { completions: {} }),
     logging: {},
-    ...(revision >= MODERN && Object.keys(extensions).length > 0 && { extensions }),
+    ...(Object.keys(extensions).length > 0 && { extensions }),
   };
 }

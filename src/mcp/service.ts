@@ -16,11 +16,12 @@ import { type Store, StoreUnavailableError } from "../store/store.ts";
 import { createAskAgain } from "./ask_again.ts";
 import type { Call, CallHost } from "./call.ts";
 import { Cancellations } from "./cancellation.ts";
+import { changedLists } from "./changed_lists.ts";
 import { Changes } from "./changes.ts";
 import { completionMethods } from "./completion.ts";
 import { UnavailableError } from "./error.ts";
 import { type Definitions, flatten, group, type Middleware } from "./group.ts";
-import type { Extension } from "./extension.ts";
+import { type Extension, extensionMethods } from "./extension.ts";
 import { createHttpHandlers } from "./http.ts";
 import type { HttpOptions, SseFactory } from "./http_options.ts";
 import { RequestStates } from "./inputs.ts";
@@ -34,7 +35,10 @@ import { compileRegistry, type Registry } from "./registry.ts";
 import { resourceMethods } from "./resources.ts";
 import type { ServerInfo } from "./server_info.ts";
 import { Sessions } from "./session.ts";
+import { Subscriptions } from "./session_subscriptions.ts";
 import type { serveStdio } from "./stdio.ts";
+import { STORAGE_LIMITS, StorageAllowance, type StorageLimits } from "./storage_limits.ts";
+import { OpenStreams, STREAM_LIMITS, type StreamLimits } from "./stream_limits.ts";
 import { subscriptionMethods } from "./subscriptions.ts";
 import { TaskStore } from "./task_store.ts";
 import { Tasks } from "./tasks.ts";
@@ -66,6 +70,9 @@ export interface ToolServerOptions extends ServerInfo {
   /** Milliseconds. */
   readonly sessionLifetime: number;
   readonly keepAlive: number;
+  /** What callers may hold open and have stored; the defaults where they are left out. */
+  readonly streamLimits?: Partial<StreamLimits> | undefined;
+  readonly storageLimits?: Partial<StorageLimits> | undefined;
   readonly listLifetime: number;
   /** Serves the transport of 2024-11-05, at `/mcp/sse`: `createSseHandlers`, for who wants it. */
   readonly sse: SseFactory | undefined;
@@ -106,9 +113,12 @@ export function toolServer(options: ToolServerOptions): ToolServer {
   const { observe, base, store, now, secret, extensions } = options;
   const writer = createModernWriter(options);
   const wakeups = new Wakeups(store);
-  const sessions = new Sessions({ store, secret, now, lifetime: options.sessionLifetime });
+  const storage = new StorageAllowance({ ...STORAGE_LIMITS, ...options.storageLimits }, now);
+  const openStreams = new OpenStreams({ ...STREAM_LIMITS, ...options.streamLimits });
+  const sessions = new Sessions({ store, storage, secret, now, lifetime: options.sessionLifetime });
+  const subscriptions = new Subscriptions({ store, sessions, storage, now });
   const changes = new Changes(store, wakeups, now);
-  const cancellations = new Cancellations(store, wakeups, now);
+  const cancellations = new Cancellations(store, wakeups, now, storage);
   const host: CallHost = {
     holds: (principal, scope) => holds(principal, scope, options.implied),
     levelOf: async (session) =>
@@ -131,6 +141,7 @@ export function toolServer(options: ToolServerOptions): ToolServer {
     findTool: (name) => registry.tools.get(name),
     observe,
     now,
+    storage,
   });
 
   let registry: Registry;
@@ -154,7 +165,15 @@ export function toolServer(options: ToolServerOptions): ToolServer {
     const own = flatten(definitions);
     const all = [...extensions.flatMap((each) => each.definitions(own)), ...own];
     const compiled = compileRegistry(middleware.length > 0 ? group({ middleware }, all) : all);
-    const pages = { pageSize: options.pageSize, secret, ttl: options.listLifetime, modernHead: writer.head };
+    // What takes a token to read is not for a cache that gives it to others.
+    const cacheScope = options.auth === "required" ? "private" : "public";
+    const pages = {
+      pageSize: options.pageSize,
+      secret,
+      ttl: options.listLifetime,
+      cacheScope,
+      modernHead: writer.head,
+    } as const;
     const listOf = (member: string, entries: Iterable<ListEntry>) =>
       listPages({ ...pages, member, entries: [...entries] });
     const lifecycle = {
@@ -164,8 +183,9 @@ export function toolServer(options: ToolServerOptions): ToolServer {
       extensions,
       sessions,
       ttl: options.listLifetime,
+      cacheScope,
       modernHead: writer.head,
-    };
+    } as const;
     const both = [
       ...toolMethods({
         registry: compiled,
@@ -184,24 +204,26 @@ export function toolServer(options: ToolServerOptions): ToolServer {
       ...promptMethods({ registry: compiled, list: listOf("prompts", compiled.prompts.values()), askAgain }),
       ...completionMethods(compiled),
     ];
+    const extended = extensions.flatMap((each) => extensionMethods(each, options));
     registry = compiled;
     // The tables are replaced as they stand: dispatchers hold on to them.
     (legacy as { methods: Map<string, Method<Call>> }).methods = new Map([
       ...both,
       ...handshakeMethods(lifecycle),
       ...loggingMethods(sessions),
-      ...subscriptionMethods(compiled, sessions),
+      ...subscriptionMethods(compiled, subscriptions),
+      ...extended,
     ]);
     (modern as { methods: Map<string, Method<Call>> }).methods = new Map([
       ...both,
       ...discoverMethods(lifecycle),
       ...(compiled.hasTasks ? tasks.methods() : []),
-      ...extensions.flatMap((each) => each.methods(options)),
+      ...extended,
     ]);
   }
   install(options.definitions);
 
-  const log = { store, wakeups, now, lifetime: EVENT_LIFETIME };
+  const log = { store, wakeups, now, lifetime: EVENT_LIFETIME, storage };
   const { keepAlive } = options;
   const open = new Set<() => void>();
   const listen = { registry: () => registry, changes, tasks, taskStore, writer };
@@ -212,12 +234,14 @@ export function toolServer(options: ToolServerOptions): ToolServer {
     host,
     legacy: legacy as Dispatcher<Call>,
     modern: modern as Dispatcher<Call>,
-    isAllowed: createHostGuard(options),
+    checkSender: createHostGuard(options).check,
     sessions,
+    subscriptions,
+    storage,
     cancellations,
-    outlet: { log, questions: { store, wakeups, now }, keepAlive },
+    outlet: { log, questions: { store, wakeups, now }, openStreams, keepAlive },
     listen,
-    streams: { store, wakeups, sessions, changes, log, keepAlive, open },
+    streams: { store, wakeups, subscriptions, changes, log, keepAlive, open, openStreams },
   };
   const path = base + "/mcp";
   const { endpoint, sse } = createHttpHandlers(httpOptions, options.sse, `${path}/messages`);
@@ -233,7 +257,7 @@ export function toolServer(options: ToolServerOptions): ToolServer {
         : Promise.resolve(respondText(404, `Nothing is here. The tool server is at ${path}`));
     },
     async serveStdio(input, output, principal) {
-      const connection = { host, legacy, modern, writer, sessions, changes, wakeups, listen };
+      const connection = { host, legacy, modern, writer, sessions, subscriptions, changes, wakeups, listen };
       if (!options.stdio) throw new TypeError('Cannot serve stdio: the server was made without "stdio"');
       await options.stdio(connection, input, output, principal);
     },
@@ -264,18 +288,4 @@ function holds(
   if (scopes.has(scope) || scopes.has("admin")) return true;
   for (const each of scopes) if (implied.get(each)?.has(scope)) return true;
   return false;
-}
-
-/** Which lists differ in anything that a client sees. */
-function changedLists(before: Registry, after: Registry): ("tools" | "resources" | "prompts")[] {
-  const text = (entries: Iterable<ListEntry>): string =>
-    JSON.stringify(Array.from(entries, (entry) => [entry.scopes, entry.describe("9999-12-31")]));
-  const resources = (
-    { resources, templates }: Registry,
-  ): ListEntry[] => [...resources.values(), ...templates];
-  return [
-    ...(text(before.tools.values()) !== text(after.tools.values()) ? ["tools" as const] : []),
-    ...(text(resources(before)) !== text(resources(after)) ? ["resources" as const] : []),
-    ...(text(before.prompts.values()) !== text(after.prompts.values()) ? ["prompts" as const] : []),
-  ];
 }

@@ -8,8 +8,11 @@
 import { randomId, secretDigest } from "../crypto/secret.ts";
 import { readSignedText, signText } from "../crypto/signed_text.ts";
 import type { Principal } from "../http/bearer.ts";
-import { CACHED, compareAndSet, type Entry, type Key, putIfAbsent, type Store } from "../store/store.ts";
+import { LOST_RACE, retryLostRaces } from "../store/retry.ts";
+import { CACHED, type Check, type Entry, type Key, type Put, type Store } from "../store/store.ts";
 import type { LogLevel } from "./context.ts";
+import { principalKey } from "./principal_key.ts";
+import { RECORD_BYTES, type StorageAllowance, type Storing } from "./storage_limits.ts";
 import { wakingKey } from "./wakeups.ts";
 
 export interface Session {
@@ -27,14 +30,15 @@ export interface Session {
 /** What a session sets by requests of its own. */
 export interface SessionSettings {
   readonly level?: LogLevel;
-  /** URIs of resources. */
-  readonly subscriptions?: readonly string[];
+  /** How many subscriptions there are (`session_subscriptions.ts`), and their bytes. */
+  readonly subscriptions?: { readonly count: number; readonly bytes: number };
   /** What `initialize` told, where the id is older than that (2024-11-05). */
   readonly handshake?: Pick<Session, "revision" | "capabilities" | "clientInfo">;
 }
 
 export interface SessionOptions {
   readonly store: Store;
+  readonly storage: StorageAllowance;
   readonly secret: () => Promise<Uint8Array>;
   readonly now: () => number;
   /** Milliseconds. */
@@ -45,14 +49,9 @@ const PURPOSE = "mcp_session";
 /** Characters of an id. */
 const LONGEST = 8000;
 /** Opened ids that are remembered, to spare opening them again. */
-const REMEMBERED = 1000;
-
-/** One text per caller: what sealed things are bound to. Empty for an anonymous one. */
-export function principalKey(principal: Principal | undefined): string {
-  if (!principal) return "";
-  const { workspace, client = "", subject = "" } = principal;
-  return JSON.stringify([workspace, client, subject]);
-}
+const MAX_REMEMBERED = 1000;
+/** Sessions of callers without a token last so long at the most: their end is stored for the rest of it. */
+export const MAX_ANONYMOUS_SESSION_MS: number = 24 * 3_600_000;
 
 /** The id travels in the open: it tells nobody who the caller is. */
 function ownerOf(principal: Principal | undefined): string {
@@ -72,7 +71,11 @@ export class Sessions {
     handshake: Pick<Session, "revision" | "capabilities" | "clientInfo">,
     principal: Principal | undefined,
   ): Promise<string> {
-    const session = this.local(handshake, principal);
+    const { now, lifetime } = this.#options;
+    const session: Session = {
+      ...this.local(handshake, principal),
+      expires: now() + (principal ? lifetime : Math.min(lifetime, MAX_ANONYMOUS_SESSION_MS)),
+    };
     const signed = signText(await this.#options.secret(), PURPOSE, JSON.stringify(session));
     this.#remember(signed, session);
     return signed;
@@ -113,40 +116,65 @@ export class Sessions {
     return await this.#options.store.get(endedKey(session), CACHED) ? undefined : session;
   }
 
-  /** Ends it everywhere: its id is refused from now on. */
-  async end(session: Session): Promise<void> {
+  /**
+   * Ends it everywhere: its id is refused from now on.
+   * @throws {LimitError} when the caller may not have more stored
+   */
+  async end(session: Session, storing: Storing): Promise<void> {
+    const { storage, store, now } = this.#options;
     const { expires } = session;
-    await this.#options.store.commit({
+    storage.take(storing, 2 * RECORD_BYTES, expires - now());
+    await store.commit({
       set: [
         { key: endedKey(session), value: true, expires },
         { key: streamKey(session), value: SESSION_ENDED, expires },
       ],
       remove: [settingsKey(session)],
     });
-    this.#opened.clear();
+    for (const [signed, { id }] of this.#opened) if (id === session.id) this.#opened.delete(signed);
   }
 
   /** What the session set so far. */
   async settings(session: Session): Promise<SessionSettings> {
-    return (await this.#options.store.get<SessionSettings>(settingsKey(session)))?.value ?? {};
+    return (await this.settingsEntry(session))?.value ?? {};
   }
 
-  /** Sets something, whatever other requests of the session set at the same time. */
-  async change(session: Session, change: (settings: SessionSettings) => SessionSettings): Promise<void> {
-    const { store } = this.#options;
-    const key = settingsKey(session);
-    for (;;) {
-      const entry: Entry<SessionSettings> | undefined = await store.get(key);
-      const value = change(entry?.value ?? {});
-      const done = entry
-        ? await compareAndSet(store, key, entry.version, value, session.expires)
-        : await putIfAbsent(store, key, value, session.expires);
-      if (done) return;
-    }
+  settingsEntry(session: Session): Promise<Entry<SessionSettings> | undefined> {
+    return this.#options.store.get(settingsKey(session));
+  }
+
+  /** The condition that the settings are as they were read. */
+  checkOf(session: Session, entry: Entry<SessionSettings> | undefined): Check {
+    return { key: settingsKey(session), version: entry?.version ?? null };
+  }
+
+  putOf(session: Session, value: SessionSettings): Put {
+    return { key: settingsKey(session), value, expires: session.expires };
+  }
+
+  /**
+   * Sets something, whatever other requests of the session set at the same time.
+   * @throws {LimitError} when the caller may not have more stored
+   */
+  async change(
+    session: Session,
+    storing: Storing,
+    change: (settings: SessionSettings) => SessionSettings,
+  ): Promise<void> {
+    const { store, storage, now } = this.#options;
+    let isPaid = false;
+    await retryLostRaces(async () => {
+      const entry = await this.settingsEntry(session);
+      const put = this.putOf(session, change(entry?.value ?? {}));
+      if (!entry && !isPaid) storage.take(storing, RECORD_BYTES, session.expires - now());
+      isPaid = true;
+      return await store.commit({ check: [this.checkOf(session, entry)], set: [put] }) || LOST_RACE;
+    });
   }
 
   #remember(signed: string, session: Session): void {
-    if (this.#opened.size >= REMEMBERED) this.#opened.clear();
+    // The oldest goes: a stranger who opens many sessions costs others one look each.
+    if (this.#opened.size >= MAX_REMEMBERED) this.#opened.delete(this.#opened.keys().next().value!);
     this.#opened.set(signed, session);
   }
 }

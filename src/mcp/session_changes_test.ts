@@ -1,10 +1,12 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { memoryStore } from "../store/memory.ts";
-import type { Key, Store } from "../store/store.ts";
+import type { Key, ListOptions, Store } from "../store/store.ts";
 import { Changes } from "./changes.ts";
 import { hearChanges, type SessionChangesOptions } from "./session_changes.ts";
 import { type Session, Sessions } from "./session.ts";
+import { Subscriptions } from "./session_subscriptions.ts";
+import { STORAGE_LIMITS, StorageAllowance } from "./storage_limits.ts";
 import { Wakeups } from "./wakeups.ts";
 
 const test = suite("mcp/session_changes");
@@ -15,10 +17,10 @@ function slowStore(answer: (key: Key) => Promise<void>): Store {
   return new Proxy(store, {
     get(target, name) {
       const member = Reflect.get(target, name);
-      if (name === "get") {
-        return async (key: Key) => {
+      if (name === "get" || name === "list") {
+        return async (key: Key, options?: ListOptions) => {
           await answer(key);
-          return await store.get(key);
+          return name === "get" ? await store.get(key) : await store.list(key, options);
         };
       }
       return typeof member === "function" ? member.bind(target) : member;
@@ -26,19 +28,20 @@ function slowStore(answer: (key: Key) => Promise<void>): Store {
   });
 }
 
+const NOBODY = { principal: undefined, runtime: undefined };
+
 function begin(store: Store): { options: SessionChangesOptions; session: Session } {
   const secret = () => Promise.resolve(new Uint8Array(32));
   const wakeups = new Wakeups(store);
-  const sessions = new Sessions({ store, secret, now: Date.now, lifetime: 60_000 });
+  const storage = new StorageAllowance(STORAGE_LIMITS, Date.now);
+  const sessions = new Sessions({ store, storage, secret, now: Date.now, lifetime: 60_000 });
   const session = sessions.local(
     { revision: "2025-11-25", capabilities: {}, clientInfo: {} },
     undefined,
   );
-  return { options: { changes: new Changes(store, wakeups, Date.now), sessions, wakeups }, session };
+  const subscriptions = new Subscriptions({ store, sessions, storage, now: Date.now });
+  return { options: { changes: new Changes(store, wakeups, Date.now), subscriptions, wakeups }, session };
 }
-
-const subscribe = ({ sessions }: SessionChangesOptions, session: Session, ...subscriptions: string[]) =>
-  sessions.change(session, (settings) => ({ ...settings, subscriptions }));
 
 test("a subscription counts for what changes right after it, however slowly it is read", async () => {
   let slow = false;
@@ -48,17 +51,17 @@ test("a subscription counts for what changes right after it, however slowly it i
   const { options, session } = begin(store);
   const told: string[] = [];
   const done = Promise.withResolvers<void>();
-  const stop = hearChanges(options, session, ({ change }) => {
+  const stop = hearChanges(options, session, NOBODY, ({ change }) => {
     told.push(change.kind === "resource" ? change.uri : change.kind);
     if (change.kind === "prompts") done.resolve();
   });
   await options.changes.place();
-  await subscribe(options, session, "test://a");
+  await options.subscriptions.add(session, "test://a", NOBODY);
   slow = true;
   await options.changes.tell({ kind: "resource", uri: "test://a" });
   await options.changes.tell({ kind: "resource", uri: "test://b" });
   await options.changes.tell({ kind: "tools" });
-  await subscribe(options, session);
+  await options.subscriptions.remove(session, "test://a", NOBODY);
   await options.changes.tell({ kind: "resource", uri: "test://a" });
   await options.changes.tell({ kind: "prompts" });
   await done.promise;
@@ -69,13 +72,13 @@ test("a subscription counts for what changes right after it, however slowly it i
 test("what was missed comes first, and once", async () => {
   const { options, session } = begin(memoryStore());
   const { changes } = options;
-  await subscribe(options, session, "test://a");
+  await options.subscriptions.add(session, "test://a", NOBODY);
   const place = await changes.place();
   await changes.tell({ kind: "resource", uri: "test://a" });
   await changes.tell({ kind: "resource", uri: "test://b" });
   const told: string[] = [];
   const done = Promise.withResolvers<void>();
-  const stop = hearChanges(options, session, ({ change }) => {
+  const stop = hearChanges(options, session, NOBODY, ({ change }) => {
     told.push(change.kind);
     if (change.kind === "prompts") done.resolve();
   }, { place });
@@ -93,7 +96,7 @@ test("a change waits for what has to be settled before it, as of when it came", 
   const first = Promise.withResolvers<void>();
   let settled = first.promise;
   const told: string[] = [];
-  const stop = hearChanges(options, session, ({ change }) => {
+  const stop = hearChanges(options, session, NOBODY, ({ change }) => {
     told.push(change.kind);
     if (change.kind === "tools") done.resolve();
   }, { settled: () => settled });

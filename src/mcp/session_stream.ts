@@ -15,6 +15,8 @@ import { type EventLogOptions, follow, readEventId } from "./event_log.ts";
 import { notificationOf } from "./listen.ts";
 import { endedKey, type Session, SESSION_ENDED, streamKey } from "./session.ts";
 import { hearChanges, type SessionChangesOptions } from "./session_changes.ts";
+import type { Storing } from "./storage_limits.ts";
+import type { OpenStreams } from "./stream_limits.ts";
 
 export interface SessionStreamOptions extends SessionChangesOptions {
   readonly store: Store;
@@ -22,6 +24,8 @@ export interface SessionStreamOptions extends SessionChangesOptions {
   readonly keepAlive: number | undefined;
   /** Open streams, for a server that closes. */
   readonly open: Set<() => void>;
+  /** How many there may be. */
+  readonly openStreams: OpenStreams;
 }
 
 /** What a client hears whose call will never end. */
@@ -30,18 +34,20 @@ const LOST = "The instance that ran this call is gone. Send the request again";
 /**
  * The stream of a session, from a place that the client saw on. Of several only one speaks, the newest: the others are
  * silent. Were they ended, clients would open them again, for ever.
+ * @throws {LimitError} when the session or its caller has as many streams as it may
  */
 export async function openSessionStream(
   options: SessionStreamOptions,
   session: Session,
+  storing: Storing,
   lastEventId: string | null,
-  isCurrent: () => boolean,
+  isCurrent: () => Promise<boolean>,
   fields: Fields,
 ): Promise<Response> {
   const { store, wakeups, changes, keepAlive, open } = options;
   const owner = randomId("");
   const ownerKey = streamKey(session);
-  const stops: (() => void)[] = [];
+  const stops: (() => void)[] = [options.openStreams.open(storing, session)];
   let speaks = true;
   const end = (): void => {
     for (const stop of stops.splice(0)) stop();
@@ -52,7 +58,7 @@ export async function openSessionStream(
   const keep = (stop: () => void): unknown => stream.isOpen ? stops.push(stop) : stop();
   const read = async (): Promise<void> => {
     const entry = await store.get<string>(ownerKey);
-    if (!isCurrent() || entry?.value === SESSION_ENDED) return end();
+    if (!await isCurrent() || entry?.value === SESSION_ENDED) return end();
     speaks = entry ? entry.value === owner : await putIfAbsent(store, ownerKey, owner, session.expires);
   };
   // A store that fails for a moment changes nothing.
@@ -79,7 +85,7 @@ export async function openSessionStream(
     const place = lastEventId !== null && isPlace(lastEventId) ? lastEventId : await changes.place();
     // Whoever loses this stream at once comes back with it.
     begin(stream, session, place);
-    keep(hearChanges(options, session, hear, { place, settled: () => looking }));
+    keep(hearChanges(options, session, storing, hear, { place, settled: () => looking }));
   } catch (error) {
     end();
     throw error;
@@ -90,23 +96,34 @@ export async function openSessionStream(
 /**
  * The rest of the stream of a request: 204, upon which clients stop to ask, when nothing is left of it, or it is
  * forgotten. `undefined` for an id that is of no such stream.
+ * @throws {LimitError} when the session or its caller has as many streams as it may
  */
 export async function resumeStream(
-  { log, keepAlive, open }: SessionStreamOptions,
+  { log, keepAlive, open, openStreams }: SessionStreamOptions,
   session: Session,
+  storing: Storing,
   lastEventId: string,
+  isCurrent: () => Promise<boolean>,
   fields: Fields,
 ): Promise<Response | undefined> {
   const position = readEventId(lastEventId);
   if (!position) return undefined;
+  const release = openStreams.open(storing, session);
   const gone = new AbortController();
   const lost = (request: string): string =>
     writeResponse({ id: JSON.parse(request), error: new RpcError(INTERNAL_ERROR, LOST) });
-  const events = await follow(log, session.id, position, gone.signal, lost);
-  if (!events) return respond(204, null);
+  const events = await follow(log, session.id, position, gone.signal, lost).catch((error) => {
+    release();
+    throw error;
+  });
+  if (!events) {
+    release();
+    return respond(204, null);
+  }
   const end = (): void => gone.abort();
   open.add(end);
-  const stream = new EventStream({ keepAlive, onGone: end });
+  const look = (): unknown => isCurrent().then((is) => is || end(), () => {});
+  const stream = new EventStream({ keepAlive, onGone: end, onQuiet: look });
   // A client that loses this stream before the next event has to know where it was.
   begin(stream, session, lastEventId);
   const pump = async (): Promise<void> => {
@@ -118,6 +135,7 @@ export async function resumeStream(
   // What fails here ends the stream; the client comes back again.
   pump().catch(() => {}).finally(() => {
     open.delete(end);
+    release();
     stream.close();
   });
   return stream.response(fields);

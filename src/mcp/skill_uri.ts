@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { MAX_URI_CHARACTERS } from "./uri_template.ts";
 
 const SCHEME = "skill://";
 
@@ -19,7 +20,7 @@ function encode(segment: string): string {
 
 /** The segments, decoded, at least one; `undefined` for anything but the URI of a file or folder of a skill. */
 export function readSkillUri(uri: string): string[] | undefined {
-  if (!uri.startsWith(SCHEME) || /[?#]/.test(uri)) return undefined;
+  if (uri.length > MAX_URI_CHARACTERS || !uri.startsWith(SCHEME) || /[?#]/.test(uri)) return undefined;
   try {
     const segments = uri.slice(SCHEME.length).split("/").map(decodeURIComponent);
     return segments.every((each) => each !== "" && !each.includes("/")) ? segments : undefined;

@@ -50,6 +50,11 @@ test("what is no URI of a file or folder is none", () => {
   }
 });
 
+test("a URI that is longer than any is of no file, however long", () => {
+  assert.is(readSkillUri("skill://" + "a/".repeat(4000) + "SKILL.md")?.length, 4001);
+  assert.is(readSkillUri("skill://" + "a/".repeat(4200) + "SKILL.md"), undefined);
+});
+
 test("half of a surrogate pair does not keep a URI from being written", () => {
   assert.is(writeSkillUri(["a\ud800"]), "skill://a%EF%BF%BD");
 });

@@ -195,6 +195,11 @@ function definitionsOf(source: SkillSource): Definition[] {
         const { entries } = await source.page(principal, { limit: MOST_LISTED });
         return entries.map((entry) => toResource(entry, { path: SKILL_MD, type: "text/markdown" }));
       },
+      async exists({ name, path }, { principal }) {
+        const found = await source.find(principal, [name!, ...path!.split("/")]);
+        const wanted = found?.rest.join("/");
+        return (await found?.entry.files())?.some((file) => file.path === wanted) ?? false;
+      },
       async read({ name, path }, { principal }) {
         const found = await source.find(principal, [name!, ...path!.split("/")]);
         const file = await found?.entry.read(found.rest.join("/"));

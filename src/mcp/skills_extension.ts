@@ -1,6 +1,6 @@
 /**
- * The Skills extension, `io.modelcontextprotocol/skills` (SEP-2640, revision 2026-07-28:
- * https://github.com/modelcontextprotocol/ext-skills): `skills/list` and `skills/get` tell of each skill its front
+ * The Skills extension, `io.modelcontextprotocol/skills` (SEP-2640, of revision 2026-07-28, and served in sessions of
+ * 2025-11-25 too, where clients look for it: https://github.com/modelcontextprotocol/ext-skills): `skills/list` and `skills/get` tell of each skill its front
  * matter and its files with digests, `resources/directory/read` what lies in a folder. Files themselves are read by
  * `resources/read`, which `skills.ts` serves.
  *
@@ -11,6 +11,7 @@ import type { Method } from "../jsonrpc/dispatch.ts";
 import { INVALID_PARAMS, RpcError } from "../jsonrpc/error.ts";
 import type { Call } from "./call.ts";
 import type { ListedResource } from "./definition.ts";
+import { MODERN } from "./era.ts";
 import type { Extension, ExtensionServer } from "./extension.ts";
 import { requireObject, requireString } from "./params.ts";
 import { readSkillUri, writeSkillUri } from "./skill_uri.ts";
@@ -31,6 +32,7 @@ const MOST_FILES = 5000;
 export function skillsExtension(source: SkillSource): Extension {
   return {
     id: "io.modelcontextprotocol/skills",
+    since: "2025-11-25",
     settings: { directoryRead: true },
     definitions: (own) => skillDefinitions(source, own),
     methods: (server) => skillsMethods(source, server),
@@ -41,12 +43,13 @@ function skillsMethods(
   source: SkillSource,
   { auth, pageSize, secret, listLifetime: ttl }: ExtensionServer,
 ): [string, Method<Call>][] {
-  const cacheOf = ({ isPublic }: SkillEntry) => ({
-    ttlMs: ttl,
-    cacheScope: isPublic && auth !== "required" ? "public" : "private",
-  });
+  /** Hints that only modern callers know. */
+  const hints = (isPublic: boolean, { revision }: Call) =>
+    revision >= MODERN ? { ttlMs: ttl, cacheScope: isPublic ? "public" : "private" } : {};
+  const cacheOf = ({ isPublic }: SkillEntry, call: Call) => hints(isPublic && auth !== "required", call);
 
-  const list: Method<Call> = async (params, { principal }) => {
+  const list: Method<Call> = async (params, call) => {
+    const { principal } = call;
     const purpose = `mcp:skills:${principal?.workspace ?? ""}`;
     const after = await openCursor(requireObject(params).cursor, purpose);
     const page = await source.page(principal, { after, limit: Math.min(pageSize, MOST_SKILLS) });
@@ -64,23 +67,23 @@ function skillsMethods(
     }
     const nextCursor = next && writeCursor(await secret(), purpose, next);
     // Somebody who signs in may see more than this.
-    const cacheScope = auth === "off" && !principal ? "public" : "private";
-    return { skills, ...(nextCursor !== undefined && { nextCursor }), ttlMs: ttl, cacheScope };
+    const isPublic = auth === "off" && !principal;
+    return { skills, ...(nextCursor !== undefined && { nextCursor }), ...hints(isPublic, call) };
   };
 
-  const get: Method<Call> = async (params, { principal }) => {
+  const get: Method<Call> = async (params, call) => {
     const uri = requireString(requireObject(params), "uri");
-    const found = await find(uri, principal);
+    const found = await find(uri, call.principal);
     const isSkill = found && found.rest.length === 1 && found.rest[0] === SKILL_MD;
     const skill = isSkill ? await describe(found.entry) : undefined;
     if (!skill) throw refusal("No skill is served at", uri);
-    return { skill, ...cacheOf(found!.entry) };
+    return { skill, ...cacheOf(found!.entry, call) };
   };
 
-  const readDirectory: Method<Call> = async (params, { principal }) => {
+  const readDirectory: Method<Call> = async (params, call) => {
     const object = requireObject(params);
     const uri = requireString(object, "uri");
-    const found = await find(uri, principal);
+    const found = await find(uri, call.principal);
     const files = await found?.entry.files();
     if (!found || !files) throw refusal("No directory is served at", uri);
     const children = childrenOf(found.entry, files, found.rest);
@@ -94,7 +97,7 @@ function skillsMethods(
       ? writeCursor(await secret(), purpose, [rest[pageSize - 1]!])
       : undefined;
     // The specification has no hints here (2026-08), but the official client does not go without.
-    return { resources, ...(nextCursor !== undefined && { nextCursor }), ...cacheOf(found.entry) };
+    return { resources, ...(nextCursor !== undefined && { nextCursor }), ...cacheOf(found.entry, call) };
   };
 
   /** @throws {RpcError} -32602 for a cursor that was not issued here for this list */

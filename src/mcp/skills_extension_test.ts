@@ -106,12 +106,14 @@ async function refusal(server: ToolServer, method: string, params = {}, headers 
   return answer.error;
 }
 
-test("is declared where there is a source, with resources, and to modern clients alone", async () => {
+test("is declared where there is a source, with resources, to clients since 2025-11-25", async () => {
   const server = newSkillServer();
   const { capabilities } = await ask(server, "server/discover");
   assert.equal(capabilities.extensions, { [EXTENSION]: { directoryRead: true } });
   assert.ok(capabilities.resources);
-  const old = (await session(server)).result.capabilities;
+  const before = (await session(server)).result.capabilities;
+  assert.equal(before.extensions, { [EXTENSION]: { directoryRead: true } });
+  const old = (await session(server, { revision: "2025-06-18" })).result.capabilities;
   assert.is(old.extensions, undefined);
   assert.ok(old.resources);
 
@@ -121,13 +123,37 @@ test("is declared where there is a source, with resources, and to modern clients
 });
 
 test("older clients have tools, resources and a prompt, but none of the methods", async () => {
-  const client = await session(newSkillServer());
-  for (const method of METHODS) {
-    assert.is((await client.request(method, { uri: "skill://demo" })).answer.error.code, -32601, method);
+  for (const revision of ["2025-06-18", "2025-03-26", "2024-11-05"]) {
+    const old = await session(newSkillServer(), { revision });
+    for (const method of METHODS) {
+      assert.is((await old.request(method, { uri: "skill://demo" })).answer.error.code, -32601, method);
+    }
   }
+  const client = await session(newSkillServer(), { revision: "2025-06-18" });
   const names = (await client.request("tools/list")).answer.result.tools.map((each: Message) => each.name);
   assert.equal(names, ["list_skills", "load_skill", "read_skill_file"]);
   assert.is((await client.request("resources/list")).answer.result.resources.length, 2);
+});
+
+test("in a session of 2025-11-25 the methods answer as in 2026-07-28, but for what is new there", async () => {
+  const server = newSkillServer(undefined, { pageSize: 1 });
+  const client = await session(server);
+  for (
+    const [method, params] of [
+      ["skills/list", {}],
+      ["skills/get", { uri: "skill://demo/SKILL.md" }],
+      ["resources/directory/read", { uri: "skill://demo/templates" }],
+    ] as const
+  ) {
+    const { resultType: _, ttlMs, cacheScope, _meta, ...same } = await ask(server, method, params);
+    assert.ok(ttlMs !== undefined && cacheScope !== undefined && _meta, method);
+    assert.equal((await client.request(method, params)).answer.result, same, method);
+  }
+  const { nextCursor } = (await client.request("skills/list")).answer.result;
+  const rest = (await client.request("skills/list", { cursor: nextCursor })).answer.result;
+  assert.equal(rest.skills.map((each: Message) => each.uri), ["skill://large/SKILL.md"]);
+  const unknown = await client.request("skills/get", { uri: "skill://none/SKILL.md" });
+  assert.is(unknown.answer.error.code, -32602);
 });
 
 test("an entry has the front matter whole, and each file with digest and size", async () => {

@@ -7,7 +7,13 @@
  */
 import { randomId } from "../crypto/secret.ts";
 import type { Principal } from "../http/bearer.ts";
-import { answerFault, dispatchBatch, type Dispatcher, dispatchMessage } from "../jsonrpc/dispatch.ts";
+import {
+  answerFault,
+  dispatchBatch,
+  type Dispatcher,
+  dispatchMessage,
+  refuseBatchSize,
+} from "../jsonrpc/dispatch.ts";
 import { INTERNAL_ERROR, INVALID_REQUEST, RpcError } from "../jsonrpc/error.ts";
 import {
   type Answer,
@@ -28,6 +34,7 @@ import { claimedRevision, metaOf, type ModernWriter, readMeta } from "./modern.t
 import { refusal } from "./question.ts";
 import type { Session, Sessions } from "./session.ts";
 import { hearChanges } from "./session_changes.ts";
+import type { Subscriptions } from "./session_subscriptions.ts";
 import type { Wakeups } from "./wakeups.ts";
 
 export interface StdioOptions {
@@ -36,6 +43,7 @@ export interface StdioOptions {
   readonly modern: Dispatcher<Call>;
   readonly writer: ModernWriter;
   readonly sessions: Sessions;
+  readonly subscriptions: Subscriptions;
   readonly changes: Changes;
   readonly wakeups: Wakeups;
   readonly listen: ListenOptions;
@@ -48,9 +56,14 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
+/** Milliseconds in which calls may still be answered when the input has ended. Clients kill the process after 2 s. */
+const ANSWER_MS = 1000;
+/** Milliseconds more for those that were told to stop. */
+const STOP_MS = 500;
+
 /**
- * Answers messages until the input ends and every call is answered. Calls run at the same time; answers come as
- * they are ready.
+ * Answers messages until the input ends. Calls run at the same time; answers come as they are ready. Calls under way at
+ * the end have a second to be answered; then they are cancelled.
  */
 export async function serveStdio(
   options: StdioOptions,
@@ -60,7 +73,10 @@ export async function serveStdio(
 ): Promise<void> {
   const { write, finish } = writeLines(output);
   const { host, sessions, writer } = options;
+  /** Requests that are not answered yet. */
   const calls = new Map<Id, Call>();
+  /** Members of batches. */
+  const members = new Set<Call>();
   const listens = new Map<Id, Listening>();
   const waiting = new Map<string, Waiting>();
   const stops: (() => void)[] = [];
@@ -105,7 +121,7 @@ export async function serveStdio(
     const own = session = sessions.local(handshake, principal);
     for (const stop of stops.splice(0)) stop();
     stops.push(
-      hearChanges(options, own, ({ change }) => {
+      hearChanges(options, own, { principal, runtime: undefined }, ({ change }) => {
         send(...notificationOf(change)).catch(() => {});
       }),
     );
@@ -176,10 +192,8 @@ export async function serveStdio(
     else asked.reject(refusal(asked.method, error));
   }
 
-  async function answerLine(line: string | undefined): Promise<string | undefined> {
-    if (line === undefined) {
-      return writeResponse({ id: null, error: new RpcError(INVALID_REQUEST, TOO_LONG) });
-    }
+  async function answerLine(line: string | RpcError): Promise<string | undefined> {
+    if (typeof line !== "string") return writeResponse({ id: null, error: line });
     let value: unknown;
     try {
       value = parseJson(line);
@@ -187,6 +201,8 @@ export async function serveStdio(
       return writeResponse({ id: null, error: error as RpcError });
     }
     if (!Array.isArray(value)) return await answer(readMessage(value));
+    const excess = refuseBatchSize(value);
+    if (excess) return writeResponse({ id: null, error: excess });
     const messages = value.map(readMessage);
     const reason = refuseBatch(messages, session?.revision);
     if (reason !== undefined) {
@@ -194,29 +210,38 @@ export async function serveStdio(
     }
     for (const message of messages) if (message.kind === "answer") takeAnswer(message);
     const revision = session?.revision ?? LEGACY[0]!;
-    const members: Call[] = [];
+    const own: Call[] = [];
     const responses = await dispatchBatch(options.legacy, messages, (message) => {
       const call = newCall(revision);
-      members.push(call);
+      own.push(call);
+      members.add(call);
       if (message.kind === "request") {
         call.id = message.id;
         call.meta = metaOf(message.params) ?? call.meta;
       }
       return call;
-    });
-    for (const call of members) call.end();
+    }, { inSeries: true });
+    for (const call of own) {
+      call.end();
+      members.delete(call);
+    }
     if (responses === undefined) return undefined;
     return isList(responses)
       ? `[${responses.map((each) => toText(each, writeResponse)).join(",")}]`
       : writeResponse(responses);
   }
 
-  const underWay = new Set<Promise<void>>();
+  const answering = new Set<Promise<unknown>>();
+  const writing = new Set<Promise<unknown>>();
+  let unanswered: Id[] = [];
   try {
     for await (const line of readLines(input)) {
-      const work = answerLine(line).then((text) => text === undefined ? undefined : write(text));
-      underWay.add(work);
-      work.finally(() => underWay.delete(work)).catch(() => {});
+      keep(
+        answering,
+        answerLine(line).then((text) => {
+          if (text !== undefined) keep(writing, write(text));
+        }),
+      );
     }
   } catch (error) {
     for (const call of calls.values()) call.cancel("The client is gone");
@@ -225,12 +250,36 @@ export async function serveStdio(
     // Nobody answers any more; what needs no answer is still finished.
     hasLeft = true;
     for (const { method, reject } of waiting.values()) reject(leftBefore(method));
-    await Promise.allSettled(underWay);
+    await settled(answering, ANSWER_MS);
+    unanswered = [...calls.keys()];
+    for (const call of [...calls.values(), ...members]) call.cancel("The input has ended");
+    await settled(answering, STOP_MS);
+    await Promise.allSettled(writing);
     for (const stop of stops) stop();
     for (const { stop } of listens.values()) stop();
   }
+  const error = new RpcError(
+    INTERNAL_ERROR,
+    "The call was cancelled: the input had ended before it was answered",
+  );
+  for (const id of unanswered) await write(writeResponse({ id, error }));
   for (const { farewell } of listens.values()) await write(farewell);
   await finish();
+}
+
+/** Keeps work in the set until it has ended, in whichever way. */
+function keep(set: Set<Promise<unknown>>, work: Promise<unknown>): void {
+  set.add(work);
+  work.catch(() => {}).finally(() => set.delete(work));
+}
+
+/** Waits for all of them, so long at most. */
+async function settled(work: ReadonlySet<Promise<unknown>>, milliseconds: number): Promise<void> {
+  if (work.size === 0) return;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<void>((resolve) => timer = setTimeout(resolve, milliseconds));
+  await Promise.race([Promise.allSettled(work), late]);
+  clearTimeout(timer);
 }
 
 function leftBefore(method: string): RpcError {
@@ -240,5 +289,3 @@ function leftBefore(method: string): RpcError {
 function isList(value: readonly Response[] | Response): value is readonly Response[] {
   return Array.isArray(value);
 }
-
-const TOO_LONG = "Invalid Request: a message may have at most 4194304 characters";

@@ -88,6 +88,66 @@ test("a line over 4 MiB is refused once and passed over", async () => {
   ]);
 });
 
+test("a line of 4 MiB is read, whatever its characters, and one byte more is refused", async () => {
+  const fill = (size: number) => {
+    const head = '{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":"';
+    const left = size - head.length - 3;
+    return head + "ü".repeat(left / 2) + "x".repeat(left % 2) + '"}}';
+  };
+  const most = 4 * 1024 * 1024;
+  const lines = await talk([fill(most) + "\n" + fill(most + 1) + "\r\n", ping(9)]);
+  const codes = new Map(lines.map((line) => JSON.parse(line)).map(({ id, error }) => [id, error?.code]));
+  assert.equal([codes.get(1), codes.get(null), codes.get(9), codes.size], [undefined, -32600, undefined, 3]);
+});
+
+test("a line that is no UTF-8 is -32700, a character that is cut off too, and the next line is read", async () => {
+  const encoder = new TextEncoder();
+  for (const bytes of [[0xff], [0xf0, 0x9f, 0x92], [0xe2, 0x82], [0xed, 0xa0, 0x80], [0xc0, 0x80]]) {
+    const broken = [
+      ...encoder.encode('{"jsonrpc":"2.0","id":"'),
+      ...bytes,
+      ...encoder.encode('","method":"ping"}'),
+    ];
+    const all = Uint8Array.from([
+      ...broken,
+      10,
+      ...encoder.encode(ping(2)),
+      10,
+      ...encoder.encode("7"),
+      ...bytes,
+    ]);
+    for (const chunks of [[all], Array.from(all, (byte) => Uint8Array.of(byte))]) {
+      const answers = (await talk(chunks)).map((line) => JSON.parse(line));
+      assert.equal(answers.map(({ id, error }) => [id, error?.code]), [
+        [null, -32700],
+        [2, undefined],
+        [null, -32700],
+      ]);
+    }
+  }
+});
+
+test("a line keeps no chunk: one that is used again arrives as what it was each time", async () => {
+  const { server } = newServer();
+  const message = { jsonrpc: "2.0", id: "whole", method: "ping", params: { x: "y".repeat(100_000) } };
+  const bytes = new TextEncoder().encode(JSON.stringify(message) + "\n");
+  const chunk = new Uint8Array(1);
+  let at = 0;
+  const input = new ReadableStream<Uint8Array>({
+    pull(controller) {
+      if (at === bytes.length) return controller.close();
+      chunk[0] = bytes[at++]!;
+      controller.enqueue(chunk);
+    },
+  }, { highWaterMark: 0 });
+  let text = "";
+  const output = new WritableStream<Uint8Array>({
+    write: (chunk) => void (text += new TextDecoder().decode(chunk)),
+  });
+  await server.serveStdio(input, output);
+  assert.equal(JSON.parse(text), { jsonrpc: "2.0", id: "whole", result: {} });
+});
+
 test("when the input ends, calls under way are still answered", async () => {
   const slow = tool({
     name: "slow",
@@ -98,6 +158,36 @@ test("when the input ends, calls under way are still answered", async () => {
   const lines = await talk([call + "\n" + ping(2)], [slow]);
   assert.equal(ids(lines), [2, 1], "a quick call does not wait for a slow one");
   assert.is(JSON.parse(lines[1]!).result.content[0].text, "late");
+});
+
+test("when the input ends, calls that go on are told to stop, and not waited for", async () => {
+  const told: string[] = [];
+  const definitions = [
+    tool({ name: "hangs", description: "Never ends", run: () => new Promise(() => {}) }),
+    tool({
+      name: "listens",
+      description: "Ends when it is told to",
+      run: (_, { signal }) =>
+        new Promise((_, reject) => {
+          signal.addEventListener("abort", () => {
+            told.push((signal.reason as Error).name);
+            reject(signal.reason);
+          });
+        }),
+    }),
+  ];
+  const one = (id: number, name: string) =>
+    `{"jsonrpc":"2.0","id":${id},"method":"tools/call","params":{"name":"${name}"}}`;
+  const lines = await talk(
+    [`${one(1, "hangs")}\n${one(2, "listens")}\n[${one(3, "listens")}]\n`],
+    definitions,
+  );
+  const answers = lines.map((line) => JSON.parse(line)).flat();
+  assert.equal(told, ["AbortError", "AbortError"]);
+  assert.equal(
+    answers.map(({ id, error, result }) => [id, error?.code, result?.isError]),
+    [[3, undefined, true], [1, -32603, undefined], [2, -32603, undefined]],
+  );
 });
 
 const asks = tool({
@@ -148,7 +238,7 @@ test("null in place of an error is a refusal", async () => {
 });
 
 test("a result that JSON cannot hold is answered as a fault", async () => {
-  const big = tool({ name: "big", description: "Gives it", run: () => ({ content: [1n] }) });
+  const big = tool({ name: "big", description: "Gives it", run: () => ({ content: [], _meta: { of: 1n } }) });
   const one = (id: number) => `{"jsonrpc":"2.0","id":${id},"method":"tools/call","params":{"name":"big"}}`;
   const lines = await talk([`${one(1)}\n[${one(2)}]\n`], [big]);
   const answers = lines.map((line) => JSON.parse(line)).flat();

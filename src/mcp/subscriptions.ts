@@ -6,15 +6,12 @@
  * @module
  */
 import type { Method } from "../jsonrpc/dispatch.ts";
-import { INVALID_REQUEST, RpcError } from "../jsonrpc/error.ts";
 import type { Call } from "./call.ts";
 import { ResourceNotFoundError } from "./error.ts";
+import { runHandler } from "./handler.ts";
 import { requireObject, requireString } from "./params.ts";
-import type { Registry } from "./registry.ts";
-import type { Sessions } from "./session.ts";
-
-/** Resources that one session may subscribe to. */
-const MOST = 1000;
+import type { CompiledTemplate, Registry } from "./registry.ts";
+import type { Subscriptions } from "./session_subscriptions.ts";
 
 /** What it takes to read a resource, and so to hear that it changed; `undefined` when there is none of this URI. */
 export function scopesOf({ resources, templates }: Registry, uri: string): readonly string[] | undefined {
@@ -22,37 +19,47 @@ export function scopesOf({ resources, templates }: Registry, uri: string): reado
 }
 
 /** The methods of the `subscribe` capability. */
-export function subscriptionMethods(registry: Registry, sessions: Sessions): [string, Method<Call>][] {
+export function subscriptionMethods(
+  registry: Registry,
+  subscriptions: Subscriptions,
+): [string, Method<Call>][] {
   if (registry.resources.size + registry.templates.length === 0) return [];
   return [
     ["resources/subscribe", async (params, call) => {
       const uri = requireString(requireObject(params), "uri");
-      const scopes = scopesOf(registry, uri);
-      if (!scopes) throw new ResourceNotFoundError(uri, call.revision);
-      call.requireScopes(...scopes);
-      if (!call.session) return {};
-      await sessions.change(call.session, (settings) => {
-        const { subscriptions = [] } = settings;
-        if (subscriptions.includes(uri)) return settings;
-        if (subscriptions.length >= MOST) {
-          throw new RpcError(
-            INVALID_REQUEST,
-            `Invalid Request: a session may subscribe to ${MOST} resources`,
-          );
-        }
-        return { ...settings, subscriptions: [...subscriptions, uri] };
-      });
+      await requireResource(registry, uri, call);
+      if (call.session) await subscriptions.add(call.session, uri, call);
       return {};
     }],
     ["resources/unsubscribe", async (params, call) => {
       const uri = requireString(requireObject(params), "uri");
-      if (call.session) {
-        await sessions.change(call.session, ({ subscriptions = [], ...rest }) => ({
-          ...rest,
-          subscriptions: subscriptions.filter((each) => each !== uri),
-        }));
-      }
+      if (call.session) await subscriptions.remove(call.session, uri, call);
       return {};
     }],
   ];
+}
+
+/** @throws {ResourceNotFoundError} when there is no such resource @throws {ScopeError} when the caller may not read it */
+async function requireResource({ resources, templates }: Registry, uri: string, call: Call): Promise<void> {
+  const resource = resources.get(uri);
+  if (resource) return call.requireScopes(...resource.scopes);
+  for (const template of templates) {
+    const variables = template.match(uri);
+    if (!variables) continue;
+    call.requireScopes(...template.scopes);
+    if (await exists(template, variables, call)) return;
+  }
+  throw new ResourceNotFoundError(uri, call.revision);
+}
+
+/** A template fits many URIs of which there is no resource. */
+async function exists(
+  { definition }: CompiledTemplate,
+  variables: Readonly<Record<string, string>>,
+  call: Call,
+): Promise<boolean> {
+  const { exists, read } = definition;
+  return exists
+    ? await runHandler(() => exists(variables, call))
+    : await runHandler(() => read(variables, call)) !== undefined;
 }

@@ -5,7 +5,9 @@
  */
 import type { Principal } from "../http/bearer.ts";
 import { randomId, secretDigest } from "../crypto/secret.ts";
+import { LOST_RACE, retryLostRaces } from "../store/retry.ts";
 import { compareAndSet, type Entry, type Json, type Key, type Put, type Store } from "../store/store.ts";
+import { INTERNAL_ERROR } from "../jsonrpc/error.ts";
 import type { InputRequest } from "./inputs.ts";
 import { type Wakeups, wakingKey } from "./wakeups.ts";
 
@@ -56,10 +58,20 @@ const GRACE = 6_000;
 /** No store is away for so long. */
 const FOR_LONG = 60_000;
 
+/** Ids have 43. */
+const MAX_ID_CHARACTERS = 100;
+
 /** Nothing changes it any more. */
 export function isOver({ status }: TaskRecord): boolean {
   return status === "completed" || status === "failed" || status === "cancelled";
 }
+
+/** One whose instance is gone has failed. */
+export function asGone(record: TaskRecord): TaskRecord {
+  return { ...record, status: "failed", statusMessage: GONE, error: { code: INTERNAL_ERROR, message: GONE } };
+}
+
+const GONE = "The instance that ran this task is gone. Call the tool again";
 
 /** The principal as it was. */
 export function revive(stored: StoredPrincipal | undefined): Principal | undefined {
@@ -110,6 +122,8 @@ export class TaskStore {
   }
 
   async get(id: string): Promise<TaskRecord | undefined> {
+    // No id of ours: hashing it would take as long as the caller likes.
+    if (id.length > MAX_ID_CHARACTERS) return undefined;
     const entry = await this.#store.get<StoredTask>(taskKey(id));
     return entry && { ...entry.value, id };
   }
@@ -117,13 +131,14 @@ export class TaskStore {
   /**
    * Changes a record, whatever others change at the same time; the new one. `undefined` when there is none, or `change`
    * gives none. `hold` takes the work on in the same commit.
+   * @throws {StoreUnavailableError} when others were faster at every try
    */
   async change(
     id: string,
     change: (now: TaskRecord) => TaskRecord | undefined,
     hold = false,
   ): Promise<TaskRecord | undefined> {
-    for (;;) {
+    return await retryLostRaces(async () => {
       const entry: Entry<StoredTask> | undefined = await this.#store.get(taskKey(id));
       const changed = entry && change({ ...entry.value, id });
       if (!changed) return undefined;
@@ -132,8 +147,8 @@ export class TaskStore {
         check: [{ key: entry.key, version: entry.version }],
         set: [toPut(record), ...(hold && record.status === "working" ? [this.#lease(record)] : [])],
       });
-      if (done) return record;
-    }
+      return done ? record : LOST_RACE;
+    });
   }
 
   /**

@@ -8,7 +8,7 @@
  */
 import type { Observe } from "../events.ts";
 import type { Method } from "../jsonrpc/dispatch.ts";
-import { INTERNAL_ERROR, INVALID_PARAMS, RpcError } from "../jsonrpc/error.ts";
+import { INVALID_PARAMS, RpcError } from "../jsonrpc/error.ts";
 import { randomSecret } from "../crypto/secret.ts";
 import { Call, type CallHost } from "./call.ts";
 import { requiredCapabilities } from "./client_feature.ts";
@@ -16,12 +16,14 @@ import type { AskAgain } from "./ask_again.ts";
 import type { TaskOptions } from "./context.ts";
 import { MODERN_ERA } from "./era.ts";
 import { MissingCapabilityError } from "./error.ts";
-import { Inputs, readResponses, Suspension } from "./inputs.ts";
+import { Inputs, readResponses } from "./inputs.ts";
 import { requireObject, requireString } from "./params.ts";
 import type { CompiledTool } from "./registry.ts";
 import { patiently } from "./patiently.ts";
-import { principalKey } from "./session.ts";
-import { isOver, revive, type TaskRecord, type TaskStore, toTask } from "./task_store.ts";
+import { principalKey } from "./principal_key.ts";
+import { recordBytes, type StorageAllowance } from "./storage_limits.ts";
+import { checkTaskTimes, type Outcome, toKept, toTaskError } from "./task_outcome.ts";
+import { asGone, isOver, revive, type TaskRecord, type TaskStore, toTask } from "./task_store.ts";
 
 export interface TasksOptions {
   readonly store: TaskStore;
@@ -33,10 +35,10 @@ export interface TasksOptions {
   readonly findTool: (name: string) => CompiledTool | undefined;
   readonly observe: Observe;
   readonly now: () => number;
+  readonly storage: StorageAllowance;
 }
 
 const HOUR = 3_600_000;
-const GONE = "The instance that ran this task is gone. Call the tool again";
 
 export class Tasks {
   readonly #options: TasksOptions;
@@ -77,7 +79,10 @@ export class Tasks {
         (error) => record ? this.#settle(record, call, { error }) : undefined,
       );
       call.waitUntil(settled);
-      settled.then(() => record ? undefined : askAgain(call, params, () => work)).then(resolve, reject);
+      settled.then(() => record ? undefined : askAgain(call, "tools/call", params, () => work)).then(
+        resolve,
+        reject,
+      );
     });
   }
 
@@ -89,6 +94,7 @@ export class Tasks {
       ["tasks/update", async (params, call) => {
         const record = await this.find(params, call);
         const responses = readResponses(requireObject(params).inputResponses);
+        this.#options.storage.take(call, recordBytes(responses), record.ttl);
         await this.#answer(record, responses, call);
         return {};
       }],
@@ -136,6 +142,7 @@ export class Tasks {
     call: Call,
     { ttl = HOUR, pollInterval = 1000, statusMessage, restart = false }: TaskOptions & { restart?: boolean },
   ): Promise<TaskRecord> {
+    checkTaskTimes(tool.name, { ttl, pollInterval });
     const now = this.#options.now();
     const record: TaskRecord = {
       // 256 bits: whoever is anonymous proves by the id that the task is theirs.
@@ -155,6 +162,7 @@ export class Tasks {
       answers: { ...call.inputs?.answers },
       kept: { ...call.inputs?.kept },
     };
+    this.#options.storage.take(call, recordBytes([given, call.capabilities, record.answers]), ttl);
     await this.#options.store.create(record);
     return record;
   }
@@ -199,13 +207,12 @@ export class Tasks {
   }
 
   /** Writes how a run ended, unless the task was over before. */
-  async #settle(
-    { id }: TaskRecord,
-    call: Call,
-    outcome: { readonly result: unknown } | { readonly error: unknown },
-  ): Promise<void> {
+  async #settle(record: TaskRecord, call: Call, settled: Outcome): Promise<void> {
     const { store, observe } = this.#options;
+    const { id } = record;
     const inputs = call.inputs!;
+    const outcome = this.#afford(record, call, toKept(settled));
+    await inputs.settled();
     const change = (now: TaskRecord): TaskRecord | undefined => {
       if (isOver(now)) return undefined;
       const { kept } = inputs;
@@ -213,8 +220,8 @@ export class Tasks {
         return { ...now, status: "input_required", kept, inputRequests: Object.fromEntries(inputs.pending) };
       }
       if ("result" in outcome) return { ...now, status: "completed", result: outcome.result };
-      const { code, message, data } = toRpcError(outcome.error);
-      return { ...now, status: "failed", statusMessage: message, error: { code, message, data } };
+      const error = toTaskError(outcome.error);
+      return { ...now, status: "failed", statusMessage: error.message, error };
     };
     if (inputs.pending.size === 0 && "error" in outcome && !(outcome.error instanceof RpcError)) {
       observe({ type: "fault", where: "task", error: outcome.error });
@@ -227,6 +234,18 @@ export class Tasks {
       call.task?.end();
       call.task = undefined;
       call.end();
+    }
+  }
+
+  /** A result that an anonymous caller has no room for fails the task. */
+  #afford({ ttl }: TaskRecord, call: Call, outcome: Outcome): Outcome {
+    const { storage } = this.#options;
+    if (call.principal || !("result" in outcome)) return outcome;
+    try {
+      storage.take(call, recordBytes(outcome.result), ttl);
+      return outcome;
+    } catch (error) {
+      return { error };
     }
   }
 
@@ -253,7 +272,7 @@ export class Tasks {
     call.capabilities = record.capabilities;
     call.runtime = asked.runtime;
     call.inputs = new Inputs({ ...record.answers }, { ...record.kept });
-    const parsed = tool.input ? await tool.input.parse(record.arguments) : { value: record.arguments };
+    const parsed = await tool.input.parse(record.arguments);
     if ("problems" in parsed) {
       // The tool was replaced meanwhile.
       this.#attach(record, call);
@@ -264,16 +283,4 @@ export class Tasks {
     }
     this.#go(record, tool, parsed.value, call);
   }
-}
-
-function asGone(record: TaskRecord): TaskRecord {
-  return { ...record, status: "failed", statusMessage: GONE, error: { code: INTERNAL_ERROR, message: GONE } };
-}
-
-function toRpcError(error: unknown): RpcError {
-  if (error instanceof RpcError) return error;
-  return new RpcError(
-    INTERNAL_ERROR,
-    error instanceof Suspension ? "The tool waits for nothing" : "Internal error: the tool failed",
-  );
 }

@@ -219,3 +219,8 @@ export function readEvents(response: Response): EventReader {
     cancel: () => reader.cancel(),
   };
 }
+
+/** The server as callers at an address reach it. */
+export function from(server: ToolServer, ip: string): ToolServer {
+  return { ...server, fetch: (request) => server.fetch(request, { ip }) };
+}

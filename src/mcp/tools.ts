@@ -14,14 +14,16 @@ import { ToolError } from "./definition.ts";
 import { MODERN } from "./era.ts";
 import { MissingCapabilityError, ScopeError, UnknownNameError } from "./error.ts";
 import { checkHeaderParameters } from "./header_parameters.ts";
+import { runHandler, toHandlerError } from "./handler.ts";
 import { Suspension } from "./inputs.ts";
 import type { ListPages } from "./list_pages.ts";
 import { optionalObject, requireObject, requireString } from "./params.ts";
 import type { CompiledTool, Registry } from "./registry.ts";
 import { resultFor } from "./revision_shape.ts";
 import { type AskAgain, comesAgain } from "./ask_again.ts";
-import type { CompiledSchema, ParseResult } from "./standard_schema.ts";
+import type { ParseResult } from "./standard_schema.ts";
 import type { Tasks } from "./tasks.ts";
+import { toResult, toStructuredResult } from "./tool_result.ts";
 
 export interface ToolOptions {
   readonly registry: Registry;
@@ -54,7 +56,9 @@ export function toolMethods(options: ToolOptions): [string, Method<Call>][] {
       throw new MissingCapabilityError(requiredCapabilities("tasks"));
     }
     if (modern && comesAgain(object)) {
-      return options.askAgain.open(call, object).then(() => parseAndRun(tool, given, call, object, modern));
+      return options.askAgain.open(call, "tools/call", object).then(() =>
+        parseAndRun(tool, given, call, object, modern)
+      );
     }
     return parseAndRun(tool, given, call, object, modern);
   };
@@ -66,7 +70,7 @@ export function toolMethods(options: ToolOptions): [string, Method<Call>][] {
     params: Params,
     modern: boolean,
   ): unknown {
-    const parsed = tool.input ? tool.input.parse(given) : { value: given };
+    const parsed = parseInput(tool, given);
     return parsed instanceof Promise
       ? parsed.then((parsed) => run(tool, given, parsed, call, params, modern))
       : run(tool, given, parsed, call, params, modern);
@@ -85,12 +89,22 @@ export function toolMethods(options: ToolOptions): [string, Method<Call>][] {
     if (!modern) return runTool(tool, parsed.value, call, observe);
     return tool.task && call.can("tasks")
       ? options.tasks.run(tool, given, parsed.value, call, params)
-      : options.askAgain(call, params, () => runTool(tool, parsed.value, call, observe));
+      : options.askAgain(call, "tools/call", params, () => runTool(tool, parsed.value, call, observe));
   }
 
   return tools.size > 0
     ? [["tools/list", (params, call) => list(requireObject(params).cursor, call)], ["tools/call", call]]
     : [];
+}
+
+/** A Standard Schema is the user's code, and may throw. */
+function parseInput({ input }: CompiledTool, given: Params): ParseResult | Promise<ParseResult> {
+  try {
+    const parsed = input.parse(given);
+    return parsed instanceof Promise ? runHandler(() => parsed) : parsed;
+  } catch (error) {
+    throw toHandlerError(error);
+  }
 }
 
 /**
@@ -106,7 +120,7 @@ export async function runTool(
   const principal = call.principal?.subject ?? call.principal?.client;
   try {
     const given = await tool.run(input, call);
-    const result = tool.output ? await checkResult(tool.output, given) : toResult(given);
+    const result = tool.output ? await toStructuredResult(tool.output, given) : toResult(given);
     if (!call.inputs?.pending.size) {
       observe({ type: "tool_called", name: tool.name, principal, failed: result.isError === true });
     }
@@ -119,34 +133,12 @@ export async function runTool(
     if (error instanceof RpcError) {
       // A client with a handshake knows no such code: its model is told.
       if (error instanceof MissingCapabilityError && call.revision < MODERN) return failure(error.message);
-      throw error;
+      throw toHandlerError(error);
     }
     if (call.isCancelled) return failure("The call was cancelled");
     observe({ type: "fault", where: `tool ${tool.name}`, error });
     return failure("The tool failed. The failure was reported to the server's operator.");
   }
-}
-
-function toResult(value: unknown): ToolResult {
-  if (isToolResult(value)) return value;
-  const text = typeof value === "string" ? value : JSON.stringify(value) ?? "";
-  return { content: [{ type: "text", text }] };
-}
-
-/** MCP: a server with an output schema must give results that fit it; one that does not is our fault. */
-async function checkResult(output: CompiledSchema, value: unknown): Promise<ToolResult> {
-  const full = isToolResult(value) ? value : undefined;
-  if (full?.isError) return full;
-  const parsed = await output.parse(full ? full.structuredContent : value);
-  if ("problems" in parsed) {
-    throw new TypeError(`The result does not fit the output schema: ${parsed.problems.join("; ")}`);
-  }
-  const content = full?.content ?? [{ type: "text", text: JSON.stringify(parsed.value) }];
-  return { ...full, content, structuredContent: parsed.value };
-}
-
-function isToolResult(value: unknown): value is ToolResult {
-  return typeof value === "object" && value !== null && "content" in value && Array.isArray(value.content);
 }
 
 function failure(text: string): ToolResult {

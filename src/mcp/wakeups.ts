@@ -13,7 +13,7 @@ export type Listener = (key: Key | undefined) => void;
 const ROOT = "mcp";
 
 /** How many parts of a key name its topic, after the root; all others have as many as they have. */
-const TOPIC_LENGTH: Readonly<Record<string, number>> = { event: 3, change: 1 };
+const TOPIC_LENGTH: Readonly<Record<string, number>> = { event: 3, change: 1, session: 2 };
 
 /** The key of a record that others hear of. */
 export function wakingKey(...parts: readonly (string | number)[]): Key {

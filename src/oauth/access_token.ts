@@ -1,35 +1,34 @@
 /**
  * Access tokens: opaque ones looked up in the store, or JWTs as RFC 9068 shapes them
- * (https://www.rfc-editor.org/rfc/rfc9068#section-2). Both are good only while their grant lives.
+ * (https://www.rfc-editor.org/rfc/rfc9068#section-2). Both are good only while their client, user and grant exist.
  *
  * @module
  */
 import { readJws, signJws, verifyJws } from "../crypto/jws.ts";
 import { randomId, randomSecret, secretDigest } from "../crypto/secret.ts";
-import { CACHED, type Commit, type Key, type Put } from "../store/store.ts";
+import { CACHED, type Key, type Put } from "../store/store.ts";
 import type { AuthorizationServer } from "./authorization_server.ts";
 import { OAuthError } from "./error.ts";
+import { clientSince, findLive } from "./liveness.ts";
 import {
   type AccessToken,
   accessTokenKey,
   type Actor,
   type AuthorizationDetail,
   type Client,
-  clientKey,
   type Confirmation,
-  grantKey,
-  revokedTokenKey,
+  type Mutable,
+  type Profile,
 } from "./records.ts";
 import { settingsOf } from "./resource.ts";
+import { revokeSignedToken, type SignedToken } from "./revocations.ts";
 
 const JWT_TYPE = "at+jwt";
 /** What an opaque token begins with. */
 export const OPAQUE = "trivet_at_";
 
-/** What an access token is to say. `until` is the latest end, in milliseconds since the epoch. */
-export type AccessTokenRequest = Omit<AccessToken, "issued" | "expires" | "client_id"> & {
-  readonly until?: number;
-};
+/** What an access token is to say. */
+export type AccessTokenRequest = Omit<AccessToken, "issued" | "expires" | "client_id" | "client_since">;
 
 /** A token, and what must be stored before it is handed out: nothing for a JWT. */
 export interface MintedAccessToken {
@@ -42,19 +41,23 @@ export interface MintedAccessToken {
 /**
  * A new token for this client.
  * @param secret of an opaque one
+ * @param until the latest end, in milliseconds since the epoch
  * @throws {OAuthError} invalid_target for resources whose tokens differ in kind
  */
 export async function mintAccessToken(
   as: AuthorizationServer,
   client: Client,
-  { until, ...asked }: AccessTokenRequest,
+  asked: AccessTokenRequest,
   secret: string = randomSecret(OPAQUE),
+  until: number = Infinity,
 ): Promise<MintedAccessToken> {
   const { format, lifetime } = chooseKind(as, client, asked.resource);
   const issued = as.now();
-  const expires = Math.min(issued + lifetime * 1000, until ?? Infinity);
+  const expires = Math.min(issued + lifetime * 1000, until);
   const expires_in = Math.floor((expires - issued) / 1000);
-  const token: AccessToken = { client_id: client.id, ...asked, issued, expires };
+  const token: Mutable<AccessToken> = { ...asked, client_id: client.id, issued, expires };
+  const since = clientSince(as, client);
+  if (since !== undefined) token.client_since = since;
   if (format === "jwt") {
     return {
       access_token: await signJws(await as.keys.current(), JWT_TYPE, toClaims(as, token)),
@@ -93,6 +96,7 @@ function chooseKind(
 function toClaims(as: AuthorizationServer, token: AccessToken): Record<string, unknown> {
   const {
     client_id,
+    client_since,
     scope,
     user,
     grant,
@@ -110,6 +114,7 @@ function toClaims(as: AuthorizationServer, token: AccessToken): Record<string, u
     sub: user ?? client_id,
     aud: resource === undefined ? as.issuer : resource.length === 1 ? resource[0] : resource,
     client_id,
+    ...(client_since !== undefined && { client_since }),
     scope,
     iat: Math.floor(issued / 1000),
     exp: Math.floor(expires / 1000),
@@ -125,63 +130,75 @@ function toClaims(as: AuthorizationServer, token: AccessToken): Record<string, u
 /** A token that is good now, and what ends it before its time. */
 export interface LiveAccessToken {
   readonly token: AccessToken;
-  /** Where the store has it, or where it is written that it was revoked. */
-  readonly record: { readonly opaque: Key } | { readonly revoked: Key };
+  /** Where the store has it, or by what a signed one is revoked. */
+  readonly record: { readonly opaque: Key } | { readonly signed: SignedToken };
+  /** Who granted it; `undefined` where a client acts for itself. */
+  readonly owner: Profile | undefined;
 }
 
-/** The token as it was issued; `undefined` when it is unknown, expired, revoked or not ours. */
+/**
+ * The token as it was issued, but with no more scope than its user may grant today; `undefined` when it is unknown,
+ * expired, revoked or not ours.
+ */
 export async function findAccessToken(
   as: AuthorizationServer,
   presented: string,
 ): Promise<LiveAccessToken | undefined> {
-  const found = presented.includes(".") ? await readJwt(as, presented) : await readOpaque(as, presented);
-  if (!found || found.token.expires <= as.now()) return undefined;
-  const { grant, client_id } = found.token;
-  // RFC 7592 §2.3: with a client its tokens end. Those that are configured, or describe themselves, are not in the store.
-  const isStored = !as.configured.has(client_id) && !client_id.startsWith("https://");
-  const [hasGrant, hasClient] = await Promise.all([
-    grant === undefined || as.store.get(grantKey(grant), CACHED),
-    !isStored || as.store.get(clientKey(client_id), CACHED),
-  ]);
-  return hasGrant && hasClient ? found : undefined;
+  let token: AccessToken;
+  let record: LiveAccessToken["record"];
+  let signed: SignedToken | undefined;
+  if (presented.includes(".")) {
+    const found = await readJwt(as, presented);
+    if (!found) return undefined;
+    ({ token, signed } = found);
+    record = { signed };
+  } else {
+    const entry = await as.store.get<AccessToken>(accessTokenKey(secretDigest(presented)), CACHED);
+    if (!entry) return undefined;
+    token = entry.value;
+    record = { opaque: entry.key };
+  }
+  if (token.expires <= as.now()) return undefined;
+  const live = await findLive(as, token, signed);
+  if (!live) return undefined;
+  const { scope, owner } = live;
+  return { token: scope === token.scope ? token : { ...token, scope }, record, owner };
 }
 
-/** The commit after which the token is good nowhere. */
-export function revocationOf({ token: { expires }, record }: LiveAccessToken): Commit {
-  if ("opaque" in record) return { remove: [record.opaque] };
-  return { set: [{ key: record.revoked, value: true, expires }] };
-}
-
-async function readOpaque(
+/** After this the token is good nowhere. */
+export async function revokeAccessToken(
   { store }: AuthorizationServer,
-  presented: string,
-): Promise<LiveAccessToken | undefined> {
-  const entry = await store.get<AccessToken>(accessTokenKey(secretDigest(presented)), CACHED);
-  return entry && { token: entry.value, record: { opaque: entry.key } };
+  { record }: LiveAccessToken,
+): Promise<void> {
+  if ("signed" in record) await revokeSignedToken(store, record.signed);
+  else await store.commit({ remove: [record.opaque] });
 }
 
 /** RFC 9068 §4, in its order: the type, the key, the signature, then issuer and time. */
-async function readJwt(as: AuthorizationServer, token: string): Promise<LiveAccessToken | undefined> {
-  const kid = readJws(token)?.header.kid;
+async function readJwt(
+  as: AuthorizationServer,
+  token: string,
+): Promise<{ token: AccessToken; signed: SignedToken } | undefined> {
+  const read = readJws(token);
+  const kid = read?.header.kid;
   const key = typeof kid === "string" ? await as.keys.find(kid) : undefined;
-  const claims = key && await verifyJws(key, JWT_TYPE, token);
+  const claims = key && await verifyJws(key, JWT_TYPE, token, read);
   if (!claims || claims.iss !== as.issuer) return undefined;
   const { sub, client_id, scope, exp, iat, aud, grant, jti } = claims as
     & { [name: string]: string }
     & { exp: number; iat: number; aud: string | string[] };
-  const { cnf, auth_time, acr, authorization_details, act } = claims as {
+  const { client_since, cnf, auth_time, acr, authorization_details, act } = claims as {
+    client_since?: number;
     cnf?: Confirmation;
     auth_time?: number;
     acr?: string;
     authorization_details?: AuthorizationDetail[];
     act?: Actor;
   };
-  // RFC 7009 §3: a token that says everything itself needs a list of those that were revoked.
-  const revoked = revokedTokenKey(jti!);
-  if (await as.store.get(revoked)) return undefined;
   return {
     token: {
       client_id: client_id!,
+      ...(client_since !== undefined && { client_since }),
       scope: scope!,
       issued: iat * 1000,
       expires: exp * 1000,
@@ -193,6 +210,6 @@ async function readJwt(as: AuthorizationServer, token: string): Promise<LiveAcce
       ...(authorization_details && { authorization_details }),
       ...(act && { act }),
     },
-    record: { revoked },
+    signed: { jti: jti!, client_id: client_id!, issued: iat * 1000, grant },
   };
 }

@@ -254,6 +254,42 @@ test("18. a stranger who poses as somebody: the page shows where it leads and th
   assert.not.match(page, "google.com");
 });
 
+test("18. an address that only looks like a host is not shown as one: the page names the scheme", async () => {
+  const server = await newServer();
+  const headers = { "content-type": "application/json" };
+  for (
+    const uri of [
+      "com.evil.app://claude.ai/api/mcp/auth_callback",
+      "com.evil.app:///claude.ai",
+      "com.evil.app:claude.ai",
+      "vscode://claude.ai/cb",
+    ]
+  ) {
+    const metadata = { redirect_uris: [uri], client_name: "Claude", token_endpoint_auth_method: "none" };
+    const form = JSON.stringify(metadata);
+    const { client_id } = await (await server.send("/oauth/register", { method: "POST", form, headers }))
+      .json();
+    const { page } = await openConsent(server, await server.signIn(), {
+      client_id,
+      redirect_uri: uri,
+      code_challenge: CHALLENGE,
+      code_challenge_method: "S256",
+    });
+    assert.not.match(page, "claude.ai");
+    assert.match(page, `<strong>${new URL(uri).protocol}</strong>`);
+  }
+});
+
+test("2. the page that refuses a redirect URI shows it, as text", async () => {
+  const server = await newServer();
+  const uri = "https://evil.example/<script>alert(1)</script>\u202e" + "x".repeat(3000);
+  const response = await server.send(server.authorizePath({ redirect_uri: uri }));
+  const page = await response.text();
+  assert.is(response.status, 400);
+  assert.match(page, "https://evil.example/&lt;script&gt;alert(1)&lt;/script&gt;\ufffdxxx");
+  assert.not.match(page, /<script|\u202e|x{600}/);
+});
+
 test("42. no parameter turns on a way that is off", async () => {
   const server = await newServer();
   const cookie = await server.signIn();

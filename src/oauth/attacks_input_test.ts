@@ -153,6 +153,27 @@ test("19. a client secret is not found by trying, and its owner elsewhere is not
   assert.is((await guess("web-secret", "192.0.2.1")).status, 200);
 });
 
+test("19. a client with a secret that nobody guesses is let in from a guesser's own network, and from unknown ones", async () => {
+  const secret = "a-secret-of-22-or-more-characters";
+  const client = toClient({ id: "strong", secret, domain: "strong.example" }, 0);
+  const server = await newServer({ clients: [client] });
+  const ask = (client_secret: string, ip: string | undefined, client_id = "strong") => {
+    const body = new URLSearchParams({ grant_type: "client_credentials", client_id, client_secret });
+    return server.service.fetch(new Request(ISSUER + "/oauth/token", { method: "POST", body }), { ip });
+  };
+  for (const ip of ["192.0.2.1", "127.0.0.1", "10.0.0.2", undefined]) {
+    const statuses: number[] = [];
+    for (let i = 0; i < 14; i++) statuses.push((await ask(`guess-${i}`, ip)).status);
+    assert.equal(statuses, [...new Array(10).fill(401), ...new Array(4).fill(429)], String(ip));
+    const made = await Promise.all(Array.from({ length: 40 }, (_, i) => ask("x", ip, `made-up-${i}`)));
+    assert.ok(made.some(({ status }) => status === 429));
+    assert.is((await ask(secret, ip)).status, 200, String(ip));
+    assert.is((await ask("wrong again", ip)).status, 401, "the right one forgives");
+    assert.is((await ask(secret, ip)).status, 200);
+  }
+  assert.equal(await server.store.list(["attempts"]), [], "nothing is stored of it");
+});
+
 test("19. the right secret forgives the wrong ones before it", async () => {
   const server = await newServer();
   const ask = (client_secret: string) =>
@@ -336,6 +357,7 @@ test("35. a client that changes what it says of itself is asked for again", asyn
   const id = "https://client.example/app.json";
   let name = "Calendar";
   const server = await newServer({
+    trustedClients: new Set([id]),
     connect: () =>
       Promise.resolve(
         Response.json({

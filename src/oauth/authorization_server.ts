@@ -6,10 +6,17 @@
  */
 import type { PublicJwk } from "../crypto/jwk.ts";
 import type { JwsAlgorithm } from "../crypto/jws.ts";
+import type { PasswordHasher } from "../crypto/password.ts";
+import type { PasswordMemory } from "../crypto/password_memory.ts";
 import type { Observe } from "../events.ts";
-import type { Connect, PublicFetch } from "../http/public_fetch.ts";
+import type { Connect } from "../http/public_fetch.ts";
 import type { Store } from "../store/store.ts";
-import type { AuthorizationDetail, Client, Profile } from "./records.ts";
+import type { LoginLedger } from "./login_ledger.ts";
+import type { PasswordQueue } from "./password_queue.ts";
+import type { RecentCounts } from "./recent_counts.ts";
+import type { AuthorizationDetail, Client, Profile, UserRole } from "./records.ts";
+import type { RemoteDocuments } from "./remote_document.ts";
+import type { Room } from "./room.ts";
 import type { SigningKeys } from "./signing_keys.ts";
 import type { Throttle } from "./throttle.ts";
 
@@ -18,6 +25,13 @@ export interface ScopeDefinition {
   readonly description: string;
   /** Scopes that whoever has this one has too. @default none */
   readonly implies?: readonly string[];
+  /**
+   * Whether a client gets it that names no scope. @default where no scope says so, whether it and all that it implies are
+   * named `profile`, `read` or `….read`
+   */
+  readonly default?: boolean;
+  /** The least role of a user who may grant it; give it to what changes what users share. @default "reader"; "admin" for `admin` and `clients:register` */
+  readonly role?: UserRole;
 }
 
 /** Something that tokens can be for (RFC 8707), and what its tokens are like. */
@@ -76,6 +90,8 @@ export interface AuthorizationServerOptions {
   readonly store: Store;
   /** Clients that the operator configured, found before those in the store. */
   readonly clients: readonly Client[];
+  /** Ids of clients that the operator vouches for: see `ClientRegistration.trusted`. */
+  readonly trustedClients: ReadonlySet<string>;
   readonly scopes: Readonly<Record<string, string | ScopeDefinition>>;
   /** What tokens can be for beside the server as a whole. */
   readonly resources: readonly ProtectedResource[];
@@ -112,8 +128,10 @@ export interface AuthorizationServerOptions {
   readonly registration: "open" | "token" | "off";
   /** Seconds that a client which registered itself is kept without being used. */
   readonly registrationLifetime: number;
-  /** Whether a client id may be the address of a document that describes the client. */
-  readonly clientMetadataDocuments: boolean;
+  /** Whether a client id may be the address of a document that describes the client, asked anew for each request. */
+  readonly clientMetadataDocuments: () => boolean;
+  /** Private-use schemes without a dot that redirect URIs may have. */
+  readonly redirectSchemes: readonly string[];
   /** RFC 9126 §5: every client must push its requests. */
   readonly requirePushedRequests: boolean;
   /** RFC 9449 §8: proofs must hold a nonce of this server. */
@@ -127,7 +145,9 @@ export interface AuthorizationServerOptions {
     | undefined;
   /** The ways of signing in that a client may ask for (RFC 9470 §4). */
   readonly acrValues: readonly string[];
-  /** How documents and keys that strangers name are fetched; the runtime's `fetch`, when left out. */
+  /** The role of users of whom none is known. */
+  readonly defaultRole: UserRole;
+  /** How documents and keys that strangers name are fetched; the runtime entry's way, when left out. */
   readonly connect: Connect | undefined;
   /** 32 bytes that all instances share. */
   readonly secret: () => Promise<Uint8Array>;
@@ -148,10 +168,21 @@ export interface AuthorizationServer extends AuthorizationServerOptions {
   readonly implied: ReadonlyMap<string, readonly string[]>;
   /** What a client may have whose registration names no scope. */
   readonly commonScopes: readonly string[];
+  /** What a client gets that names no scope, in its request or its registration. */
+  readonly defaultScopes: readonly string[];
+  /** The least role that a user needs to grant a scope. */
+  readonly scopeRoles: ReadonlyMap<string, UserRole>;
   readonly configured: ReadonlyMap<string, Client>;
   /** By their identifiers in canonical spelling. */
   readonly protectedResources: ReadonlyMap<string, ProtectedResource>;
-  readonly fetchPublic: PublicFetch;
+  readonly documents: RemoteDocuments;
   readonly keys: SigningKeys;
   readonly throttle: Throttle;
+  readonly room: Room;
+  readonly loginLedger: LoginLedger;
+  readonly passwords: PasswordHasher;
+  readonly passwordMemory: PasswordMemory;
+  readonly passwordQueue: PasswordQueue;
+  /** Wrong passwords and secrets that no series counts: they only change how a refusal reads. */
+  readonly wrongGuesses: RecentCounts;
 }

@@ -6,19 +6,21 @@
  */
 import { respond } from "../http/response.ts";
 import { pathOf, queryOf } from "../http/router.ts";
+import type { RequestContext } from "../http/service.ts";
 import { checkAuthorizationRequest, type Demands, readDemands } from "./authorization_request.ts";
 import type { AuthorizationServer } from "./authorization_server.ts";
 import { refuseOnPage, respondToClient } from "./authorize_response.ts";
 import { findClient } from "./client.ts";
 import { issueCode } from "./code.ts";
 import { askConsent } from "./consent.ts";
-import { findConsent } from "./consent_memory.ts";
+import { findConsent, mayAnswerSilently } from "./consent_memory.ts";
 import { OAuthError, plain } from "./error.ts";
 import { type Parameters, parseParameters } from "./parameters.ts";
 import { findRequest, keepRequest } from "./pushed_request.ts";
 import type { Client } from "./records.ts";
 import { findRedirectUri } from "./redirect_uri.ts";
 import { findSession, type SignedIn } from "./session.ts";
+import { requireRole } from "./user_role.ts";
 
 /** A request whose client and redirect URI are known to belong together. */
 interface Asked {
@@ -32,15 +34,20 @@ interface Asked {
 }
 
 /** 302 to the login or the client, 200 with the consent page, or 400 with a page that redirects nowhere. */
-export async function authorize(as: AuthorizationServer, request: Request): Promise<Response> {
+export async function authorize(
+  as: AuthorizationServer,
+  request: Request,
+  context: RequestContext,
+): Promise<Response> {
   let asked: Asked;
   try {
-    asked = await readRequest(as, request);
+    asked = await readRequest(as, request, context);
   } catch (error) {
     if (!(error instanceof OAuthError)) throw error;
     return refuseOnPage(
       error.message + ".",
       error.code === "invalid_client" && error.status === 401 ? 400 : error.status,
+      error.fields,
     );
   }
   // RFC 9700 §4.11.2: the user signs in before anything is sent on, so that no stranger's link redirects
@@ -50,7 +57,7 @@ export async function authorize(as: AuthorizationServer, request: Request): Prom
 
   // From here on an error is the client's to know (RFC 6749 §4.1.2.1).
   try {
-    return await answer(as, asked, signedIn);
+    return await answer(as, request, asked, signedIn);
   } catch (error) {
     if (!(error instanceof OAuthError)) throw error;
     const to = { redirect_uri: asked.redirect_uri, state: asked.parameters.get("state") };
@@ -59,12 +66,18 @@ export async function authorize(as: AuthorizationServer, request: Request): Prom
 }
 
 /** @throws {OAuthError} for the user to see: there is nobody else who could be trusted with it */
-async function readRequest(as: AuthorizationServer, request: Request): Promise<Asked> {
+async function readRequest(
+  as: AuthorizationServer,
+  request: Request,
+  context: RequestContext,
+): Promise<Asked> {
   const query = parseParameters(queryOf(request.url));
   const client_id = query.get("client_id");
   if (!client_id || query.repeated.includes("client_id")) throw refusal("It must name its client_id, once");
-  const client = await findClient(as, client_id);
+  const client = await findClient(as, client_id, context);
   if (!client) throw refusal("Its client_id is not known here");
+  // RFC 6749 §3.1: of two only one would be looked at, and who reads the address may take the other.
+  if (query.repeated.includes("request_uri")) throw refusal("It names more than one request_uri");
   const request_uri = query.get("request_uri");
   const kept = request_uri === undefined ? undefined : await findRequest(as, client, request_uri);
   const parameters = kept?.parameters ?? query;
@@ -75,10 +88,16 @@ async function readRequest(as: AuthorizationServer, request: Request): Promise<A
     throw refusal(
       requested === undefined
         ? "It must name its redirect_uri"
-        : "Its redirect_uri is not registered for this client",
+        : `Its redirect_uri is not registered for this client: "${visible(requested)}"`,
     );
   }
   return { ...kept, client, redirect_uri, parameters };
+}
+
+/** What came, fit for a page, which escapes it: nothing hidden, and not without end. */
+function visible(text: string): string {
+  const shown = text.replace(/[^\x20-\x7e]/g, "\ufffd");
+  return shown.length > 500 ? shown.slice(0, 499) + "…" : shown;
 }
 
 function refusal(problem: string): OAuthError {
@@ -93,15 +112,13 @@ function mayAnswerUnseen({ client, parameters }: Asked): boolean {
 /** @throws {OAuthError} for the client */
 async function answer(
   as: AuthorizationServer,
+  browser: Request,
   asked: Asked,
   signedIn: SignedIn | undefined,
 ): Promise<Response> {
   const { client, redirect_uri, parameters, pushed } = asked;
   const dpop_jkt = asked.dpop_jkt;
-  const request = {
-    ...checkAuthorizationRequest(as, client, parameters, redirect_uri),
-    ...(dpop_jkt !== undefined && { dpop_jkt }),
-  };
+  const asks = checkAuthorizationRequest(as, client, parameters, redirect_uri);
   if (pushed === undefined && (as.requirePushedRequests || client.require_pushed_authorization_requests)) {
     throw new OAuthError("invalid_request", "Push the request first (RFC 9126): this client must");
   }
@@ -112,6 +129,11 @@ async function answer(
     if (silent) throw new OAuthError("login_required", "The user must sign in again");
     return await sendToLoginAgain(as, asked);
   }
+  const request = {
+    ...asks,
+    scope: requireRole(as, signedIn.user, asks.scope),
+    ...(dpop_jkt !== undefined && { dpop_jkt }),
+  };
   const transaction = {
     session: signedIn.session,
     user: signedIn.user.id,
@@ -120,7 +142,10 @@ async function answer(
     ...(pushed !== undefined && { pushed }),
   };
   const consent = await findConsent(as, client, transaction);
-  if (consent.covers && !demands.prompt.has("consent")) return await issueCode(as, client, transaction);
+  const isOwn = { browser, pushed: asked.login_after === undefined && pushed !== undefined };
+  if (
+    consent.covers && !demands.prompt.has("consent") && mayAnswerSilently(as, client, request, isOwn)
+  ) return await issueCode(as, client, transaction);
   if (silent) throw new OAuthError("consent_required", "The user must be asked");
   return await askConsent(as, client, signedIn, transaction, consent);
 }
@@ -151,6 +176,7 @@ async function sendToLoginAgain(as: AuthorizationServer, asked: Asked): Promise<
     client_id: asked.client.id,
     parameters: asked.parameters.text,
     login_after: as.now(),
+    ...(asked.pushed !== undefined && { pushed: asked.pushed }),
     ...(asked.dpop_jkt !== undefined && { dpop_jkt: asked.dpop_jkt }),
   });
   const query = new URLSearchParams({ client_id: asked.client.id, request_uri });

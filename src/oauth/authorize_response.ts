@@ -6,7 +6,7 @@
  * @module
  */
 import { html, respondPage } from "../http/page.ts";
-import { respond } from "../http/response.ts";
+import { type Fields, respond } from "../http/response.ts";
 import type { AuthorizationServer } from "./authorization_server.ts";
 import type { OAuthErrorCode } from "./error.ts";
 
@@ -35,10 +35,11 @@ export function respondToClient(
 }
 
 /** 400 with a page: the request cannot be tied to a client, so it leads nowhere. */
-export function refuseOnPage(reason: string, status = 400): Response {
+export function refuseOnPage(reason: string, status = 400, fields: Fields = []): Response {
   return respondPage({
     title: "Request refused",
     status,
+    fields,
     formAction: "'none'",
     body: html`
       <h1>This request cannot go on</h1>

@@ -68,7 +68,8 @@ for (
     ["no response_type", "invalid_request", { response_type: undefined }],
     ["response_type=token (the implicit grant)", "unsupported_response_type", { response_type: "token" }],
     ["response_type=code token", "unsupported_response_type", { response_type: "code token" }],
-    ["an unknown scope", "invalid_scope", { scope: "read everything" }],
+    ["nothing but unknown scopes", "invalid_scope", { scope: "everything openid" }],
+    ["a forbidden scope among others", "invalid_scope", { scope: "read admin" }],
     ["a malformed scope", "invalid_scope", { scope: 'read "write"' }],
     ["a scope that the client may not have", "invalid_scope", { scope: "admin" }],
     ["code_challenge_method=plain", "invalid_request", {

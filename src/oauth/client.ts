@@ -7,9 +7,11 @@ import { checkJwk, type PublicJwk } from "../crypto/jwk.ts";
 import type { JwsAlgorithm } from "../crypto/jws.ts";
 import { randomId, randomSecret, secretDigest } from "../crypto/secret.ts";
 import { checkPublicUrl } from "../http/public_fetch.ts";
+import type { RequestContext } from "../http/service.ts";
 import { CACHED, listAll, putIfAbsent, type Store } from "../store/store.ts";
 import type { AuthorizationServer } from "./authorization_server.ts";
-import { findClientByDocument } from "./client_document.ts";
+import { canonicalCertificateName } from "./client_certificate.ts";
+import { findClientByDocument, keepClientDocument } from "./client_document.ts";
 import {
   type CertificateNameType,
   type Client,
@@ -19,6 +21,9 @@ import {
   type GrantType,
 } from "./records.ts";
 import { checkDomain, checkRedirectUri } from "./redirect_uri.ts";
+
+/** Characters of a secret that nobody guesses: 128 random bits in base64url. */
+const MIN_STRONG_SECRET = 22;
 
 /** What an operator says of a client. Without `secret`, keys or a certificate it is a public client. */
 export interface ClientRegistration {
@@ -45,8 +50,15 @@ export interface ClientRegistration {
   readonly tls_client_certificate_bound_access_tokens?: boolean | undefined;
   readonly authorization_details_types?: readonly string[] | undefined;
   readonly introspection_signed_response_alg?: JwsAlgorithm | undefined;
+  /**
+   * You vouch for it: a request that a user allowed before is answered without asking again, also when it is a public
+   * client with an https redirect URI, or another site sent the browser. @default false
+   */
+  readonly trusted?: boolean | undefined;
   /** The resources whose tokens it may introspect. @default all */
   readonly introspects?: readonly string[] | undefined;
+  /** The resources that it may exchange tokens for (RFC 8693), beside those of the token that it sends. @default none */
+  readonly token_exchange_resources?: readonly string[] | undefined;
 }
 
 /** Without a proof of who asks these would be anybody's. */
@@ -56,8 +68,16 @@ const CONFIDENTIAL: readonly GrantType[] = [
   "urn:ietf:params:oauth:grant-type:jwt-bearer",
 ];
 
-/** The record of a registration. @throws {TypeError} naming the member that cannot stand */
-export function toClient(registration: ClientRegistration, now: number): Client {
+/**
+ * The record of a registration.
+ * @param redirectSchemes private-use schemes without a dot that redirect URIs may have
+ * @throws {TypeError} naming the member that cannot stand
+ */
+export function toClient(
+  registration: ClientRegistration,
+  now: number,
+  redirectSchemes?: readonly string[],
+): Client {
   const {
     id,
     secret,
@@ -76,11 +96,15 @@ export function toClient(registration: ClientRegistration, now: number): Client 
   if (secret !== undefined && !/^[\x20-\x7e]{1,256}$/.test(secret)) {
     refuse("its secret must be 1 to 256 printable ASCII characters");
   }
-  redirect_uris?.forEach(checkRedirectUri);
+  redirect_uris?.forEach((uri) => checkRedirectUri(uri, redirectSchemes));
   if (domain !== undefined) checkDomain(domain);
   if (jwks && registration.jwks_uri !== undefined) refuse("it has both jwks and jwks_uri");
   const keysAt = registration.jwks_uri === undefined ? undefined : checkPublicUrl(registration.jwks_uri);
   if (keysAt) refuse(`its jwks_uri ${keysAt}`);
+  const { certificate } = registration;
+  if (certificate && canonicalCertificateName(certificate.type, certificate.value) === undefined) {
+    refuse(`"${certificate.value}" is not a valid ${certificate.type}`);
+  }
   const token_endpoint_auth_method = authMethodOf(registration);
   const need = {
     none: true,
@@ -98,6 +122,7 @@ export function toClient(registration: ClientRegistration, now: number): Client 
     source: "operator",
     token_endpoint_auth_method,
     ...(secret !== undefined && { secret_digest: secretDigest(secret) }),
+    ...(secret !== undefined && secret.length < MIN_STRONG_SECRET && { weak_secret: true as const }),
     ...(jwks && { jwks: { keys: jwks.keys.map((key) => checkKey(key, refuse)) } }),
     ...(redirect_uris && { redirect_uris }),
     ...(domain !== undefined && { domain }),
@@ -154,11 +179,18 @@ export function isPublic({ token_endpoint_auth_method }: Client): boolean {
   return token_endpoint_auth_method === "none";
 }
 
-/** The client with this id: a configured one, one in the store, or the one that the document at this address describes. */
-export async function findClient(as: AuthorizationServer, id: string): Promise<Client | undefined> {
+/**
+ * The client with this id: a configured one, one in the store, or the one that the document at this address describes.
+ * @param context whose request it is: who names an address makes us fetch
+ */
+export async function findClient(
+  as: AuthorizationServer,
+  id: string,
+  context: RequestContext,
+): Promise<Client | undefined> {
   const configured = as.configured.get(id);
   if (configured) return configured;
-  if (as.clientMetadataDocuments && id.startsWith("https://")) return await findClientByDocument(as, id);
+  if (id.startsWith("https://")) return await findClientByDocument(as, id, context);
   return (await as.store.get<Client>(clientKey(id), CACHED))?.value;
 }
 
@@ -167,6 +199,7 @@ export async function findClient(as: AuthorizationServer, id: string): Promise<C
  * with every refresh.
  */
 export async function keepClient(as: AuthorizationServer, client: Client): Promise<void> {
+  if (client.source === "document") return await keepClientDocument(as, client.id);
   if (client.source !== "registration") return;
   const entry = await as.store.get<Client>(clientKey(client.id));
   const lives = as.now() + as.registrationLifetime * 1000;
@@ -174,7 +207,7 @@ export async function keepClient(as: AuthorizationServer, client: Client): Promi
   if (!entry?.expires || entry.expires > lives - as.registrationLifetime * 100) return;
   await as.store.commit({
     check: [{ key: entry.key, version: entry.version }],
-    set: [{ key: entry.key, value: entry.value, expires: lives }],
+    set: [{ key: entry.key, value: entry.value, expires: lives, isSameValue: true }],
   });
 }
 
@@ -210,9 +243,9 @@ export async function* listClients(store: Store): AsyncGenerator<Client> {
   for await (const { value } of listAll<Client>(store, ["client"])) yield value;
 }
 
-/** Removes a client; `false` when there was none. It can refresh no more; access tokens run out by themselves. */
+/** Removes a client; `false` when there was none. With it end all its tokens and codes (`liveness.ts`). */
 export async function removeClient(store: Store, id: string): Promise<boolean> {
-  const entry = await store.get(clientKey(id));
-  return entry !== undefined &&
-    await store.commit({ check: [{ key: entry.key, version: entry.version }], remove: [entry.key] });
+  const key = clientKey(id);
+  // Whatever it holds by now: a client that is used at this moment is removed all the same.
+  return await store.get(key) !== undefined && await store.commit({ remove: [key] });
 }

@@ -5,13 +5,14 @@
  * @module
  */
 import { readJws } from "../crypto/jws.ts";
-import { secretDigest } from "../crypto/secret.ts";
+import { networkOf } from "../http/network.ts";
 import { PublicFetchError } from "../http/public_fetch.ts";
-import { putIfAbsent } from "../store/store.ts";
+import type { RequestContext } from "../http/service.ts";
 import type { AuthorizationServer } from "./authorization_server.ts";
 import { OAuthError, plain } from "./error.ts";
 import { verifyBySource } from "./key_set.ts";
-import { type Client, usedKey } from "./records.ts";
+import type { Client } from "./records.ts";
+import { useOnce } from "./replay.ts";
 
 export const ASSERTION_TYPE = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
 
@@ -26,18 +27,17 @@ export function clientIdOf(assertion: string): string | undefined {
   return typeof claims?.sub === "string" && claims.sub === claims.iss ? claims.sub : undefined;
 }
 
-/** Checks the assertion and uses it up. @throws {OAuthError} invalid_client, saying which rule it breaks */
+/**
+ * Checks the assertion and uses it up. Its claims come first: only what could be good makes us fetch keys.
+ * @throws {OAuthError} invalid_client, saying which rule it breaks
+ */
 export async function checkClientAssertion(
   as: AuthorizationServer,
   client: Client,
   assertion: string,
+  context: RequestContext,
 ): Promise<void> {
-  const verified = await verifyBySource(as, client, assertion).catch((error) => {
-    if (!(error instanceof PublicFetchError)) throw error;
-    throw refusal(`the keys at jwks_uri could not be had: ${plain(error.message)}`);
-  });
-  if (!verified) throw refusal("its signature is not of a key of this client");
-  const { claims } = verified;
+  const claims = readJws(assertion)?.claims ?? {};
   if (claims.iss !== client.id || claims.sub !== client.id) {
     throw refusal("iss and sub must be the client id");
   }
@@ -47,8 +47,15 @@ export async function checkClientAssertion(
   if (expires === undefined) {
     throw refusal(`exp must be there, not over, and at most ${LONGEST} seconds away`);
   }
-  if (!await useOnce(as, client.id, claims.jti, expires)) {
-    throw refusal("jti must be there, and not used before");
+  if (!isJti(claims.jti)) throw refusal("jti must be there, as a string of 1 to 512 characters");
+  const source = { ...client, network: networkOf(context), isKnown: client.source === "operator" };
+  const verified = await verifyBySource(as, source, assertion).catch((error) => {
+    if (!(error instanceof PublicFetchError)) throw error;
+    throw refusal(`the keys at jwks_uri could not be fetched: ${plain(error.message)}`);
+  });
+  if (!verified) throw refusal("its signature is not of a key of this client");
+  if (!await useOnce(as, "assertion", `${client.id}\n${claims.jti}`, expires)) {
+    throw refusal("jti was used before");
   }
 }
 
@@ -68,15 +75,8 @@ export function checkTimes(
   return (exp + CLOCK_SKEW) * 1000;
 }
 
-/** Whether nobody used this `jti` of `issuer` before; from now on somebody has. */
-export async function useOnce(
-  as: AuthorizationServer,
-  issuer: string,
-  jti: unknown,
-  expires: number,
-): Promise<boolean> {
-  if (typeof jti !== "string" || jti === "" || jti.length > 512) return false;
-  return await putIfAbsent(as.store, usedKey("assertion", secretDigest(`${issuer}\n${jti}`)), true, expires);
+export function isJti(jti: unknown): jti is string {
+  return typeof jti === "string" && jti !== "" && jti.length <= 512;
 }
 
 function refusal(rule: string): OAuthError {

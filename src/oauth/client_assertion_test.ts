@@ -149,6 +149,47 @@ test("keys at jwks_uri are fetched once, and again when a new kid appears", asyn
   assert.is(fetched, 2);
 });
 
+const REMOTE = toClient(
+  { id: "signer", jwks_uri: "https://client.example/keys", grant_types: ["client_credentials"] },
+  0,
+);
+const b64 = (value: unknown) => btoa(JSON.stringify(value)).replaceAll("=", "");
+
+test("what cannot be a good assertion makes us fetch nothing", async () => {
+  let asked = 0;
+  const server = await newServer({
+    clients: [REMOTE],
+    connect: () => (asked++, Promise.resolve(new Response("", { status: 404 }))),
+  });
+  const key = await newKey("ES256", "k1");
+  const claims = { iss: "signer", sub: "signer", aud: ISSUER, exp: now() + 60, jti: "j" };
+  const made = [
+    `${b64({ alg: "ES256" })}.${b64(claims)}.AAAA`,
+    `${b64({ alg: "ES256" })}.${b64(claims)}.`,
+    `${b64({ alg: "HS256" })}.${b64(claims)}.${"A".repeat(86)}`,
+    `${b64({ alg: "RS256" })}.${b64(claims)}.${"A".repeat(86)}`,
+    await assertClient(key, "signer", "https://other.example"),
+    await assertClient(key, "signer", ISSUER, { exp: now() - 61 }),
+    await assertClient(key, "signer", ISSUER, { jti: undefined }),
+  ];
+  for (const assertion of made) assert.equal(await ask(server, assertion), [401, "invalid_client"]);
+  assert.is(asked, 0);
+});
+
+test("keys that cannot be fetched are not asked for again and again", async () => {
+  let asked = 0;
+  const server = await newServer({
+    clients: [REMOTE],
+    connect: () => (asked++, Promise.resolve(new Response("", { status: 404 }))),
+  });
+  const key = await newKey("ES256", "k1");
+  const statuses = new Set<number>();
+  for (let i = 0; i < 50; i++) {
+    statuses.add((await ask(server, await assertClient(key, "signer", ISSUER)))[0]);
+  }
+  assert.equal([asked, statuses], [3, new Set([401, 429])]);
+});
+
 test("keys that cannot be had are invalid_client, and nothing of them is kept", async () => {
   const key = await newKey("ES256", "a");
   let up = false;

@@ -5,7 +5,7 @@
  * @module
  */
 import { equalInConstantTime, secretDigest } from "../crypto/secret.ts";
-import { addressBlock } from "../http/ip_address.ts";
+import { networkOf } from "../http/network.ts";
 import type { RequestContext } from "../http/service.ts";
 import type { AuthorizationServer } from "./authorization_server.ts";
 import { findClient } from "./client.ts";
@@ -25,11 +25,12 @@ interface Credentials {
 }
 
 const REFUSED = "Client authentication failed: check client_id and what the client proves itself with";
-/** Wrong secrets of one client from one address that cost no wait, and the longest wait in seconds. */
-const PATIENCE = { free: 10, longest: 60 };
-/** Which clients failed from where, as this instance remembers it: only for these is the store asked. */
-const failing = new WeakMap<AuthorizationServer, Map<string, number>>();
-const MOST_REMEMBERED = 10_000;
+/** Wrong secrets for one client from one network after which the next wrong one hears 429. */
+export const MAX_WRONG_SECRETS = 10;
+/** Seconds that it hears. */
+const RETRY_AFTER = 1;
+/** Of a secret that can be guessed: after so many, a network waits before anything it sends is looked at. */
+export const WEAK_SECRET_LIMIT = { free: 10, longest: 60 } as const;
 
 /**
  * The client that made the request.
@@ -44,58 +45,56 @@ export async function authenticateClient(
 ): Promise<Client> {
   const credentials = readCredentials(request, form);
   const { id, secrets } = credentials;
-  // RFC 6749 §2.3.1: whoever takes a password must not let it be guessed.
-  const remembered = failing.get(as);
-  const place = remembered && secrets.length > 0 ? placeOf(id, context) : "";
-  const watched = remembered?.has(place) === true;
-  if (watched) {
-    const wait = await as.throttle.begin(seriesOf(place));
-    if (wait > 0) {
-      throw new OAuthError(
-        "invalid_client",
-        "Too many wrong secrets for this client: wait before the next attempt",
-        {
-          status: 429,
-          fields: [["retry-after", String(wait)]],
-        },
-      );
-    }
+  const client = await findClient(as, id, context);
+  const place = secrets.length > 0 && as.wrongGuesses.size > 0 ? placeOf(client, context) : undefined;
+  const failed = place !== undefined && as.wrongGuesses.has(place);
+  if (failed) {
+    const wait = await as.throttle.begin(seriesOf(client, context));
+    if (wait > 0) throw tooMany(wait);
   }
-  const client = await findClient(as, id);
   const proven = client &&
     (client.secret_digest !== undefined && usesSecret(client)
       ? isSecretOf(client.secret_digest, credentials)
       : await provesOtherwise(as, client, credentials, request, context));
   if (proven) {
-    if (watched) {
-      remembered.delete(place);
-      await as.throttle.succeeded(seriesOf(place));
+    if (failed) {
+      as.wrongGuesses.forget(place);
+      await as.throttle.succeeded(seriesOf(client, context));
     }
     return client;
   }
   // An unknown client costs the same digests as a known one.
   if (!client) secrets.forEach(secretDigest);
-  if (secrets.length > 0 && !watched) {
-    const place = placeOf(id, context);
-    await as.throttle.begin(seriesOf(place));
-    remember(as, place);
-  }
   as.observe({ type: "client_refused", client: id.slice(0, 256), reason: "Client authentication failed" });
+  if (secrets.length > 0) {
+    const before = as.wrongGuesses.add(placeOf(client, context));
+    if (!failed) await as.throttle.begin(seriesOf(client, context));
+    if (before >= MAX_WRONG_SECRETS) throw tooMany(RETRY_AFTER);
+  }
   throw new OAuthError("invalid_client", REFUSED);
 }
 
-function placeOf(id: string, { ip = "" }: RequestContext): string {
-  return `${id} ${addressBlock(ip)}`;
+function tooMany(wait: number): OAuthError {
+  return new OAuthError("invalid_client", "Too many wrong secrets: wait before the next attempt", {
+    status: 429,
+    fields: [["retry-after", String(wait)]],
+  });
 }
 
-function seriesOf(place: string): readonly Series[] {
-  return [{ kind: "client_secret", of: place, ...PATIENCE }];
+/** Made-up ids are one, so that they push nothing else out of memory. */
+function placeOf(client: Client | undefined, context: RequestContext): string {
+  return `secret ${networkOf(context) ?? ""} ${client?.id ?? ""}`;
 }
 
-function remember(as: AuthorizationServer, place: string): void {
-  const places = failing.get(as) ?? new Map<string, number>();
-  if (places.size >= MOST_REMEMBERED) places.clear();
-  failing.set(as, places.set(place, as.now()));
+/**
+ * RFC 6749 §2.3.1: a secret that can be guessed must be protected against it. One of 128 bits and more cannot, and is
+ * looked at always: whoever is on a guesser's network is not hindered.
+ */
+function seriesOf(client: Client | undefined, context: RequestContext): readonly Series[] {
+  const network = client?.weak_secret === true ? networkOf(context) : undefined;
+  return network === undefined
+    ? []
+    : [{ kind: "client_secret", of: `${client!.id} ${network}`, ...WEAK_SECRET_LIMIT }];
 }
 
 function usesSecret({ token_endpoint_auth_method: method }: Client): boolean {
@@ -124,12 +123,13 @@ async function provesOtherwise(
       return false;
     case "private_key_jwt":
       if (assertion === undefined || secrets.length > 0) return false;
-      await checkClientAssertion(as, client, assertion);
+      as.room.take("proof", 0, client, context);
+      await checkClientAssertion(as, client, assertion, context);
       return true;
     default: {
       const certificate = readCertificate(as, request, context);
       return certificate !== undefined && secrets.length === 0 &&
-        await certificateMatches(as, client, certificate);
+        await certificateMatches(as, client, certificate, networkOf(context));
     }
   }
 }
@@ -198,6 +198,8 @@ function parseBasic(field: string): Credentials | undefined {
   const colon = pair.indexOf(":");
   if (colon < 1) return undefined;
   const raw = pair.slice(colon + 1);
+  // RFC 6749 section 2.3.1: an empty secret may be left out, so this is how some public clients name themselves.
+  if (raw === "") return { id: decode(pair.slice(0, colon)), secrets: [] };
   const decoded = decode(raw);
   // Our ids need no encoding unless an operator chose odd ones: then the decoded spelling is the standard's.
   return { id: decode(pair.slice(0, colon)), secrets: decoded === raw ? [raw] : [raw, decoded] };

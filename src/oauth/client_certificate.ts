@@ -5,12 +5,14 @@
  * @module
  */
 import { encodeBase64url } from "../crypto/base64url.ts";
+import { canonicalName } from "../crypto/distinguished_name.ts";
 import { type Certificate, decodePem, parseCertificate } from "../crypto/x509.ts";
+import { parseIp } from "../http/ip_address.ts";
 import { PublicFetchError } from "../http/public_fetch.ts";
 import type { RequestContext } from "../http/service.ts";
 import type { AuthorizationServer } from "./authorization_server.ts";
 import { findKeys } from "./key_set.ts";
-import type { Client } from "./records.ts";
+import type { CertificateNameType, Client } from "./records.ts";
 
 /** The certificate of the request, and whether the proxy trusts who issued it. */
 export interface PresentedCertificate extends Certificate {
@@ -21,9 +23,9 @@ export interface PresentedCertificate extends Certificate {
 export function readCertificate(
   { certificateProxy }: AuthorizationServer,
   request: Request,
-  { ip }: RequestContext,
+  { ip, peer = ip }: RequestContext,
 ): PresentedCertificate | undefined {
-  if (!certificateProxy || ip === undefined || !certificateProxy.addresses.includes(ip)) return undefined;
+  if (!certificateProxy || peer === undefined || !certificateProxy.addresses.includes(peer)) return undefined;
   const { certificateField, verifiedField, verifiedValue } = certificateProxy;
   const field = request.headers.get(certificateField);
   if (!field) return undefined;
@@ -49,20 +51,44 @@ export async function certificateMatches(
   as: AuthorizationServer,
   client: Client,
   certificate: PresentedCertificate,
+  network: string | undefined,
 ): Promise<boolean> {
   if (client.token_endpoint_auth_method === "tls_client_auth") {
     if (!certificate.trusted || !client.certificate) return false;
     const { type, value } = client.certificate;
-    return type === "subject_dn" ? certificate.subject_dn === value : certificate.names[type].includes(value);
+    const names = type === "subject_dn" ? [certificate.subject_dn] : certificate.names[type];
+    const expected = canonicalCertificateName(type, value);
+    return expected !== undefined && names.some((name) => canonicalCertificateName(type, name) === expected);
   }
-  const keys = await findKeys(as, client).catch((error) => {
-    if (error instanceof PublicFetchError) return [];
-    throw error;
-  });
+  const keys = await findKeys(as, { ...client, network, isKnown: client.source === "operator" }).catch(
+    (error) => {
+      if (error instanceof PublicFetchError) return [];
+      throw error;
+    },
+  );
   for (const jwk of keys) {
     if (await publicKeyOf(jwk) === certificate.publicKey) return true;
   }
   return false;
+}
+
+/**
+ * One form for all spellings of a name, `undefined` for text that is none: distinguished names by RFC 4514, addresses in
+ * binary (RFC 5952 section 8), host names without case. Everything else is compared as it is.
+ */
+export function canonicalCertificateName(type: CertificateNameType, name: string): string | undefined {
+  switch (type) {
+    case "subject_dn":
+      return canonicalName(name);
+    case "san_ip":
+      return /^[0-9a-f.:]+$/i.test(name) ? parseIp(name)?.join(".") : undefined;
+    case "san_dns":
+      return name.toLowerCase();
+    case "san_email":
+      return name.replace(/@[^@]*$/, (host) => host.toLowerCase());
+    case "san_uri":
+      return name;
+  }
 }
 
 async function publicKeyOf({ kty, crv, x, y, n, e }: JsonWebKey): Promise<string | undefined> {

@@ -1,5 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { listAll } from "../store/store.ts";
 import { assertClient, newKey } from "./test_keys.ts";
 import { CHALLENGE, ISSUER, newServer, type TestServer, VERIFIER } from "./test_server.ts";
 
@@ -225,9 +226,77 @@ test("a host of many good documents is knocked at for each", async () => {
   assert.is(asked.length, 40);
 });
 
-test("off: an address is no client id", async () => {
-  const server = await newServer({ clientMetadataDocuments: false });
-  assert.is((await ask(server, await server.signIn())).status, 400);
+test("what a stranger asks for is not in the store; the document of a client that a user allowed is", async () => {
+  const { server, asked } = await newWorld((url) => json({ ...DOCUMENT, client_id: url })());
+  const inStore = async () => {
+    let count = 0;
+    for await (const _ of listAll(server.store, ["client_document"])) count++;
+    return count;
+  };
+  for (let i = 0; i < 30; i++) {
+    const path = server.authorizePath({
+      client_id: `https://client.example/${i}`,
+      redirect_uri: "http://localhost/callback",
+    });
+    assert.is((await server.send(path)).status, 302);
+  }
+  assert.equal([asked.length, await inStore()], [30, 0]);
+  const uri = "http://127.0.0.1:1234/callback";
+  const pkce = { code_challenge: CHALLENGE, code_challenge_method: "S256" };
+  await server.authorize({ client_id: ID, redirect_uri: uri, ...pkce });
+  assert.is(await inStore(), 1);
+  // Another instance, or this one after a restart.
+  const second = await newServer({ store: server.store, connect: () => Promise.reject(new Error("down")) });
+  assert.is((await ask(second, await second.signIn())).status, 200);
+});
+
+test("requests for made-up paths at a public host do not keep its client out", async () => {
+  const { server, asked } = await newWorld((url) =>
+    url === ID ? json(DOCUMENT)() : new Response("", { status: 404 })
+  );
+  const statusFor = async (client_id: string, ip: string): Promise<number> => {
+    const query = server.authorizePath({ client_id, redirect_uri: "http://localhost:3000/callback" });
+    return (await server.service.fetch(new Request("https://as.example" + query), { ip })).status;
+  };
+  for (let minute = 0; minute < 30; minute++) {
+    server.advance(3600);
+    for (let i = 0; i < 60; i++) await statusFor(`https://client.example/${minute}/${i}`, "203.0.113.9");
+    assert.is(await statusFor(ID, "198.51.100.7"), 302);
+  }
+  assert.ok(asked.length <= 30 * 11, `${asked.length}`);
+});
+
+test("a client that a user allowed is let in whatever strangers ask of its host", async () => {
+  const { server } = await newWorld((url) =>
+    url === ID ? json(DOCUMENT)() : new Response("", { status: 404 })
+  );
+  const cookie = await server.signIn();
+  const pkce = { code_challenge: CHALLENGE, code_challenge_method: "S256" };
+  await server.authorize({ client_id: ID, redirect_uri: "http://localhost:1/callback", ...pkce });
+  server.advance(3601);
+  const statuses = new Set<number>();
+  for (let i = 0; i < 50; i++) {
+    statuses.add((await ask(server, cookie, `https://client.example/${i}`)).status);
+  }
+  assert.ok(statuses.has(429));
+  assert.is((await ask(server, await server.signIn())).status, 200);
+});
+
+test("off: an address is no client id, nothing is fetched, and the metadata follows the option", async () => {
+  let on = false;
+  let asked = 0;
+  const server = await newServer({
+    clientMetadataDocuments: () => on,
+    connect: () => (asked++, Promise.resolve(json(DOCUMENT)())),
+  });
+  const supported = async () =>
+    (await (await server.send("/.well-known/oauth-authorization-server")).json())
+      .client_id_metadata_document_supported;
+  const page = await ask(server, await server.signIn());
+  assert.equal([page.status, asked, await supported()], [400, 0, false]);
+  assert.match(page.text, "--client-documents on");
+  on = true;
+  assert.equal([(await ask(server, await server.signIn())).status, await supported()], [200, true]);
 });
 
 test.run();

@@ -9,8 +9,8 @@ import { JWS_ALGORITHMS } from "../crypto/jws.ts";
 import { checkPublicUrl } from "../http/public_fetch.ts";
 import type { AuthorizationServer } from "./authorization_server.ts";
 import { OAuthError, plain } from "./error.ts";
-import { type Client, type ClientAuthMethod, GRANT_TYPES, type GrantType } from "./records.ts";
-import { checkRedirectUri } from "./redirect_uri.ts";
+import type { Client, ClientAuthMethod, GrantType } from "./records.ts";
+import { findRedirectUriProblem } from "./redirect_uri.ts";
 
 /** The parts of a client's record that it may say itself. */
 export type SelfDescription = Omit<Client, "id" | "source" | "created" | "secret_digest">;
@@ -54,7 +54,7 @@ export function readClientMetadata(
   }
   const metadata = value as Record<string, unknown>;
   const token_endpoint_auth_method = readMethod(metadata, methods, method);
-  const redirect_uris = readRedirectUris(metadata.redirect_uris);
+  const redirect_uris = readRedirectUris(as, metadata.redirect_uris);
   const grant_types = readGrants(metadata, grants, redirect_uris);
   const keys = readKeys(metadata);
   if (token_endpoint_auth_method === "private_key_jwt" && !keys.jwks && keys.jwks_uri === undefined) {
@@ -100,7 +100,7 @@ function readMethod(
   throw refusal(`token_endpoint_auth_method must be one of ${methods.join(", ")}`);
 }
 
-function readRedirectUris(uris: unknown): readonly string[] {
+function readRedirectUris(as: AuthorizationServer, uris: unknown): readonly string[] {
   if (uris === undefined) return [];
   if (!isTexts(uris) || uris.length > MOST_URIS || uris.some((uri) => uri.length > LONGEST)) {
     throw new OAuthError(
@@ -108,25 +108,22 @@ function readRedirectUris(uris: unknown): readonly string[] {
       `redirect_uris must be an array of at most ${MOST_URIS} strings`,
     );
   }
-  const problems: string[] = [];
-  const kept = uris.filter((uri) => {
-    try {
-      return checkRedirectUri(uri) === uri;
-    } catch (error) {
-      problems.push((error as Error).message);
-      return false;
+  const kept: string[] = [];
+  let refused: OAuthError | undefined;
+  for (const uri of uris) {
+    const problem = findRedirectUriProblem(uri, as.redirectSchemes);
+    if (!problem) {
+      kept.push(uri);
+      continue;
     }
-  });
-  // Some clients register every way that they know; the one that is refused here is refused when it is used.
-  if (kept.length === 0 && problems.length > 0) {
-    throw new OAuthError("invalid_redirect_uri", plain(problems[0]!));
-  }
-  if (problems.some((problem) => !/private-use scheme/.test(problem))) {
-    throw new OAuthError(
+    refused ??= new OAuthError(
       "invalid_redirect_uri",
-      plain(problems.find((problem) => !/private-use scheme/.test(problem))!),
+      plain(`Cannot register redirect URI ${uri.slice(0, 200)}: it must ${problem.rule}`, 600),
     );
+    if (problem.kind !== "scheme") throw refused;
   }
+  // Editors register every way that they have. RFC 7591 section 3.2.1: the answer says which of them were registered.
+  if (refused && kept.length === 0) throw refused;
   return kept;
 }
 
@@ -136,30 +133,24 @@ function readGrants(
   redirect_uris: readonly string[],
 ): readonly GrantType[] {
   if (!isTexts(grant_types)) throw refusal("grant_types must be an array of strings");
-  const wrong = grant_types.find((type) => !GRANT_TYPES.some((each) => each === type));
-  if (wrong !== undefined) {
-    throw refusal(
-      `grant_types must be of ${grants.join(", ")}; implicit and password are not offered (RFC 9700)`,
-    );
-  }
-  // RFC 7591 §2: what a client may not have it does not get, and the answer tells what it got.
+  // RFC 7591 section 3.2.1: a grant that is not offered is left out, and the answer says which were registered.
   const kept = grants.filter((type) => grant_types.includes(type));
   if (kept.length === 0 || kept.every((type) => type === "refresh_token")) {
     throw refusal(
-      `grant_types must have one of ${grants.filter((type) => type !== "refresh_token").join(", ")}`,
+      `grant_types must have one of ${
+        grants.filter((type) => type !== "refresh_token").join(", ")
+      }; implicit and password are not offered (RFC 9700)`,
     );
   }
   const redirects = kept.includes("authorization_code");
   if (redirects && redirect_uris.length === 0) {
     throw new OAuthError("invalid_redirect_uri", "redirect_uris must name at least one address");
   }
-  // RFC 7591 §2.1: the two go together.
+  // RFC 7591 section 2.1: the two go together. Others than code are left out as grants are.
   if (response_types !== undefined) {
-    if (!isTexts(response_types) || response_types.some((type) => type !== "code")) {
-      throw refusal('response_types must be ["code"]');
-    }
-    if (redirects && response_types.length === 0) {
-      throw refusal("authorization_code needs the response type code");
+    if (!isTexts(response_types)) throw refusal("response_types must be an array of strings");
+    if (redirects && !response_types.includes("code")) {
+      throw refusal("authorization_code needs the response type code, the only one that is offered");
     }
   }
   return kept;
@@ -188,16 +179,17 @@ function readKeys({ jwks, jwks_uri }: Record<string, unknown>): Pick<Client, "jw
   };
 }
 
-/** What a client may not have it does not get: scopes are asked again with each request. */
+/** What a client may not have, or nobody knows, it does not get: scopes are asked for again with each request. */
 function readScope(
   as: AuthorizationServer,
   metadata: Record<string, unknown>,
 ): Pick<Client, "default_scope"> {
-  const text = readText(metadata, "scope");
-  if (text === undefined || text === "") return {};
-  const kept = text.split(" ").filter((scope) => as.commonScopes.includes(scope));
-  if (kept.length === 0) throw refusal(`scope must be of ${as.commonScopes.join(" ")}`);
-  return { default_scope: kept.join(" ") };
+  const words = readText(metadata, "scope")?.split(" ").filter((word) => as.implied.has(word)) ?? [];
+  const kept = words.filter((scope) => as.commonScopes.includes(scope));
+  if (kept.length < words.length && kept.length === 0) {
+    throw refusal(`scope must be of ${as.commonScopes.join(" ")}`);
+  }
+  return kept.length > 0 ? { default_scope: kept.join(" ") } : {};
 }
 
 function readOthers(metadata: Record<string, unknown>): Record<string, unknown> {

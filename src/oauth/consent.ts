@@ -10,6 +10,7 @@ import { isSameOrigin } from "../http/origin.ts";
 import { html, type Markup, respondPage } from "../http/page.ts";
 import type { Entry } from "../store/store.ts";
 import { describeAuthorizationDetails } from "./authorization_details.ts";
+import type { RequestContext } from "../http/service.ts";
 import type { AuthorizationServer } from "./authorization_server.ts";
 import { refuseOnPage, respondToClient } from "./authorize_response.ts";
 import { findClient } from "./client.ts";
@@ -23,6 +24,7 @@ import {
   transactionKey,
 } from "./records.ts";
 import { settingsOf } from "./resource.ts";
+import { expandScopes } from "./scope.ts";
 import { findSession, type SignedIn } from "./session.ts";
 
 /** How long a page with a question may lie open, in milliseconds. */
@@ -64,7 +66,7 @@ export async function askConsent(
       <h1>${displayName(client)} asks for access</h1>
       <p>You are signed in as <strong>${user.name}</strong>. If you allow it, this application may:</p>
       ${describeAccess(as, authorization, before)}
-      <p>You will go to <strong>${hostOf(redirect_uri)}</strong>.</p>
+      ${describeDestination(redirect_uri)}
       ${describeTrust(client)}
       ${describeDuration(as, client)}
       <form method="post" action="${as.base + "/oauth/authorize"}">
@@ -82,7 +84,11 @@ export async function askConsent(
  * `POST /oauth/authorize` with `transaction` and `decision` (`approve` or `deny`): 302 to the client. The
  * token works once, for the session that it was shown to.
  */
-export async function decideConsent(as: AuthorizationServer, request: Request): Promise<Response> {
+export async function decideConsent(
+  as: AuthorizationServer,
+  request: Request,
+  context: RequestContext,
+): Promise<Response> {
   if (!isSameOrigin(request, as.origin)) return refuseOnPage("Its answer came from another site.");
   const { values, repeated } = await readForm(request, FORM_LIMIT);
   const decision = values.get("decision");
@@ -94,19 +100,19 @@ export async function decideConsent(as: AuthorizationServer, request: Request): 
     return refuseOnPage("It has been answered already, has waited too long, or was shown to somebody else.");
   }
   const { user, request: asked, pushed } = entry.value;
-  const used = { check: [{ key: entry.key, version: entry.version }], remove: [entry.key] };
   if (decision === "deny") {
     const remove = [entry.key, ...(pushed === undefined ? [] : [pushedRequestKey(pushed)])];
-    if (!await as.store.commit({ ...used, remove })) return refuseOnPage("It has been answered already.");
+    const check = [{ key: entry.key, version: entry.version }];
+    if (!await as.store.commit({ check, remove })) return refuseOnPage("It has been answered already.");
     as.observe({ type: "consent_denied", user, client: asked.client_id });
     return respondToClient(as, { redirect_uri: asked.redirect_uri, state: asked.state }, {
       error: "access_denied",
       error_description: "The user denied the request",
     });
   }
-  const client = await findClient(as, asked.client_id);
+  const client = await findClient(as, asked.client_id, context);
   if (!client) return refuseOnPage("Its application is not known here any more.");
-  return await issueCode(as, client, entry.value, used);
+  return await issueCode(as, client, entry.value, entry);
 }
 
 /** What it may do, as a list: what is new first, and what was allowed before by itself. */
@@ -117,7 +123,8 @@ export function describeAccess(
 ): Markup {
   const line = (text: string) => html`<li>${text}</li>`;
   const describe = (each: string) => line(as.descriptions.get(each) ?? each);
-  const scopes = scope.split(" ");
+  // What a scope brings along is allowed with it, so it is on the page, too.
+  const scopes = [...expandScopes(as, scope.split(" "))];
   const known = scopes.filter((each) => before?.scopes.has(each));
   const fresh = scopes.filter((each) => !known.includes(each));
   const details = describeAuthorizationDetails(as, authorization_details);
@@ -141,7 +148,7 @@ export function describeTrust({ id, source }: Client): Markup | false {
   if (source === "operator") return false;
   const who = source === "document"
     ? html`
-      It is described at <strong>${hostOf(id)}</strong>.
+      It is described at <strong>${new URL(id).host}</strong>.
     `
     : html``;
   return html`
@@ -176,8 +183,16 @@ export function displayName({ name, id, source }: Client): string {
   return source === "operator" ? short : `“${short}”`;
 }
 
-/** Where an address leads, as text: the host, or the scheme of an application on this device. */
-export function hostOf(uri: string): string {
-  const url = new URL(uri);
-  return url.host === "" ? url.protocol + "//" : url.host;
+/**
+ * Where the code goes. Behind another scheme than http and https it goes to whichever application has the scheme: what
+ * stands there like a host names nobody, so it is not shown.
+ */
+function describeDestination(uri: string): Markup {
+  const { protocol, host } = new URL(uri);
+  return protocol === "https:" || protocol === "http:"
+    ? html`<p>You will go to <strong>${host}</strong>.</p>`
+    : html`
+      <p>You will go to <strong>an application on this device</strong>: the one that opens links of
+      <strong>${protocol}</strong></p>
+    `;
 }

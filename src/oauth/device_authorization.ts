@@ -11,9 +11,11 @@ import { parseAuthorizationDetails } from "./authorization_details.ts";
 import type { AuthorizationServer } from "./authorization_server.ts";
 import { authenticateClient } from "./client_auth.ts";
 import { OAuthError } from "./error.ts";
+import { clientSince } from "./liveness.ts";
 import { readParameters } from "./parameters.ts";
 import { type DeviceCode, deviceCodeKey, userCodeKey } from "./records.ts";
 import { findResources } from "./resource.ts";
+import { RECORD_OVERHEAD_BYTES, STORAGE_LIMITS } from "./room.ts";
 import { grantScope } from "./scope.ts";
 
 /** Letters that nobody takes for another, and that make no words (§6.1): eight of them are 34 bits. */
@@ -42,9 +44,11 @@ export async function authorizeDevice(
   const device_code = randomSecret("trivet_dc_");
   const key = deviceCodeKey(secretDigest(device_code));
   const now = as.now();
+  const since = clientSince(as, client);
   const expires = now + as.deviceCodeLifetime * 1000 + MEMORY;
   const asked = {
     client_id: client.id,
+    ...(since !== undefined && { client_since: since }),
     scope: grantScope(as, client, form.get("scope")),
     ...(resource && { resource }),
     ...(authorization_details && { authorization_details }),
@@ -54,6 +58,12 @@ export async function authorizeDevice(
     status: "pending",
     grant: randomId(""),
   } as const;
+  const { length } = JSON.stringify(asked);
+  if (length > STORAGE_LIMITS.device_code.record) {
+    const rule = `A device's request must be at most ${STORAGE_LIMITS.device_code.record} bytes`;
+    throw new OAuthError("invalid_request", rule, { status: 413 });
+  }
+  as.room.take("device_code", length + RECORD_OVERHEAD_BYTES, client, context);
   for (let attempt = 0; attempt < TRIES; attempt++) {
     const letters = randomLetters(8);
     const user_code = letters.slice(0, 4) + "-" + letters.slice(4);

@@ -6,27 +6,28 @@
  */
 import { secretDigest } from "../crypto/secret.ts";
 import { parseForm, readForm } from "../http/form.ts";
-import { addressBlock } from "../http/ip_address.ts";
+import { networkOf } from "../http/network.ts";
 import { isSameOrigin } from "../http/origin.ts";
 import { html, type Markup, respondPage } from "../http/page.ts";
 import { type Fields, respondText } from "../http/response.ts";
 import { pathOf, queryOf } from "../http/router.ts";
 import type { RequestContext } from "../http/service.ts";
-import type { Entry } from "../store/store.ts";
+import { MAX_COMMIT_TRIES, pauseBefore } from "../store/retry.ts";
+import { type Entry, StoreUnavailableError } from "../store/store.ts";
 import type { AuthorizationServer } from "./authorization_server.ts";
 import { refuseOnPage } from "./authorize_response.ts";
 import { sendToLogin } from "./authorize.ts";
-import { findClient } from "./client.ts";
+import { findClient, keepClient } from "./client.ts";
 import { describeAccess, describeTrust, displayName, findTransaction, keepTransaction } from "./consent.ts";
 import { canonicalUserCode } from "./device_authorization.ts";
 import { type DeviceCode, deviceCodeKey, userCodeKey } from "./records.ts";
 import { findSession, type SignedIn } from "./session.ts";
+import { limitToRole } from "./user_role.ts";
 
 const FORM_LIMIT = 4 * 1024;
 const UNKNOWN = "No device waits with this code. Compare it with the one on your device.";
+const BEYOND_ROLE = "Your role allows nothing of what this device asks for. Ask who runs this server.";
 const GONE = "The device has been answered already, has waited too long, or was shown to somebody else.";
-/** Lost races with a device that asks, before giving up. */
-const TRIES = 20;
 
 /** `GET /device?user_code=...`: the form for the code, after signing in. */
 export async function showDevice(as: AuthorizationServer, request: Request): Promise<Response> {
@@ -46,7 +47,7 @@ export async function answerDevice(
   const signedIn = await findSession(as, request);
   if (!signedIn) return sendToLogin(as, pathOf(request.url), "");
   if (values.has("transaction")) {
-    return await decide(as, request, values.get("transaction"), values.get("decision"));
+    return await decide(as, request, context, signedIn, values);
   }
   return await ask(as, signedIn, context, values.get("user_code") ?? "");
 }
@@ -54,13 +55,16 @@ export async function answerDevice(
 async function ask(
   as: AuthorizationServer,
   signedIn: SignedIn,
-  { ip = "" }: RequestContext,
+  context: RequestContext,
   typed: string,
 ): Promise<Response> {
-  // §5.1: a short code must not be found by trying.
+  // §5.1: a short code must not be found by trying. A right one takes back itself and no more: anybody can have one.
+  const network = networkOf(context);
   const attempts = [
-    { kind: "user_code", of: signedIn.user.id, free: 10, longest: 300 },
-    { kind: "user_code_address", of: addressBlock(ip), free: 100, longest: 300, shared: true },
+    { kind: "user_code", of: signedIn.user.id, free: 10, longest: 300, shared: true },
+    ...(network === undefined
+      ? []
+      : [{ kind: "user_code_network", of: network, free: 100, longest: 300, shared: true }]),
   ];
   const wait = await as.throttle.begin(attempts);
   if (wait > 0) {
@@ -72,11 +76,13 @@ async function ask(
   }
   const index = await as.store.get<string>(userCodeKey(secretDigest(canonicalUserCode(typed))));
   const entry = index && await as.store.get<DeviceCode>(deviceCodeKey(index.value));
-  const client = entry && await findClient(as, entry.value.client_id);
+  const client = entry && await findClient(as, entry.value.client_id, context);
   if (!client || entry.value.status !== "pending" || entry.value.until <= as.now()) {
     return codePage(as, typed.slice(0, 20), { problem: UNKNOWN, status: 400, fields: [] });
   }
   await as.throttle.succeeded(attempts);
+  const scope = limitToRole(as, signedIn.user, entry.value.scope);
+  if (scope === "") return codePage(as, "", { problem: BEYOND_ROLE, status: 403, fields: [] });
   const secret = await keepTransaction(as, {
     session: signedIn.session,
     user: signedIn.user.id,
@@ -89,7 +95,7 @@ async function ask(
       <h1>${displayName(client)} on a device asks for access</h1>
       <p>You are signed in as <strong>${signedIn.user.name}</strong>. The device should show the code
       <strong>${entry.value.user_code}</strong>. If you allow it, the device may:</p>
-      ${describeAccess(as, entry.value)}
+      ${describeAccess(as, { ...entry.value, scope })}
       <p class="note">Allow it only if you hold the device and started this yourself. If somebody sent you the code,
       deny it.</p>
       ${describeTrust(client)}
@@ -107,9 +113,12 @@ async function ask(
 async function decide(
   as: AuthorizationServer,
   request: Request,
-  transaction: string | undefined,
-  decision: string | undefined,
+  context: RequestContext,
+  signedIn: SignedIn,
+  form: ReadonlyMap<string, string>,
 ): Promise<Response> {
+  const transaction = form.get("transaction");
+  const decision = form.get("decision");
   if (decision !== "approve" && decision !== "deny") {
     return refuseOnPage("Its answer must be to allow or to deny.");
   }
@@ -117,23 +126,32 @@ async function decide(
   const entry = await findTransaction(as, request, transaction);
   const { device, user, authentication } = entry?.value ?? {};
   if (!entry || device === undefined || user === undefined) return refuseOnPage(GONE);
-  for (let attempt = 0; attempt < TRIES; attempt++) {
+  for (let attempt = 0; attempt < MAX_COMMIT_TRIES; attempt++) {
+    if (attempt > 0) await pauseBefore(attempt);
     const waiting: Entry<DeviceCode> | undefined = await as.store.get<DeviceCode>(deviceCodeKey(device));
-    if (!waiting || waiting.value.status !== "pending" || waiting.value.until <= as.now()) break;
+    if (!waiting || waiting.value.status !== "pending" || waiting.value.until <= as.now()) {
+      return refuseOnPage(GONE);
+    }
     const { key, version, value, expires } = waiting;
-    const answered: DeviceCode = decision === "approve"
-      ? { ...value, status: "approved", user, authentication: authentication! }
+    const scope = limitToRole(as, signedIn.user, value.scope);
+    const answered: DeviceCode = decision === "approve" && scope !== ""
+      ? { ...value, scope, status: "approved", user, authentication: authentication! }
       : { ...value, status: "denied" };
     const done = await as.store.commit({
       check: [{ key, version }, { key: entry.key, version: entry.version }],
       set: [{ key, value: answered, expires }],
       remove: [entry.key, userCodeKey(secretDigest(canonicalUserCode(value.user_code)))],
     });
-    if (done) return answered.status === "approved" ? approved(as, answered) : denied(as, answered, user);
+    if (done && answered.status === "denied") return denied(as, answered, user);
+    if (done) {
+      const client = await findClient(as, value.client_id, context);
+      if (client) await keepClient(as, client);
+      return approved(as, answered);
+    }
     // The device asked meanwhile, or this answer came twice: the next look tells.
-    if (!await findTransaction(as, request, transaction)) break;
+    if (!await findTransaction(as, request, transaction)) return refuseOnPage(GONE);
   }
-  return refuseOnPage(GONE);
+  throw new StoreUnavailableError("Too many requests change this device code: try again in a second");
 }
 
 function approved(as: AuthorizationServer, { user, client_id, scope }: DeviceCode): Response {

@@ -2,7 +2,9 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { memoryStore } from "../store/memory.ts";
 import type { Store } from "../store/store.ts";
+import { losingRaces } from "../store/test_losing_races.ts";
 import { toClient } from "./client.ts";
+import { register } from "./test_registration.ts";
 import { ISSUER, newServer, type TestServer, transactionOf } from "./test_server.ts";
 
 const test = suite("oauth/device");
@@ -57,9 +59,26 @@ test("RFC 8628 section 3.2: what a device gets", async () => {
   assert.equal([device.expires_in, device.interval], [600, 5]);
 });
 
+test("an answer that loses every race is 503, not a page that says that the code is gone", async () => {
+  let loses = false;
+  const store = losingRaces(memoryStore(), ({ check = [] }) => loses && check.length === 2);
+  const server = await newServer({ clients, store });
+  const device = await start(server);
+  const cookie = await server.signIn();
+  const transaction = transactionOf(await (await type(server, cookie, device.user_code)).text());
+  const send = () =>
+    server.send("/device", { form: { transaction, decision: "approve" }, headers: { cookie } });
+  loses = true;
+  const refused = await send();
+  assert.equal([refused.status, refused.headers.has("retry-after")], [503, true]);
+  loses = false;
+  assert.is((await send()).status, 200);
+  assert.is((await poll(server, device.device_code))[0], 200);
+});
+
 test("the whole flow: pending, the user types the code and allows, tokens, refresh", async () => {
   const server = await newServer({ clients });
-  const { device_code, user_code } = await start(server);
+  const { device_code, user_code } = await start(server, { scope: "profile read" });
   assert.equal((await poll(server, device_code)).slice(0, 2), [400, "authorization_pending"]);
   const cookie = await server.signIn();
   const page = await (await type(server, cookie, ` ${user_code.toLowerCase().replace("-", " ")} `)).text();
@@ -73,7 +92,7 @@ test("the whole flow: pending, the user types the code and allows, tokens, refre
   assert.equal([done.status, /connected/.test(await done.text())], [200, true]);
   server.advance(5);
   const [status, type_, tokens] = await poll(server, device_code);
-  assert.equal([status, type_, tokens.scope], [200, "Bearer", "read"]);
+  assert.equal([status, type_, tokens.scope], [200, "Bearer", "profile read"]);
   const user = await server.send("/api/user", {
     headers: { authorization: `Bearer ${tokens.access_token}` },
   });
@@ -120,7 +139,7 @@ test("without its code: invalid_request; used again: invalid_grant, its tokens e
   const { access_token } = (await poll(server, device_code))[2];
   const user = async () =>
     (await server.send("/api/user", { headers: { authorization: `Bearer ${access_token}` } })).status;
-  assert.is(await user(), 200);
+  assert.is(await user(), 403, "it is good, but not for this");
   assert.equal((await poll(server, device_code)).slice(0, 2), [400, "invalid_grant"]);
   assert.is(await user(), 401);
   assert.equal([server.events.at(-1)!.type], ["code_replayed"]);
@@ -265,13 +284,54 @@ test("a device that has been answered, or has waited too long, is asked about no
   );
 });
 
-test("a right code forgives the wrong ones before it", async () => {
+test("right codes count nowhere, and one's own does not make the wrong ones before it undone", async () => {
   const server = await newServer({ clients });
   const cookie = await server.signIn();
-  for (let round = 0; round < 4; round++) {
-    for (let i = 0; i < 8; i++) assert.is((await type(server, cookie, "BBBB-BBBB")).status, 400);
+  for (let i = 0; i < 20; i++) {
     assert.is((await type(server, cookie, (await start(server)).user_code)).status, 200);
   }
+  const statuses: number[] = [];
+  for (let round = 0; round < 3; round++) {
+    for (let i = 0; i < 9; i++) statuses.push((await type(server, cookie, "BBBB-BBBB")).status);
+    await type(server, cookie, (await start(server)).user_code);
+  }
+  assert.is(statuses.filter((status) => status === 400).length, 10);
+  assert.is(statuses.at(-1), 429);
+});
+
+test("what strangers' devices wait for is bounded", async () => {
+  const server = await newServer({ clients, deviceCodeLifetime: 600 });
+  const begin = (ip: string) =>
+    server.service.fetch(
+      new Request(ISSUER + "/oauth/device_authorization", {
+        method: "POST",
+        body: new URLSearchParams({ client_id: "tv" }),
+      }),
+      { ip },
+    );
+  let last: Response | undefined;
+  let given = 0;
+  while (given < 10_000 && (last = await begin("203.0.113.1")).status === 200) given++;
+  assert.equal([last!.status, (await last!.json()).error], [429, "temporarily_unavailable"]);
+  assert.ok(Number(last!.headers.get("retry-after")) > 0);
+  assert.is((await begin("203.0.113.2")).status, 200);
+  server.advance(1300);
+  assert.is((await begin("203.0.113.1")).status, 200);
+});
+
+test("a client that registered itself lives on when a user connects its device", async () => {
+  const server = await newServer();
+  const grant_types = ["urn:ietf:params:oauth:grant-type:device_code"];
+  const { client_id } = (await register(server, { token_endpoint_auth_method: "none", grant_types })).body;
+  const { user_code } = await (await server.send("/oauth/device_authorization", { form: { client_id } }))
+    .json();
+  const cookie = await server.signIn();
+  const expires = async () => (await server.store.get(["client", client_id]))!.expires!;
+  const before = await expires();
+  const transaction = transactionOf(await (await type(server, cookie, user_code)).text());
+  assert.is(await expires(), before);
+  await server.send("/device", { form: { transaction, decision: "approve" }, headers: { cookie } });
+  assert.ok(await expires() > before + 86_400_000);
 });
 
 test("a user code that another device has already is not given twice", async () => {

@@ -7,13 +7,12 @@
 import { encodeBase64url } from "../crypto/base64url.ts";
 import { algorithmsOf, checkJwk, importPublicJwk, thumbprint } from "../crypto/jwk.ts";
 import { type Claims, JWS_ALGORITHMS, readJws, verifyJws } from "../crypto/jws.ts";
-import { equalInConstantTime, secretDigest } from "../crypto/secret.ts";
+import { equalInConstantTime } from "../crypto/secret.ts";
 import { hmacSha256, sha256 } from "../crypto/sha256.ts";
 import { pathOf } from "../http/router.ts";
-import { putIfAbsent } from "../store/store.ts";
 import type { AuthorizationServer } from "./authorization_server.ts";
 import { OAuthError, type OAuthErrorCode } from "./error.ts";
-import { usedKey } from "./records.ts";
+import { useOnce } from "./replay.ts";
 
 /** Seconds by which `iat` may lie in the past or the future (§11.1). */
 const WINDOW = 60;
@@ -60,8 +59,7 @@ export async function checkDpopProof(
   if (token !== undefined && claims.ath !== encodeBase64url(sha256(token))) {
     throw refusal("ath must be the digest of the access token");
   }
-  const used = usedKey("dpop", secretDigest(`${jkt}\n${jti}`));
-  if (!await putIfAbsent(as.store, used, true, (iat + 2 * WINDOW) * 1000)) {
+  if (!await useOnce(as, "dpop", `${jkt}\n${jti}`, (iat + 2 * WINDOW) * 1000)) {
     throw refusal("jti was used before");
   }
   return { jkt, nonce: fresh };

@@ -26,7 +26,7 @@ for (const accessTokenFormat of ["opaque", "jwt"] as const) {
   test(`RFC 9449 sections 5 to 7: a bound ${accessTokenFormat} token works with proofs of its key, and only so`, async () => {
     const server = await newServer({ accessTokenFormat });
     const key = await newKey();
-    const code = (await server.authorize()).get("code")!;
+    const code = (await server.authorize({ scope: "profile" })).get("code")!;
     const form = { grant_type: "authorization_code", code, redirect_uri: APP_URI };
     const response = await server.token(form, { dpop: await prove(key, TOKEN) });
     const { access_token, token_type } = await response.json();

@@ -8,9 +8,12 @@ import { secretDigest } from "../crypto/secret.ts";
 import type { Entry, Put } from "../store/store.ts";
 import type { AuthorizationServer } from "./authorization_server.ts";
 import { OAuthError } from "./error.ts";
+import { isPublic } from "./client.ts";
 import { startGrant } from "./grant.ts";
-import { verifierMatches } from "./pkce.ts";
-import { type AuthorizationRequest, type Code, codeKey, grantKey } from "./records.ts";
+import { findLiveUser, isOfClient } from "./liveness.ts";
+import { findVerifierProblem } from "./pkce.ts";
+import { type AuthorizationRequest, type Code, codeKey, grantKey, type Mutable } from "./records.ts";
+import { findRedirectUri } from "./redirect_uri.ts";
 import type { TokenCall, TokenResponse } from "./token_response.ts";
 
 /** One text for unknown, foreign, used and expired codes: which it was is nobody's business. */
@@ -25,24 +28,32 @@ export async function grantCode(as: AuthorizationServer, call: TokenCall): Promi
   if (!secret) throw new OAuthError("invalid_request", "code is missing");
   const entry = await as.store.get<Code>(codeKey(secretDigest(secret)));
   // RFC 6749 §4.1.3: the code is bound to the client that asked for it.
-  if (!entry || entry.value.client_id !== client.id) throw new OAuthError("invalid_grant", REFUSED);
+  if (!entry || !isOfClient(as, entry.value, client)) throw new OAuthError("invalid_grant", REFUSED);
   const { user, grant, unspent } = entry.value;
   if (!unspent) return await refuseReplay(as, entry.value);
   const { request, authentication, until } = unspent;
   if (until <= as.now()) throw new OAuthError("invalid_grant", REFUSED);
   checkRedirectUri(request, form.get("redirect_uri"));
-  if (!verifierMatches(request.code_challenge, form.get("code_verifier"))) {
+  const problem = findVerifierProblem(request.code_challenge, form.get("code_verifier"));
+  if (problem !== undefined) {
     // Who guesses gets one guess.
     await spend(as, entry, []);
-    throw new OAuthError("invalid_grant", "code_verifier does not match the code_challenge of the request");
+    throw new OAuthError("invalid_grant", problem);
   }
   // RFC 9449 §10: a code that was asked for with a key is good with that key only.
   if (request.dpop_jkt !== undefined && request.dpop_jkt !== cnf?.jkt) {
     throw new OAuthError("invalid_grant", "The code is bound to a DPoP key: send a proof of that key");
   }
+  // What the client is now decides, not what it was when it asked.
+  const owner = await findLiveUser(as, user);
+  if (
+    findRedirectUri(client, request.redirect_uri) === undefined ||
+    isPublic(client) && request.code_challenge === undefined || !owner
+  ) throw new OAuthError("invalid_grant", REFUSED);
   const { response, set } = await startGrant(as, call, {
     grant,
     user,
+    owner,
     authorization: request,
     authentication,
   });
@@ -67,9 +78,11 @@ function checkRedirectUri(request: AuthorizationRequest, redirect_uri: string | 
 /** Leaves of the code what a replay is known by. `false`: somebody else was first. */
 function spend(
   as: AuthorizationServer,
-  { key, version, value: { unspent: _, ...value } }: Entry<Code>,
+  { key, version, value: { client_id, client_since, user, grant } }: Entry<Code>,
   set: readonly Put[],
 ): Promise<boolean> {
+  const value: Mutable<Code> = { client_id, user, grant };
+  if (client_since !== undefined) value.client_since = client_since;
   return as.store.commit({
     check: [{ key, version }],
     set: [{ key, value, expires: as.now() + MEMORY }, ...set],

@@ -20,7 +20,8 @@ async function refusal(response: Response): Promise<[number, string]> {
 
 async function isLive(server: TestServer, access_token: string): Promise<boolean> {
   const headers = { authorization: `Bearer ${access_token}` };
-  return (await server.send("/api/user", { headers })).status === 200;
+  // 403 says that it is good, but not for this.
+  return (await server.send("/api/user", { headers })).status !== 401;
 }
 
 test("a code gives an access and a refresh token, with the field names of RFC 6749 section 5.1", async () => {
@@ -57,20 +58,23 @@ test("a public client redeems its code with the verifier and no secret", async (
 });
 
 for (
-  const [what, code_verifier] of [
+  const [what, code_verifier, rule] of [
     ["another verifier", "x".repeat(43)],
     ["the challenge itself", CHALLENGE],
     ["no verifier", undefined],
     ["an empty verifier", ""],
-    ["a verifier of 42 characters", VERIFIER.slice(1)],
-    ["a verifier of 129 characters", "x".repeat(129)],
-    ["a verifier with other letters", VERIFIER.slice(1) + "+"],
+    ["a verifier of 42 characters", VERIFIER.slice(1), "RFC 7636 section 4.1"],
+    ["a verifier of 129 characters", "x".repeat(129), "RFC 7636 section 4.1"],
+    ["a verifier with other letters", VERIFIER.slice(1) + "+", "RFC 7636 section 4.1"],
   ] as const
 ) {
   test(`PKCE: ${what} is invalid_grant, and burns the code`, async () => {
     const server = await newServer();
     const form = await newCode(server, { code_challenge: CHALLENGE, code_challenge_method: "S256" });
-    assert.equal(await refusal(await server.token({ ...form, code_verifier })), [400, "invalid_grant"]);
+    const refused = await server.token({ ...form, code_verifier });
+    const { error_description } = await refused.clone().json();
+    assert.equal(await refusal(refused), [400, "invalid_grant"]);
+    assert.is(error_description.includes("RFC 7636 section 4.1"), rule !== undefined, error_description);
     assert.equal(await refusal(await server.token({ ...form, code_verifier: VERIFIER })), [
       400,
       "invalid_grant",

@@ -9,6 +9,7 @@ import { compareAndSet, type Entry } from "../store/store.ts";
 import type { AuthorizationServer } from "./authorization_server.ts";
 import { OAuthError } from "./error.ts";
 import { startGrant } from "./grant.ts";
+import { findLiveUser, isOfClient } from "./liveness.ts";
 import { type DeviceCode, deviceCodeKey, grantKey } from "./records.ts";
 import type { TokenCall, TokenResponse } from "./token_response.ts";
 
@@ -22,7 +23,7 @@ export async function grantDevice(as: AuthorizationServer, call: TokenCall): Pro
   const secret = form.get("device_code");
   if (!secret) throw new OAuthError("invalid_request", "device_code is missing");
   const entry = await as.store.get<DeviceCode>(deviceCodeKey(secretDigest(secret)));
-  if (!entry || entry.value.client_id !== client.id) throw new OAuthError("invalid_grant", REFUSED);
+  if (!entry || !isOfClient(as, entry.value, client)) throw new OAuthError("invalid_grant", REFUSED);
   const device = entry.value;
   if (device.status === "spent") return await refuseReplay(as, device);
   if (device.status === "denied") {
@@ -32,9 +33,12 @@ export async function grantDevice(as: AuthorizationServer, call: TokenCall): Pro
     throw new OAuthError("expired_token", "The device_code has expired: start again");
   }
   if (device.status === "pending") return await wait(as, entry);
+  const owner = await findLiveUser(as, device.user!);
+  if (!owner) throw new OAuthError("invalid_grant", REFUSED);
   const { response, set } = await startGrant(as, call, {
     grant: device.grant,
     user: device.user!,
+    owner,
     authorization: device,
     authentication: device.authentication,
   });

@@ -10,13 +10,15 @@ import { PublicFetchError } from "../http/public_fetch.ts";
 import { mintAccessToken } from "./access_token.ts";
 import { parseAuthorizationDetails } from "./authorization_details.ts";
 import type { AuthorizationServer } from "./authorization_server.ts";
-import { checkTimes, useOnce } from "./client_assertion.ts";
+import { checkTimes, isJti } from "./client_assertion.ts";
 import { OAuthError, plain } from "./error.ts";
 import { verifyBySource } from "./key_set.ts";
 import { canonicalResource, findResources, scopeFor } from "./resource.ts";
 import { grantScope, narrowScope } from "./scope.ts";
 import { type TokenCall, type TokenResponse, tokenTypeOf } from "./token_response.ts";
+import { useOnce } from "./replay.ts";
 import { findUser, keepProfile } from "./user.ts";
+import { requireRole } from "./user_role.ts";
 
 const ID_JAG = "oauth-id-jag+jwt";
 /** Seconds. */
@@ -43,7 +45,8 @@ export async function grantJwtBearer(
   // The assertion's scope is the most that there is; what the client may have limits it further.
   const named = allowed === undefined ? asked : narrowScope(as, allowed, asked);
   const resource = findResources(as, targetsOf(claims, isIdJag, form.all("resource")));
-  const scope = scopeFor(as, resource, grantScope(as, client, named));
+  const granted = requireRole(as, user, grantScope(as, client, named), "invalid_scope");
+  const scope = scopeFor(as, resource, granted);
   const authorization_details = parseAuthorizationDetails(as, client, form.get("authorization_details"));
   const { access_token, put, expires_in } = await mintAccessToken(as, client, {
     user: user.id,
@@ -68,16 +71,15 @@ export async function grantJwtBearer(
   };
 }
 
-async function checkAssertion(as: AuthorizationServer, assertion: string, client_id: string) {
-  const said = readJws(assertion)?.claims.iss;
-  const issuer = as.trustedIssuers.find((each) => each.issuer === said);
+/** Its claims come first: only what could be good makes us fetch keys. */
+async function checkAssertion(
+  as: AuthorizationServer,
+  assertion: string,
+  client_id: string,
+) {
+  const { header, claims } = readJws(assertion) ?? { header: {}, claims: {} };
+  const issuer = as.trustedIssuers.find((each) => each.issuer === claims.iss);
   if (!issuer) throw refusal("its issuer is not trusted here");
-  const verified = await verifyBySource(as, issuer, assertion).catch((error) => {
-    if (!(error instanceof PublicFetchError)) throw error;
-    throw refusal(`the issuer's keys could not be had: ${plain(error.message)}`);
-  });
-  if (!verified) throw refusal("its signature is not of a key of its issuer");
-  const { header, claims } = verified;
   const typ = typeof header.typ === "string"
     ? header.typ.toLowerCase().replace(/^application\//, "")
     : undefined;
@@ -93,8 +95,17 @@ async function checkAssertion(as: AuthorizationServer, assertion: string, client
   if (expires === undefined) {
     throw refusal(`exp must be there, not over, and at most ${LONGEST} seconds away`);
   }
-  if (!await useOnce(as, issuer.issuer, claims.jti, expires)) {
-    throw refusal("jti must be there, and not used before");
+  if (!isJti(claims.jti)) throw refusal("jti must be there, as a string of 1 to 512 characters");
+  const verified = await verifyBySource(as, { ...issuer, network: undefined, isKnown: true }, assertion)
+    .catch(
+      (error) => {
+        if (!(error instanceof PublicFetchError)) throw error;
+        throw refusal(`the issuer's keys could not be fetched: ${plain(error.message)}`);
+      },
+    );
+  if (!verified) throw refusal("its signature is not of a key of its issuer");
+  if (!await useOnce(as, "assertion", `${issuer.issuer}\n${claims.jti}`, expires)) {
+    throw refusal("jti was used before");
   }
   return { claims, issuer, isIdJag };
 }

@@ -70,14 +70,14 @@ test("ID-JAG: the identity provider's word is an access token for its user, with
 
 test("its user is known to user info", async () => {
   const { key, server } = await newIdp();
-  const { body } = await ask(server, await idJag(key, { resource: undefined }));
+  const { body } = await ask(server, await idJag(key, { resource: undefined, scope: "profile" }));
   const user = await server.send("/api/user", { headers: { authorization: `Bearer ${body.access_token}` } });
   assert.equal(await user.json(), { id: "idp|u-1", name: "Bob", email: "bob@corp.example" });
 });
 
 test("an opaque token is as good, and the observer is told", async () => {
   const { key, server } = await newIdp({ accessTokenFormat: "opaque" });
-  const { body } = await ask(server, await idJag(key, { resource: undefined }));
+  const { body } = await ask(server, await idJag(key, { resource: undefined, scope: "profile" }));
   const user = await server.send("/api/user", { headers: { authorization: `Bearer ${body.access_token}` } });
   assert.is((await user.json()).id, "idp|u-1");
   assert.equal(server.events.slice(-1), [

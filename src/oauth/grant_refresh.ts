@@ -7,24 +7,31 @@
  */
 import { seal, unseal } from "../crypto/seal.ts";
 import { derivedSecret, equalInConstantTime, randomId, secretDigest } from "../crypto/secret.ts";
+import { MAX_COMMIT_TRIES, pauseBefore } from "../store/retry.ts";
 import type { Entry } from "../store/store.ts";
-import { mintAccessToken, OPAQUE } from "./access_token.ts";
+import { type AccessTokenRequest, mintAccessToken, OPAQUE } from "./access_token.ts";
 import { narrowAuthorizationDetails } from "./authorization_details.ts";
 import type { AuthorizationServer } from "./authorization_server.ts";
-import { keepClient } from "./client.ts";
+import { isPublic, keepClient } from "./client.ts";
+import { isConfirmed } from "./confirmation.ts";
 import { OAuthError } from "./error.ts";
-import { type Grant, grantKey, type Rotation } from "./records.ts";
-import { readRefreshToken, toRefreshToken } from "./refresh_token.ts";
+import { type Grant, grantKey, type Mutable, type Profile, type Rotation } from "./records.ts";
+import { findLiveUser, isOfClient } from "./liveness.ts";
+import {
+  findRefreshKey,
+  isRefreshTokenOfOurs,
+  readRefreshToken,
+  type RefreshKey,
+  toRefreshToken,
+} from "./refresh_token.ts";
 import { narrowResources, scopeFor } from "./resource.ts";
-import { narrowScope } from "./scope.ts";
+import { narrowScope, narrowToClient } from "./scope.ts";
 import { type TokenCall, type TokenResponse, tokenTypeOf } from "./token_response.ts";
-import { findUser } from "./user.ts";
+import { requireRole } from "./user_role.ts";
 
 const REFUSED = "The refresh token is unknown, used, expired or revoked, or was not issued to this client";
 /** What an access token is sealed for that is signed, and so follows from nothing. */
 const SIGNED = "access token of a refresh";
-/** Lost races after which the answer is that the server is busy: each means that somebody else's was won. */
-const TRIES = 20;
 
 /** New access and refresh token. @throws {OAuthError} invalid_grant, invalid_request, invalid_scope, invalid_target */
 export async function grantRefresh(as: AuthorizationServer, call: TokenCall): Promise<TokenResponse> {
@@ -34,19 +41,24 @@ export async function grantRefresh(as: AuthorizationServer, call: TokenCall): Pr
   const id = readRefreshToken(presented);
   if (id === undefined) throw new OAuthError("invalid_grant", REFUSED);
   // A lost race shows the winner's token as current, ours as the one before: one more look answers it.
-  for (let attempt = 0; attempt < TRIES; attempt++) {
+  for (let attempt = 0; attempt < MAX_COMMIT_TRIES; attempt++) {
+    // The first look again answers most; who still loses races against many.
+    if (attempt > 1) await pauseBefore(attempt);
     const entry = await as.store.get<Grant>(grantKey(id));
-    if (!entry || entry.value.client_id !== client.id) throw new OAuthError("invalid_grant", REFUSED);
-    const { cnf, user } = entry.value;
-    if (cnf?.jkt !== undefined && cnf.jkt !== call.cnf?.jkt) {
+    if (!entry || !isOfClient(as, entry.value, client)) throw new OAuthError("invalid_grant", REFUSED);
+    const { cnf, user, confidential } = entry.value;
+    if (!isConfirmed(cnf, call.cnf)) {
       throw new OAuthError(
         "invalid_grant",
-        "The refresh token is bound to a DPoP key: send a proof of that key",
+        "The refresh token is bound to a DPoP key or a client certificate: show that one",
       );
     }
-    const answer = await tryRotate(as, call, entry, id, presented);
+    if (confidential && isPublic(client)) throw new OAuthError("invalid_grant", REFUSED);
+    const owner = await findLiveUser(as, user);
+    if (!owner) throw new OAuthError("invalid_grant", REFUSED);
+    const answer = await tryRotate(as, call, entry, owner, id, presented);
     if (answer) {
-      await keepClient(as, client);
+      if (client.source !== "operator") await keepClient(as, client);
       as.observe({ type: "token_issued", grant_type: "refresh_token", client: client.id, user });
       return answer;
     }
@@ -62,6 +74,7 @@ async function tryRotate(
   as: AuthorizationServer,
   call: TokenCall,
   entry: Entry<Grant>,
+  owner: Pick<Profile, "role">,
   id: string,
   presented: string,
 ): Promise<TokenResponse | undefined> {
@@ -73,10 +86,11 @@ async function tryRotate(
   }
   if (grant.refresh.expires <= as.now()) throw new OAuthError("invalid_grant", REFUSED);
   const { user, authentication } = grant;
-  if (user !== undefined && !(await findUser(as.store, user))) throw new OAuthError("invalid_grant", REFUSED);
   // What is asked for narrows this access token; the grant stays whole (RFC 6749 §6, RFC 8707 §2.2, RFC 9396 §6).
   const resource = narrowResources(as, grant.resource, form.all("resource"));
-  const scope = scopeFor(as, resource, narrowScope(as, grant.scope, form.get("scope")));
+  const asked = narrowToClient(as, client, narrowScope(as, grant.scope, form.get("scope")));
+  // A role that was lowered since holds for what was granted before.
+  const scope = scopeFor(as, resource, requireRole(as, owner, asked, "invalid_grant"));
   const details = narrowAuthorizationDetails(
     as,
     client,
@@ -84,22 +98,16 @@ async function tryRotate(
     form.get("authorization_details"),
   );
   const salt = randomId("");
-  const next = follow(call, id, presented, salt);
-  const { access_token, put, expires_in } = await mintAccessToken(as, client, {
-    user,
-    grant: id,
-    scope,
-    ...(resource && { resource }),
-    ...(details && { authorization_details: details }),
-    ...(authentication && { authentication }),
-    ...(cnf && { cnf }),
-  }, next.access_token);
-  const answer = {
-    token_type: tokenTypeOf(cnf),
-    expires_in,
-    scope,
-    ...(details && { authorization_details: details }),
-  };
+  const key = findRefreshKey(as);
+  const next = deriveNextTokens(key instanceof Promise ? await key : key, call, id, presented, salt);
+  const request: Mutable<AccessTokenRequest> = { user, grant: id, scope };
+  if (resource) request.resource = resource;
+  if (details) request.authorization_details = details;
+  if (authentication) request.authentication = authentication;
+  if (cnf) request.cnf = cnf;
+  const { access_token, put, expires_in } = await mintAccessToken(as, client, request, next.access_token);
+  const answer: Mutable<Rotation["answer"]> = { token_type: tokenTypeOf(cnf), expires_in, scope };
+  if (details) answer.authorization_details = details;
   const expires = Math.min(grant.until, as.now() + as.refreshTokenLifetime * 1000);
   const value: Grant = {
     ...grant,
@@ -118,7 +126,7 @@ async function tryRotate(
     : undefined;
 }
 
-/** A token that is not the current one: within the grace its old answer, else the end of the family. */
+/** A token that is not the current one: within the grace its old answer, else, when it was good once, the end of the family. */
 async function answerAgain(
   as: AuthorizationServer,
   call: TokenCall,
@@ -127,13 +135,18 @@ async function answerAgain(
   digest: string,
   presented: string,
 ): Promise<TokenResponse> {
-  if (refresh && previous && equalInConstantTime(digest, previous.digest) && previous.until > as.now()) {
-    const next = follow(call, id, presented, previous.salt);
+  const isPrevious = previous !== undefined && equalInConstantTime(digest, previous.digest);
+  if (refresh && isPrevious && previous.until > as.now()) {
+    const next = deriveNextTokens(await findRefreshKey(as), call, id, presented, previous.salt);
     if (equalInConstantTime(next.digest, refresh.digest)) {
       const { answer, sealed } = previous;
       const signed = sealed && await unseal(new TextEncoder().encode(presented), SIGNED, sealed);
       return toResponse(signed ?? next.access_token, next.refresh_token, answer);
     }
+  }
+  // Only a token that was good once ends the family: the grant's id alone, which a JWT tells, makes none.
+  if (!isPrevious && !await isRefreshTokenOfOurs(as, presented)) {
+    throw new OAuthError("invalid_grant", REFUSED);
   }
   await as.store.commit({ remove: [key] });
   as.observe({ type: "refresh_replayed", client: client_id, user });
@@ -144,7 +157,13 @@ async function answerAgain(
  * The tokens that follow one, which only who holds it can tell, so that the store keeps neither. A retry is the same
  * request: another key, scope, resource or other details lead to other tokens than those that were given.
  */
-function follow({ form, cnf }: TokenCall, id: string, presented: string, salt: string) {
+function deriveNextTokens(
+  key: RefreshKey,
+  { form, cnf }: TokenCall,
+  id: string,
+  presented: string,
+  salt: string,
+) {
   const asked = [
     salt,
     form.get("scope"),
@@ -155,7 +174,7 @@ function follow({ form, cnf }: TokenCall, id: string, presented: string, salt: s
   ];
   const root = derivedSecret(presented, JSON.stringify(asked));
   return {
-    ...toRefreshToken(id, secretDigest("refresh " + root)),
+    ...toRefreshToken(key, id, secretDigest("refresh " + root)),
     access_token: OPAQUE + secretDigest("access " + root),
   };
 }

@@ -1,6 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { listAll } from "../store/store.ts";
+import { toClient } from "./client.ts";
 import { newServer, type TestServer } from "./test_server.ts";
 
 const test = suite("oauth/grant_refresh");
@@ -19,7 +20,8 @@ async function refusal(response: Response): Promise<[number, string]> {
 
 async function isLive(server: TestServer, access_token: string): Promise<boolean> {
   const headers = { authorization: `Bearer ${access_token}` };
-  return (await server.send("/api/user", { headers })).status === 200;
+  // 403 says that it is good, but not for this.
+  return (await server.send("/api/user", { headers })).status !== 401;
 }
 
 test("a refresh token gives a new access token and another refresh token", async () => {
@@ -93,6 +95,77 @@ test("a token from two generations ago ends the family at once, within any grace
   assert.equal(await refusal(await refresh(server, first.refresh_token)), [400, "invalid_grant"]);
   assert.equal(await refusal(await refresh(server, third.refresh_token)), [400, "invalid_grant"]);
   assert.not.ok(await isLive(server, third.access_token));
+});
+
+for (
+  const [name, accessTokenFormat] of [["opaque", "opaque"], [
+    "signed, which tell the grant's id",
+    "jwt",
+  ]] as const
+) {
+  test(`RFC 9700 section 4.14.2: a token that was never good ends nothing (access tokens ${name})`, async () => {
+    const server = await newServer({ accessTokenFormat });
+    const { refresh_token } = await server.tokens();
+    const head = refresh_token!.split(".")[0] + ".";
+    const last = refresh_token!.slice(-1);
+    const forged = [
+      head + "A".repeat(43),
+      refresh_token!.slice(0, -1) + (last === "A" ? "B" : "A"),
+      head + (refresh_token![head.length] === "B" ? "C" : "B") + refresh_token!.slice(head.length + 1),
+      // Another family's token under this family's name.
+      head + (await server.tokens()).refresh_token!.split(".")[1],
+    ];
+    for (const token of forged) {
+      assert.equal(await refusal(await refresh(server, token)), [400, "invalid_grant"]);
+    }
+    assert.equal(server.events.filter((event) => event.type === "refresh_replayed"), []);
+    assert.is((await refresh(server, refresh_token)).status, 200);
+  });
+}
+
+test("a client that says later that it has no secret gets no tokens for what it was granted with one", async () => {
+  const secret = { id: "web", secret: "web-secret", redirect_uris: ["https://web.example/cb"] };
+  const before = await newServer({ clients: [toClient(secret, 0)] });
+  const form = { client_id: "web", redirect_uri: "https://web.example/cb", scope: "read" };
+  const code = (await before.authorize(form)).get("code")!;
+  const other = (await before.authorize(form)).get("code")!;
+  const redeem = (code: string) => ({ grant_type: "authorization_code", code, ...form, scope: undefined });
+  const { refresh_token } = await (await before.token({ ...redeem(code), client_secret: "web-secret" }))
+    .json();
+  const { secret: _, ...open } = secret;
+  const after = await newServer({ store: before.store, clients: [toClient(open, 0)] });
+  const credentials = { client_id: "web", client_secret: undefined };
+  assert.equal(await refusal(await refresh(after, refresh_token, credentials)), [400, "invalid_grant"]);
+  assert.equal(await refusal(await after.token({ ...redeem(other), ...credentials })), [
+    400,
+    "invalid_grant",
+  ]);
+});
+
+test("a client whose registration names less scope now gets no more than that for an older grant", async () => {
+  const client = { id: "web", secret: "web-secret", redirect_uris: ["https://web.example/cb"] };
+  const before = await newServer({ clients: [toClient(client, 0)] });
+  const code = (await before.authorize({
+    client_id: "web",
+    redirect_uri: "https://web.example/cb",
+    scope: "read write",
+  })).get("code")!;
+  const credentials = { client_id: "web", client_secret: "web-secret" };
+  const tokens = await (await before.token({
+    grant_type: "authorization_code",
+    code,
+    redirect_uri: "https://web.example/cb",
+    ...credentials,
+  })).json();
+  assert.is(tokens.scope, "read write");
+  const after = await newServer({
+    store: before.store,
+    clients: [toClient({ ...client, scope: "read" }, 0)],
+  });
+  const next = await (await refresh(after, tokens.refresh_token, credentials)).json();
+  assert.is(next.scope, "read");
+  const more = await refresh(after, next.refresh_token, { ...credentials, scope: "write" });
+  assert.equal(await refusal(more), [400, "invalid_scope"]);
 });
 
 test("with no grace the first reuse ends the family", async () => {

@@ -7,11 +7,12 @@
 import { findAccessToken, mintAccessToken } from "./access_token.ts";
 import { narrowAuthorizationDetails } from "./authorization_details.ts";
 import type { AuthorizationServer } from "./authorization_server.ts";
+import { isConfirmed } from "./confirmation.ts";
 import { OAuthError } from "./error.ts";
 import type { Parameters } from "./parameters.ts";
 import type { AccessToken, Actor, Client } from "./records.ts";
-import { findResources, scopeFor } from "./resource.ts";
-import { allowedScopes, expandScopes, narrowScope } from "./scope.ts";
+import { canonicalResource, findResources, narrowResources, scopeFor } from "./resource.ts";
+import { narrowScope, narrowToClient } from "./scope.ts";
 import { type TokenCall, type TokenResponse, tokenTypeOf } from "./token_response.ts";
 
 const ACCESS_TOKEN = "urn:ietf:params:oauth:token-type:access_token";
@@ -36,9 +37,10 @@ export async function grantTokenExchange(
   if (wanted !== undefined && wanted !== ACCESS_TOKEN) {
     throw new OAuthError("invalid_request", `requested_token_type must be ${ACCESS_TOKEN}`);
   }
-  checkMayAct(as, call, subject);
+  checkMayTrade(as, call, subject);
+  if (actor) checkIsActor(call, actor);
   const targets = [...form.all("resource"), ...form.all("audience")];
-  const resource = findResources(as, targets) ?? subject.resource;
+  const resource = chooseResources(as, client, subject.resource, targets);
   const scope = scopeFor(
     as,
     resource,
@@ -50,19 +52,24 @@ export async function grantTokenExchange(
     subject.authorization_details,
     form.get("authorization_details"),
   );
-  const { access_token, put, expires_in } = await mintAccessToken(as, client, {
-    scope,
-    until: subject.expires,
-    // RFC 8693 §1.1: delegation says who acts; the subject stays the subject.
-    act: actorOf(client, actor, subject.act),
-    ...(subject.user !== undefined && { user: subject.user }),
-    // Ends with what it came from.
-    ...(subject.grant !== undefined && { grant: subject.grant }),
-    ...(resource && { resource }),
-    ...(authorization_details && { authorization_details }),
-    ...(subject.authentication && { authentication: subject.authentication }),
-    ...(cnf && { cnf }),
-  });
+  const { access_token, put, expires_in } = await mintAccessToken(
+    as,
+    client,
+    {
+      scope,
+      // RFC 8693 §1.1: delegation says who acts; the subject stays the subject.
+      act: actorOf(client, actor, subject.act),
+      ...(subject.user !== undefined && { user: subject.user }),
+      // Ends with what it came from.
+      ...(subject.grant !== undefined && { grant: subject.grant }),
+      ...(resource && { resource }),
+      ...(authorization_details && { authorization_details }),
+      ...(subject.authentication && { authentication: subject.authentication }),
+      ...(cnf && { cnf }),
+    },
+    undefined,
+    subject.expires,
+  );
   if (put) await as.store.commit({ set: [put] });
   as.observe({
     type: "token_issued",
@@ -70,7 +77,14 @@ export async function grantTokenExchange(
     client: client.id,
     ...(subject.user !== undefined && { user: subject.user }),
   });
-  return { access_token, issued_token_type: ACCESS_TOKEN, token_type: tokenTypeOf(cnf), expires_in, scope };
+  return {
+    access_token,
+    issued_token_type: ACCESS_TOKEN,
+    token_type: tokenTypeOf(cnf),
+    expires_in,
+    scope,
+    ...(authorization_details && { authorization_details }),
+  };
 }
 
 async function readToken(
@@ -93,7 +107,7 @@ async function readToken(
  * A client may trade tokens that were issued to it, and tokens that were meant for a resource that it serves: never one
  * that it merely came by. Its own bound token it trades with the key that it is bound to.
  */
-function checkMayAct(
+function checkMayTrade(
   as: AuthorizationServer,
   { client, cnf }: TokenCall,
   subject: AccessToken,
@@ -102,8 +116,8 @@ function checkMayAct(
   const audience = subject.resource ?? [as.issuer];
   const serves = client.source === "operator" &&
     (client.introspects === undefined || audience.some((each) => client.introspects!.includes(each)));
-  if (own && subject.cnf && (subject.cnf.jkt !== cnf?.jkt || subject.cnf["x5t#S256"] !== cnf?.["x5t#S256"])) {
-    throw new OAuthError("invalid_request", "subject_token is bound to a key: show that key");
+  if (own && !isConfirmed(subject.cnf, cnf)) {
+    throw new OAuthError("invalid_request", "subject_token is bound to a key or certificate: show that one");
   }
   if (!own && !serves) {
     throw new OAuthError(
@@ -111,6 +125,36 @@ function checkMayAct(
       "subject_token was neither issued to this client nor meant for what it serves",
     );
   }
+}
+
+/**
+ * RFC 8693 §1.1: the acting party is the one that will use the new token, so its token is one of this client's own. Tokens
+ * of this server have no `may_act` (§4.4): nobody else is named who could act.
+ */
+function checkIsActor({ client, cnf }: TokenCall, actor: AccessToken): void {
+  if (actor.client_id !== client.id) {
+    throw new OAuthError("invalid_request", "actor_token was not issued to this client");
+  }
+  if (!isConfirmed(actor.cnf, cnf)) {
+    throw new OAuthError("invalid_request", "actor_token is bound to a key or certificate: show that one");
+  }
+}
+
+/**
+ * What the new token is for: resources of the subject's token, or those that the operator lets this client go on to.
+ * @throws {OAuthError} invalid_target for any other
+ */
+function chooseResources(
+  as: AuthorizationServer,
+  { token_exchange_resources = [] }: Client,
+  granted: readonly string[] | undefined,
+  targets: readonly string[],
+): readonly string[] | undefined {
+  const asked = findResources(as, targets);
+  if (!asked) return granted;
+  const further = new Set(token_exchange_resources.map(canonicalResource));
+  narrowResources(as, granted, asked.filter((each) => !further.has(canonicalResource(each))));
+  return asked;
 }
 
 function actorOf(client: Client, actor: AccessToken | undefined, before: Actor | undefined): Actor {
@@ -124,14 +168,4 @@ function actorOf(client: Client, actor: AccessToken | undefined, before: Actor |
     throw new OAuthError("invalid_request", `subject_token went through ${DEEPEST} exchanges already`);
   }
   return act;
-}
-
-/** The client's own limits hold as well. */
-function narrowToClient(as: AuthorizationServer, client: Client, scope: string): string {
-  const reach = expandScopes(as, allowedScopes(as, client));
-  const kept = scope.split(" ").filter((each) => reach.has(each));
-  if (kept.length === 0) {
-    throw new OAuthError("invalid_scope", "This client may have none of the token's scopes");
-  }
-  return kept.join(" ");
 }

@@ -22,6 +22,7 @@ const clients = [
     grant_types: [GRANT, "client_credentials"],
     scope: "read",
     introspects: [MCP],
+    token_exchange_resources: [`${ISSUER}/`],
   }, 0),
   toClient({ id: "plain", secret: "p" }, 0),
 ];
@@ -150,6 +151,63 @@ test("a token that is bound to its key is traded with that key only", async () =
   assert.equal([good.status, good.body.token_type], [200, "DPoP"]);
 });
 
+test("RFC 8693 section 2.2.2: the new token is for no resource that the old one was not for", async () => {
+  const resources = [{ resource: ISSUER }, { resource: MCP }, { resource: "https://notes.example/" }];
+  const server = await newServer({ clients, resources });
+  const narrow = await server.tokens({ resource: "https://notes.example/" });
+  for (const target of [{ resource: MCP }, { audience: MCP }, { resource: ISSUER }]) {
+    const { status, body } = await exchange(server, narrow.access_token!, target);
+    assert.equal([status, body.error], [400, "invalid_target"]);
+  }
+  const same = await exchange(server, narrow.access_token!, { resource: "https://notes.example" });
+  assert.is(same.status, 200);
+  const whole = await server.tokens({ scope: "read" });
+  assert.is(
+    (await exchange(server, whole.access_token!, { resource: MCP })).status,
+    200,
+    "a part of the server",
+  );
+  const foreign = await exchange(server, whole.access_token!, { resource: "https://notes.example/" });
+  assert.is(foreign.body.error, "invalid_target");
+});
+
+test("the operator may let a client go on to further resources, and to these alone", async () => {
+  const resources = [{ resource: ISSUER }, { resource: MCP }, { resource: "https://notes.example/" }];
+  const server = await newServer({ clients, resources });
+  const { access_token } = await server.tokens({ resource: MCP });
+  assert.is((await exchange(server, access_token!, { ...GATEWAY, resource: ISSUER })).status, 200);
+  assert.is(
+    (await exchange(server, access_token!, { ...GATEWAY, resource: "https://notes.example/" })).body.error,
+    "invalid_target",
+  );
+});
+
+test("RFC 9396 section 7: the answer tells the authorization_details of the new token", async () => {
+  const pay = { check: () => undefined, describe: () => "pay" };
+  const server = await newServer({ clients, authorizationDetailTypes: { pay } });
+  const details = [{ type: "pay", amount: 5 }];
+  const form = { grant_type: "client_credentials", authorization_details: JSON.stringify(details) };
+  const { access_token } = await (await server.token(form)).json();
+  assert.equal((await exchange(server, access_token)).body.authorization_details, details);
+  const { access_token: without } = await (await server.token({ grant_type: "client_credentials" })).json();
+  assert.not.ok("authorization_details" in (await exchange(server, without)).body);
+});
+
+test("RFC 8693 section 1.1: who acts is shown by a token of the client that asks, and by its key", async () => {
+  const server = await newServer({ clients });
+  const { access_token } = await server.tokens({ resource: MCP });
+  const foreign = { actor_token: access_token, actor_token_type: ACCESS_TOKEN, ...GATEWAY };
+  const refused = await exchange(server, access_token!, foreign);
+  assert.equal([refused.status, refused.body.error], [400, "invalid_request"]);
+  const [key, other] = [await newKey(), await newKey()];
+  const proof = async (by: typeof key) => ({ dpop: await prove(by, ISSUER + "/oauth/token") });
+  const bound = await (await server.token({ grant_type: "client_credentials" }, await proof(key))).json();
+  const actor = { actor_token: bound.access_token, actor_token_type: ACCESS_TOKEN };
+  assert.is((await exchange(server, access_token!, actor)).body.error, "invalid_request");
+  assert.is((await exchange(server, access_token!, actor, await proof(other))).body.error, "invalid_request");
+  assert.is((await exchange(server, access_token!, actor, await proof(key))).status, 200);
+});
+
 test("a chain of exchanges has an end", async () => {
   const server = await newServer({ clients });
   let { access_token: token } = await server.tokens({ scope: "read" });
@@ -159,7 +217,7 @@ test("a chain of exchanges has an end", async () => {
 
 test("an opaque token is traded for an opaque one, which is good, and the observer is told", async () => {
   const server = await newServer({ clients });
-  const { access_token } = await server.tokens();
+  const { access_token } = await server.tokens({ scope: "profile" });
   const { body } = await exchange(server, access_token!);
   assert.match(body.access_token, /^trivet_at_/);
   const headers = { authorization: `Bearer ${body.access_token}` };

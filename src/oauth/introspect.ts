@@ -15,6 +15,7 @@ import type { AuthorizationServer } from "./authorization_server.ts";
 import { isPublic } from "./client.ts";
 import { authenticateClient } from "./client_auth.ts";
 import { OAuthError } from "./error.ts";
+import { findLive } from "./liveness.ts";
 import { readParameters } from "./parameters.ts";
 import { type Authorization, type Client, type Grant, grantKey } from "./records.ts";
 import { readRefreshToken } from "./refresh_token.ts";
@@ -107,9 +108,12 @@ async function describeRefreshToken(
   const grant = (await as.store.get<Grant>(grantKey(id)))?.value;
   if (!grant?.refresh || grant.client_id !== client.id || grant.refresh.expires <= as.now()) return INACTIVE;
   if (!equalInConstantTime(secretDigest(token), grant.refresh.digest)) return INACTIVE;
+  const { client_id, client_since, user } = grant;
+  const live = await findLive(as, { client_id, client_since, user, scope: grant.scope });
+  if (!live) return INACTIVE;
   return {
     active: true,
-    scope: grant.scope,
+    scope: live.scope,
     client_id: grant.client_id,
     exp: Math.floor(grant.refresh.expires / 1000),
     sub: grant.user,

@@ -5,29 +5,27 @@
  * @module
  */
 import { algorithmsOf, checkJwk, importPublicJwk, type PublicJwk } from "../crypto/jwk.ts";
-import { type Claims, JWS_ALGORITHMS, readJws, verifyJws } from "../crypto/jws.ts";
-import { secretDigest } from "../crypto/secret.ts";
-import { PublicFetchError } from "../http/public_fetch.ts";
+import { type Claims, hasSignature, JWS_ALGORITHMS, readJws, verifyJws } from "../crypto/jws.ts";
+import { type PublicDocument, PublicFetchError } from "../http/public_fetch.ts";
 import type { AuthorizationServer } from "./authorization_server.ts";
-import { keySetKey } from "./records.ts";
 
-/** Where somebody's keys are. */
+/** Where somebody's keys are, and who makes us ask for them. */
 export interface KeySource {
   readonly jwks?: { readonly keys: readonly PublicJwk[] };
   readonly jwks_uri?: string;
+  /** Who sent what is to be verified. */
+  readonly network: string | undefined;
+  /** Whether the operator named them. */
+  readonly isKnown: boolean;
 }
 
-interface KeySet {
-  readonly keys: readonly PublicJwk[];
-  readonly fetched: number;
-}
-
-/** How long fetched keys are gone by, in milliseconds. */
-const LIVES = 10 * 60 * 1000;
+/** How long fetched keys are used, in milliseconds. */
+const LIFETIME_MS = 10 * 60 * 1000;
 /** How soon a key id that is not among them may make us fetch again, in milliseconds. */
-const LOOK_AGAIN = 60 * 1000;
-/** Keys tried where the token names none. */
-const MOST_TRIED = 5;
+const MIN_REFETCH_MS = 60 * 1000;
+/** Keys of a set, and keys tried where the token names none. */
+const MAX_KEYS = 50;
+const MAX_TRIED = 5;
 
 /**
  * The header and claims of a JWT that one of the source's keys signed; `undefined` when none did.
@@ -42,7 +40,8 @@ export async function verifyBySource(
 ): Promise<{ header: Claims; claims: Claims } | undefined> {
   const header = readJws(token)?.header;
   const alg = JWS_ALGORITHMS.find((each) => each === header?.alg);
-  if (!header || !alg) return undefined;
+  // What carries no signature of that kind makes us fetch nothing.
+  if (!header || !alg || !hasSignature(token, alg)) return undefined;
   // Only the id is looked up: a header that brings its own key or address is not listened to.
   const { kid } = header;
   const keys = await findKeys(
@@ -52,7 +51,7 @@ export async function verifyBySource(
       algorithmsOf(key).includes(alg) && (key.alg === undefined || key.alg === alg) && key.use !== "enc" &&
       (kid === undefined || key.kid === kid),
   );
-  for (const jwk of keys.slice(0, MOST_TRIED)) {
+  for (const jwk of keys.slice(0, MAX_TRIED)) {
     const claims = await importPublicJwk(jwk, alg).then((key) => verifyJws(key, typ, token), () => undefined);
     if (claims) return { header, claims };
   }
@@ -65,26 +64,22 @@ export async function verifyBySource(
  */
 export async function findKeys(
   as: AuthorizationServer,
-  { jwks, jwks_uri }: KeySource,
+  { jwks, jwks_uri, network, isKnown }: KeySource,
   fits: (key: PublicJwk) => boolean = () => true,
 ): Promise<readonly PublicJwk[]> {
-  const fit = ({ keys }: { readonly keys: readonly PublicJwk[] }) => keys.filter(fits);
-  if (jwks) return fit(jwks);
+  if (jwks) return jwks.keys.filter(fits);
   if (jwks_uri === undefined) return [];
-  const key = keySetKey(secretDigest(jwks_uri));
-  const kept = (await as.store.get<KeySet>(key))?.value;
-  const found = kept ? fit(kept) : [];
-  if (kept && (found.length > 0 || as.now() - kept.fetched < LOOK_AGAIN)) return found;
-  const fetched: KeySet = { keys: await fetchKeys(as, jwks_uri), fetched: as.now() };
-  await as.store.commit({ set: [{ key, value: fetched, expires: as.now() + LIVES }] });
-  return fit(fetched);
+  const request = { kind: "keys", url: jwks_uri, network, isKnown, read: readKeys } as const;
+  const found = (await as.documents.get(request)).value.filter(fits);
+  if (found.length > 0) return found;
+  return (await as.documents.get({ ...request, maxAge: MIN_REFETCH_MS })).value.filter(fits);
 }
 
-async function fetchKeys(as: AuthorizationServer, jwks_uri: string): Promise<readonly PublicJwk[]> {
-  const { text } = await as.fetchPublic(jwks_uri);
+function readKeys({ text }: PublicDocument): { value: readonly PublicJwk[]; lifetime: number } {
   try {
     const { keys } = JSON.parse(text) as { keys: unknown[] };
-    return keys.slice(0, 50).map(checkJwk).filter((key) => typeof key !== "string");
+    const value = keys.slice(0, MAX_KEYS).map(checkJwk).filter((key) => typeof key !== "string");
+    return { value, lifetime: LIFETIME_MS };
   } catch {
     throw new PublicFetchError("The key set must be a JSON object with keys");
   }

@@ -4,7 +4,6 @@
  *
  * @module
  */
-import { addressBlock } from "../http/ip_address.ts";
 import { parseForm, readForm } from "../http/form.ts";
 import { acceptNames } from "../http/media_type.ts";
 import { isSameOrigin } from "../http/origin.ts";
@@ -13,9 +12,9 @@ import { type Fields, respond, respondText } from "../http/response.ts";
 import { queryOf } from "../http/router.ts";
 import type { RequestContext } from "../http/service.ts";
 import type { AuthorizationServer } from "./authorization_server.ts";
-import { identify } from "./identity.ts";
+import { writeDevice } from "./device_cookie.ts";
+import { attemptLogin } from "./login_attempt.ts";
 import { startSession } from "./session.ts";
-import type { Series } from "./throttle.ts";
 import { canonicalUsername } from "./user.ts";
 
 const FORM_LIMIT = 16 * 1024;
@@ -53,35 +52,20 @@ export async function login(
   if (!username || !password || repeated.length > 0) {
     return respondText(400, "Send the form fields username and password, each once.");
   }
-  const attempts = attemptsOf(username, context.ip);
-  const wait = await as.throttle.begin(attempts);
-  const user = wait > 0 ? undefined : await identify(as, values, request);
+  const { user, wait } = await attemptLogin(as, values, request, context);
   if (!user) {
     as.observe({ type: "login_failed", username: username.slice(0, 128), ip: context.ip });
     return refuse(as, request, redirect, wait);
   }
-  await as.throttle.succeeded(attempts);
-  const cookies = await startSession(as, request, user);
+  const cookies = [
+    ...await startSession(as, request, user),
+    ["set-cookie", await writeDevice(as, request, canonicalUsername(username))] as const,
+  ];
   as.observe({ type: "login_succeeded", user: user.id, ip: context.ip });
   if (redirect === "") {
     return respondText(200, `Welcome, ${user.name}. You are signed in.`, [...cookies, NO_STORE]);
   }
   return respond(302, null, [["location", redirect], ...cookies, NO_STORE]);
-}
-
-/**
- * What is counted of an attempt, the same whether or not there is such a user. Wrong passwords of one account from one
- * address soon have to wait. Many from everywhere slow the account's owner down by little, and never lock them out.
- */
-function attemptsOf(username: string, ip: string | undefined): readonly Series[] {
-  const account = canonicalUsername(username);
-  if (ip === undefined) return [{ kind: "login", of: account, free: 10, longest: 60 }];
-  const address = addressBlock(ip);
-  return [
-    { kind: "login", of: `${account} ${address}`, free: 10, longest: 900 },
-    { kind: "login_account", of: account, free: 100, longest: 30, shared: true },
-    { kind: "login_address", of: address, free: 100, longest: 900, shared: true },
-  ];
 }
 
 /** 401, or 429 with `Retry-After`: a page for browsers, else plain text. */

@@ -14,12 +14,14 @@ const FIELDS = jsonFields(["cache-control", "public, max-age=300"]);
 
 /** Serves the metadata document, written once. */
 export function serveMetadata(as: AuthorizationServer): RouteHandler {
-  const document = JSON.stringify(describeServer(as));
-  return () => respond(200, document, FIELDS);
+  const [without, withDocuments] = [false, true].map((supported) =>
+    JSON.stringify(describeServer(as, supported))
+  );
+  return () => respond(200, as.clientMetadataDocuments() ? withDocuments! : without!, FIELDS);
 }
 
 /** RFC 8414 §3.2: what has no value is left out. */
-function describeServer(as: AuthorizationServer): Record<string, unknown> {
+function describeServer(as: AuthorizationServer, clientDocuments: boolean): Record<string, unknown> {
   const url = (path: string) => as.origin + as.base + path;
   const mtls = as.certificateProxy ? ["tls_client_auth", "self_signed_tls_client_auth"] : [];
   const proving = ["client_secret_basic", "client_secret_post", "private_key_jwt", ...mtls];
@@ -35,7 +37,8 @@ function describeServer(as: AuthorizationServer): Record<string, unknown> {
     ...(as.registration !== "off" && { registration_endpoint: url("/oauth/register") }),
     jwks_uri: url("/.well-known/jwks.json"),
     userinfo_endpoint: url("/api/user"),
-    scopes_supported: [...as.implied.keys()],
+    // RFC 8414 section 2: not all must be named. Those of who runs the server are of no use to a client that asks.
+    scopes_supported: as.commonScopes,
     response_types_supported: ["code"],
     response_modes_supported: ["query"],
     grant_types_supported: GRANT_TYPES.filter((type) =>
@@ -51,7 +54,7 @@ function describeServer(as: AuthorizationServer): Record<string, unknown> {
     code_challenge_methods_supported: ["S256"],
     dpop_signing_alg_values_supported: JWS_ALGORITHMS,
     authorization_response_iss_parameter_supported: true,
-    client_id_metadata_document_supported: as.clientMetadataDocuments,
+    client_id_metadata_document_supported: clientDocuments,
     require_pushed_authorization_requests: as.requirePushedRequests,
     prompt_values_supported: ["none", "login", "consent"],
     ...(mtls.length > 0 && { tls_client_certificate_bound_access_tokens: true }),

@@ -27,7 +27,7 @@ test("RFC 8414 section 2: what this server can do, whole", async () => {
     registration_endpoint: "https://as.example/oauth/register",
     jwks_uri: "https://as.example/.well-known/jwks.json",
     userinfo_endpoint: "https://as.example/api/user",
-    scopes_supported: ["profile", "read", "write", "admin"],
+    scopes_supported: ["profile", "read", "write"],
     response_types_supported: ["code"],
     response_modes_supported: ["query"],
     grant_types_supported: [
@@ -84,10 +84,35 @@ test("what is turned on is told, what is off is not", async () => {
   assert.equal(on.authorization_grant_profiles_supported, ["urn:ietf:params:oauth:grant-profile:id-jag"]);
   assert.is(on.require_pushed_authorization_requests, true);
   assert.equal(on.introspection_signing_alg_values_supported, ["EdDSA", "RS256"]);
-  const off = await describe({ registration: "off", clientMetadataDocuments: false, acrValues: [] });
+  const off = await describe({ registration: "off", clientMetadataDocuments: () => false, acrValues: [] });
   assert.not.ok("registration_endpoint" in off);
   assert.not.ok("acr_values_supported" in off);
   assert.is(off.client_id_metadata_document_supported, false);
+});
+
+test("RFC 8414 section 3: the same document is where clients of OpenID Connect look, below the issuer and before its path", async () => {
+  for (const issuer of ["https://as.example", "https://as.example/tenant"]) {
+    const base = new URL(issuer).pathname.replace(/\/$/, "");
+    const expected = await read(`/.well-known/oauth-authorization-server${base}`, { issuer });
+    assert.is(expected.issuer, issuer);
+    for (
+      const path of [`${base}/.well-known/openid-configuration`, `/.well-known/openid-configuration${base}`]
+    ) {
+      assert.equal(await read(path, { issuer }), expected, path);
+    }
+  }
+});
+
+test("that nothing is at a well-known address every origin may read, at no other address", async () => {
+  const server = await newServer();
+  const headers = { origin: "https://page.example" };
+  const origin = async (path: string) => {
+    const response = await server.send(path, { headers });
+    assert.is(response.status, 404);
+    return response.headers.get("access-control-allow-origin");
+  };
+  assert.is(await origin("/.well-known/oauth-protected-resource/nothing"), "*");
+  assert.is(await origin("/oauth/nothing"), null);
 });
 
 test("RFC 9728 section 2: a protected resource, whole, and what is turned on beside", async () => {

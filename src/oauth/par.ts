@@ -13,13 +13,14 @@ import { checkDpopProof } from "./dpop.ts";
 import { OAuthError } from "./error.ts";
 import { readParameters } from "./parameters.ts";
 import { keepRequest } from "./pushed_request.ts";
+import { STORAGE_LIMITS } from "./room.ts";
 import { findRedirectUri } from "./redirect_uri.ts";
 
 const FIELDS = jsonFields(["cache-control", "no-store"], ["pragma", "no-cache"]);
 /** What proved the client is not part of its request. */
 const PROOFS = ["client_secret", "client_assertion", "client_assertion_type"];
 
-/** 201 with `{ request_uri, expires_in }`. @throws {OAuthError} what the authorization endpoint would say (§2.3) */
+/** 201 with `{ request_uri, expires_in }`. @throws {OAuthError} what the authorization endpoint would say (§2.3); 413 for one that is too large */
 export async function pushRequest(
   as: AuthorizationServer,
   request: Request,
@@ -34,6 +35,7 @@ export async function pushRequest(
   }
   readDemands(form);
   checkAuthorizationRequest(as, client, form, redirect_uri);
+  if (request.headers.has("dpop")) as.room.take("proof", 0, client, context);
   const proof = await checkDpopProof(as, request);
   const named = form.get("dpop_jkt");
   // RFC 9449 §10.1: both ways of naming the key, or one of them.
@@ -42,11 +44,18 @@ export async function pushRequest(
   }
   const query = new URLSearchParams(form.text);
   for (const name of PROOFS) query.delete(name);
-  const request_uri = await keepRequest(as, {
+  const kept = {
     client_id: client.id,
     parameters: query.toString(),
     ...(proof && { dpop_jkt: proof.jkt }),
-  });
+  };
+  const { length } = JSON.stringify(kept);
+  if (length > STORAGE_LIMITS.pushed_request.record) {
+    const rule = `A pushed request must be at most ${STORAGE_LIMITS.pushed_request.record} bytes`;
+    throw new OAuthError("invalid_request", rule, { status: 413 });
+  }
+  as.room.take("pushed_request", length, client, context);
+  const request_uri = await keepRequest(as, kept);
   const fields = proof?.nonce === undefined ? FIELDS : [...FIELDS, ["dpop-nonce", proof.nonce] as const];
   return respondJson(201, { request_uri, expires_in: as.pushedRequestLifetime }, fields);
 }

@@ -53,6 +53,17 @@ test("RFC 9126 sections 2.2 and 4: a pushed request is answered with a name, and
   assert.is((await server.token(redeem)).status, 200);
 });
 
+test("RFC 6749 section 3.1: a request that names two request_uris leads nowhere", async () => {
+  const server = await newServer();
+  const { body: { request_uri } } = await push(server);
+  const cookie = await server.signIn();
+  for (const other of ["x", encodeURIComponent(request_uri)]) {
+    const response = await authorize(server, cookie, request_uri, `&request_uri=${other}`);
+    assert.equal([response.status, response.headers.get("location")], [400, null]);
+  }
+  assert.is((await authorize(server, cookie, request_uri)).status, 200);
+});
+
 test("it is good until the user has answered, and for its own client only", async () => {
   const server = await newServer();
   const { body: { request_uri } } = await push(server);

@@ -6,6 +6,7 @@
  */
 import { readText } from "../http/body.ts";
 import { BodyError } from "../http/body.ts";
+import { readPairs } from "../http/form.ts";
 import { mediaType } from "../http/media_type.ts";
 import { OAuthError, plain } from "./error.ts";
 
@@ -66,7 +67,7 @@ export function parseParameters(text: string): Parameters {
   let repeated: string[] | undefined;
   let lists: Map<string, string[]> | undefined;
   let count = 0;
-  for (const [name, value] of new URLSearchParams(text)) {
+  for (const [name, value] of readPairs(text)) {
     if (++count > MOST) throw new OAuthError("invalid_request", `Send at most ${MOST} parameters`);
     if (value === "") continue;
     if (name === "resource" || name === "audience") {

@@ -32,16 +32,28 @@ export function checkChallenge(
   // RFC 7636 §4.3: without a method it would be plain.
   if (method !== "S256") throw new OAuthError("invalid_request", "code_challenge_method must be S256");
   if (!/^[A-Za-z0-9_-]{43}$/.test(challenge)) {
-    throw new OAuthError("invalid_request", "code_challenge must be the base64url of a SHA-256 digest");
+    throw new OAuthError(
+      "invalid_request",
+      "code_challenge must be 43 characters of A-Z a-z 0-9 - _, the base64url of a SHA-256 digest (RFC 7636 section 4.2)",
+    );
   }
   return challenge;
 }
 
-/** Whether the verifier belongs to the challenge of its code (RFC 7636 §4.6); both may be absent together. */
-export function verifierMatches(challenge: string | undefined, verifier: string | undefined): boolean {
+/**
+ * Checks that the verifier belongs to the challenge of its code (RFC 7636 section 4.6); both may be absent together.
+ * Returns what is wrong, `undefined` when nothing is.
+ */
+export function findVerifierProblem(
+  challenge: string | undefined,
+  verifier: string | undefined,
+): string | undefined {
+  if (verifier !== undefined && !/^[A-Za-z0-9\-._~]{43,128}$/.test(verifier)) {
+    return "code_verifier must be 43 to 128 characters of A-Z a-z 0-9 - . _ ~ (RFC 7636 section 4.1)";
+  }
   // RFC 9700 §4.8.2: a verifier without a challenge is a downgrade attempt, not a harmless extra.
-  if (challenge === undefined || verifier === undefined) return challenge === verifier;
-  // RFC 7636 §4.1
-  if (!/^[A-Za-z0-9\-._~]{43,128}$/.test(verifier)) return false;
-  return equalInConstantTime(encodeBase64url(sha256(verifier)), challenge);
+  const matches = challenge === undefined || verifier === undefined
+    ? challenge === verifier
+    : equalInConstantTime(encodeBase64url(sha256(verifier)), challenge);
+  return matches ? undefined : "code_verifier does not match the code_challenge of the request";
 }

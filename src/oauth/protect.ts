@@ -5,9 +5,9 @@
  * @module
  */
 import { JWS_ALGORITHMS } from "../crypto/jws.ts";
-import { type DpopChallenge, type Principal, readBearer, TokenRefusal } from "../http/bearer.ts";
+import { type DpopChallenge, parseBearer, type Principal, TokenRefusal } from "../http/bearer.ts";
 import type { RequestContext } from "../http/service.ts";
-import { findAccessToken } from "./access_token.ts";
+import { findAccessToken, type LiveAccessToken } from "./access_token.ts";
 import type { AuthorizationServer } from "./authorization_server.ts";
 import { readCertificate } from "./client_certificate.ts";
 import { checkDpopProof } from "./dpop.ts";
@@ -18,6 +18,7 @@ import { expandScopes } from "./scope.ts";
 
 /** The one workspace of everybody who comes with a token of this server. */
 const WORKSPACE = "default";
+const DPOP = /^dpop +([A-Za-z0-9\-._~+/]+=*) *$/i;
 const UNKNOWN = "The access token is unknown, expired or revoked";
 /** What is said to whoever comes with the DPoP scheme. */
 const PROOFS: DpopChallenge = { algs: JWS_ALGORITHMS };
@@ -31,26 +32,40 @@ export async function verifyAccessToken(
   presented: string,
 ): Promise<Principal | undefined> {
   const token = (await findAccessToken(as, presented))?.token;
-  return token && !token.cnf && isFor(as, token.resource, as.issuer) ? toPrincipal(as, token) : undefined;
+  return token && !token.cnf && isFor(as, token.resource, as.issuer)
+    ? toPrincipal(as, token, presented)
+    : undefined;
 }
 
 /** Who makes the request, with a token that is for `resource`; `"none"` without one. */
-export async function authenticateRequest(
+export function authenticateRequest(
   as: AuthorizationServer,
   request: Request,
   context: RequestContext,
   resource: string,
 ): Promise<Principal | "none" | TokenRefusal> {
+  return checkRequest(as, request, context, resource, ({ token }, text) => toPrincipal(as, token, text));
+}
+
+/** As {@linkcode authenticateRequest}, for this server's own endpoints: what `toCaller` makes of a token that is good. */
+export async function checkRequest<Caller>(
+  as: AuthorizationServer,
+  request: Request,
+  context: RequestContext,
+  resource: string,
+  toCaller: (live: LiveAccessToken, presented: string) => Caller,
+): Promise<Caller | "none" | TokenRefusal> {
   const field = request.headers.get("authorization");
   if (field === null) return "none";
-  const proven = /^dpop +([A-Za-z0-9\-._~+/]+=*) *$/i.exec(field)?.[1];
-  const presented = proven ?? readBearer(request);
+  const proven = DPOP.exec(field)?.[1];
+  const presented = proven ?? parseBearer(field);
   // RFC 6750 §3.1: what shows no token is no attempt.
   if (presented === undefined) return "none";
   const dpop = proven === undefined ? undefined : PROOFS;
   const refuse = (description: string) => new TokenRefusal("invalid_token", description, dpop);
-  const token = (await findAccessToken(as, presented))?.token;
-  if (!token) return refuse(UNKNOWN);
+  const live = await findAccessToken(as, presented);
+  if (!live) return refuse(UNKNOWN);
+  const { token } = live;
   if (!isFor(as, token.resource, resource)) {
     return refuse(`The access token is for another resource than ${resource}`);
   }
@@ -70,7 +85,7 @@ export async function authenticateRequest(
   if (thumbprint !== undefined && readCertificate(as, request, context)?.thumbprint !== thumbprint) {
     return refuse("The access token is bound to another client certificate");
   }
-  return toPrincipal(as, token);
+  return toCaller(live, presented);
 }
 
 async function checkProof(
@@ -94,21 +109,27 @@ async function checkProof(
   }
 }
 
-function toPrincipal(as: AuthorizationServer, token: AccessToken): Principal {
+function toPrincipal(as: AuthorizationServer, token: AccessToken, presented: string): Principal {
   const { client_id, scope, user, resource, expires, authentication, authorization_details } = token;
-  return {
+  const principal: { -readonly [Name in keyof Principal]: Principal[Name] } = {
     client: client_id,
     scopes: scopesOf(as, scope),
     workspace: WORKSPACE,
     expires,
-    ...(user !== undefined && { subject: user }),
-    ...(resource && { audience: resource }),
-    ...(authentication && { authTime: authentication.auth_time, acr: authentication.acr }),
-    ...(authorization_details && { authorizationDetails: authorization_details }),
+    isStillValid: async () => await findAccessToken(as, presented) !== undefined,
   };
+  if (user !== undefined) principal.subject = user;
+  if (resource) principal.audience = resource;
+  if (authentication) {
+    principal.authTime = authentication.auth_time;
+    principal.acr = authentication.acr;
+  }
+  if (authorization_details) principal.authorizationDetails = authorization_details;
+  return principal;
 }
 
-function scopesOf(as: AuthorizationServer, scope: string): ReadonlySet<string> {
+/** What the scope of a token allows. */
+export function scopesOf(as: AuthorizationServer, scope: string): ReadonlySet<string> {
   let known = expanded.get(as);
   if (!known) expanded.set(as, known = new Map());
   let scopes = known.get(scope);

@@ -33,7 +33,9 @@ function describeResource(as: AuthorizationServer, { resource, name, scopes }: P
   return {
     resource,
     authorization_servers: [as.issuer],
-    scopes_supported: scopes ?? as.commonScopes,
+    // Those of who runs the server are of no use to a client that asks for all that is named.
+    scopes_supported: scopes?.filter((scope) => !as.implied.has(scope) || as.commonScopes.includes(scope)) ??
+      as.commonScopes,
     bearer_methods_supported: ["header"],
     ...(name !== undefined && { resource_name: name }),
     dpop_signing_alg_values_supported: JWS_ALGORITHMS,

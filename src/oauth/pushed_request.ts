@@ -17,7 +17,7 @@ export interface KeptRequest {
   readonly parameters: Parameters;
   readonly dpop_jkt: string | undefined;
   readonly login_after: number | undefined;
-  /** The digest of its name. */
+  /** The digest of the name by which it came first: what a code uses up. */
   readonly pushed: string;
 }
 
@@ -51,5 +51,5 @@ export async function findRequest(
     );
   }
   const { parameters, dpop_jkt, login_after } = kept;
-  return { parameters: parseParameters(parameters), dpop_jkt, login_after, pushed: pushed! };
+  return { parameters: parseParameters(parameters), dpop_jkt, login_after, pushed: kept.pushed ?? pushed! };
 }

@@ -1,6 +1,6 @@
 /**
  * What the authorization server stores: for each kind its key, who writes it, and what ends it.
- * Secrets appear only as digests (`crypto/secret.ts`). Times are milliseconds since the epoch.
+ * Secrets appear only as digests (`crypto/secret.ts`). Times are milliseconds since the epoch. Long because it is one list.
  *
  * @module
  */
@@ -46,6 +46,8 @@ export interface Client {
   readonly source: "operator" | "registration" | "document";
   readonly token_endpoint_auth_method: ClientAuthMethod;
   readonly secret_digest?: string;
+  /** The operator chose a secret so short that it could be found by trying. */
+  readonly weak_secret?: true;
   /** Public keys, here or at an https address: for assertions and certificates. */
   readonly jwks?: { readonly keys: readonly PublicJwk[] };
   readonly jwks_uri?: string;
@@ -75,8 +77,12 @@ export interface Client {
   readonly authorization_details_types?: readonly string[];
   /** RFC 9701 §6 */
   readonly introspection_signed_response_alg?: JwsAlgorithm;
+  /** The operator vouches for it: what a user allowed it before is not asked again, even where it is a public client. */
+  readonly trusted?: boolean;
   /** The resources that this client is the server of: it introspects tokens for these. Absent means all. */
   readonly introspects?: readonly string[];
+  /** The resources that it may exchange tokens for (RFC 8693), beside those of the token that it sends. */
+  readonly token_exchange_resources?: readonly string[];
   /** What else it said of itself and hears again: RFC 7591 §2. */
   readonly metadata?: Readonly<Record<string, unknown>>;
   /** RFC 7592 §3 */
@@ -86,12 +92,16 @@ export interface Client {
 
 export type CertificateNameType = "subject_dn" | "san_dns" | "san_uri" | "san_ip" | "san_email";
 
+/** What a user may let applications do (`user_role.ts`). */
+export type UserRole = "reader" | "author" | "admin";
+
 /** Written by `user.ts`; ended by its removal. */
 export interface User {
   readonly id: string;
   readonly username: string;
   readonly name: string;
   readonly email: string;
+  readonly role?: UserRole;
   readonly password: string;
   readonly created: number;
 }
@@ -101,6 +111,8 @@ export interface Profile {
   readonly id: string;
   readonly name: string;
   readonly email: string;
+  /** @default the option `defaultRole` */
+  readonly role?: UserRole;
 }
 
 /** Written at login, under a new id; ended by logout or its lifetimes. */
@@ -127,6 +139,8 @@ export interface AuthorizationRequest extends Authorization {
 /** What somebody allows a client. */
 export interface Authorization {
   readonly client_id: string;
+  /** When a client of the store was registered, in milliseconds: an id that is registered again is another client's. */
+  readonly client_since?: number;
   readonly scope: string;
   /** RFC 8707: what its tokens may be for; absent means this server. */
   readonly resource?: readonly string[];
@@ -156,6 +170,8 @@ export interface PushedRequest {
   readonly dpop_jkt?: string;
   /** The user must have signed in since. */
   readonly login_after?: number;
+  /** The digest of the name that the client was given for it, when it waits for a login under another one. */
+  readonly pushed?: string;
 }
 
 /** A question that waits for the user's answer. Written by `consent.ts` and `device_page.ts`, used once. */
@@ -173,6 +189,7 @@ export interface Transaction {
 /** Written at consent; what is left of a spent one stays a while, so that a replay is seen and ends its grant. */
 export interface Code {
   readonly client_id: string;
+  readonly client_since?: number;
   readonly user: string;
   readonly grant: string;
   /** What it can be redeemed for, and until when; absent once it is spent. */
@@ -206,13 +223,22 @@ export interface Grant extends Authorization {
   readonly user: string;
   readonly created: number;
   readonly authentication?: Authentication;
-  /** RFC 9449 §5: refresh tokens of a public client are good with this key only. */
+  /** RFC 9449 §5, RFC 8705 §4: refresh tokens of a public client are good with this key or certificate only. */
   readonly cnf?: Confirmation;
+  /** The client proved who it is; it must go on doing so, also when it says later that it is a public one. */
+  readonly confidential?: true;
   /** After this no refresh keeps it alive. */
   readonly until: number;
   /** The one refresh token that works now; absent when the client may not refresh. */
   readonly refresh?: { readonly digest: string; readonly expires: number };
   readonly previous?: Rotation;
+  readonly revoked?: Revocations;
+}
+
+/** Signed access tokens that were revoked: each by its `jti` and when it was issued, and all that are so old. */
+export interface Revocations {
+  readonly before: number;
+  readonly tokens: readonly (readonly [jti: string, issued: number])[];
 }
 
 /**
@@ -244,12 +270,14 @@ export interface AccessToken extends Authorization {
   readonly act?: Actor;
 }
 
+/** A record while it is made: on hot paths members are set one by one, at a third of what spreading costs. */
+export type Mutable<Value> = { -readonly [Name in keyof Value]: Value[Name] };
+
 export type Actor = { readonly sub: string; readonly act?: Actor };
 
-/** What a user allowed a client before, so that only what is new is asked. Written at consent; ended by its lifetime. */
+/** What a user allowed a client before at one resource, so that only what is new is asked. Written at consent; ended by its lifetime. */
 export interface Consent {
   readonly scope: string;
-  readonly resource: readonly string[];
   /** Of what the client said of itself then: another redirect URI or key is another client. */
   readonly fingerprint: string;
   readonly given: number;
@@ -272,6 +300,16 @@ export interface Attempts {
   readonly until: number;
 }
 
+/** How many attempts were made, and until when the next one waits, or when the last one was, in milliseconds. */
+export type Attempt = readonly [made: number, until: number];
+
+/** Attempts to sign in from one network. Written by `login_ledger.ts`; ended a day after the last wait. */
+export interface LoginAttempts {
+  readonly all: Attempt;
+  /** By a digest of the account. */
+  readonly accounts: Readonly<Record<string, Attempt>>;
+}
+
 export const clientKey = (id: string): Key => ["client", id];
 export const userKey = (id: string): Key => ["user", id];
 export const usernameKey = (username: string): Key => ["username", username];
@@ -279,20 +317,25 @@ export const profileKey = (id: string): Key => ["profile", id];
 export const sessionKey = (digest: string): Key => ["session", digest];
 export const pushedRequestKey = (digest: string): Key => ["pushed_request", digest];
 export const transactionKey = (digest: string): Key => ["transaction", digest];
-export const consentKey = (user: string, client: string): Key => ["consent", user, client];
+/** Of one resource: a scope that was allowed at one is not allowed at another. */
+export const consentKey = (user: string, client: string, resource: string): Key => [
+  "consent",
+  user,
+  client,
+  resource,
+];
 export const codeKey = (digest: string): Key => ["code", digest];
 export const deviceCodeKey = (digest: string): Key => ["device_code", digest];
 /** Leads from what the user types to the device's code. */
 export const userCodeKey = (digest: string): Key => ["user_code", digest];
 export const grantKey = (id: string): Key => ["grant", id];
 export const accessTokenKey = (digest: string): Key => ["access_token", digest];
-/** Of a JWT access token; the record lives as long as the token would have. */
-export const revokedTokenKey = (jti: string): Key => ["revoked_token", jti];
+/** Of signed access tokens that a client got for itself. */
+export const revocationsKey = (client: string): Key => ["revocations", client];
 /** Of an assertion or a proof that may come once; the record lives as long as it would be taken. */
 export const usedKey = (kind: "assertion" | "dpop", digest: string): Key => ["used", kind, digest];
 export const signingKeyKey = (alg: JwsAlgorithm, generation: number): Key => ["signing_key", alg, generation];
+export const loginAttemptsKey = (digest: string): Key => ["attempts", "login", digest];
 export const attemptsKey = (kind: string, digest: string): Key => ["attempts", kind, digest];
-/** Of a client whose id is an address, for as long as its document is gone by. */
+/** Of a client whose id is an address, and which a user allowed something. */
 export const clientDocumentKey = (digest: string): Key => ["client_document", digest];
-/** Of keys that were fetched from an address. */
-export const keySetKey = (digest: string): Key => ["key_set", digest];

@@ -1,14 +1,19 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { toClient } from "./client.ts";
-import { findRedirectUri } from "./redirect_uri.ts";
+import {
+  checkRedirectScheme,
+  EDITOR_SCHEMES,
+  findRedirectUri,
+  findRedirectUriProblem,
+} from "./redirect_uri.ts";
 
 const test = suite("oauth/redirect_uri");
 const byDomain = toClient({ id: "d", secret: "s", domain: "app.example" }, 0);
 const byUri = toClient({ id: "u", redirect_uris: ["https://app.example/cb", "com.example.app:/cb"] }, 0);
 const native = toClient({
   id: "n",
-  redirect_uris: ["http://127.0.0.1/cb", "http://localhost:1234/cb", "http://[::1]/"],
+  redirect_uris: ["http://127.0.0.1/cb", "http://localhost:1234/cb", "http://[::1]/", "http://127.0.0.1"],
 }, 0);
 
 for (
@@ -91,6 +96,9 @@ test("RFC 8252 section 7.3: the port of a loopback URI is free, nothing else is"
       "http://127.0.0.1:51004/cb",
       "http://localhost:1/cb",
       "http://[::1]:9/",
+      "http://[::1]:9",
+      "http://127.0.0.1:33418/",
+      "http://127.0.0.1:33418",
     ]
   ) {
     assert.is(findRedirectUri(native, uri), uri);
@@ -138,7 +146,9 @@ for (
     [{ redirect_uris: ["javascript:alert(1)"] }, "lead to an application"],
     [{ redirect_uris: ["myapp:/cb"] }, "private-use scheme with a dot"],
     [{ redirect_uris: ["/cb"] }, "absolute URI"],
-    [{ redirect_uris: ["https://app.example/ü"] }, "printable ASCII"],
+    [{ redirect_uris: ["https://app.example/ü"] }, "RFC 3986"],
+    [{ domain: "0x7f.1" }, "domain"],
+    [{ domain: "127.1" }, "domain"],
     [{ domain: "http://app.example" }, "domain"],
     [{ domain: "app.example/path" }, "domain"],
     [{ domain: "*.example" }, "domain"],
@@ -152,5 +162,97 @@ for (
     );
   });
 }
+
+const ODD = [
+  "https://good.example\\@evil.example/cb",
+  "https://good.example\\.evil.example/cb",
+  "http://0x7f.1/cb",
+  "http://127.1/cb",
+  "http://2130706433/cb",
+  "http://0177.0.0.1/cb",
+  "http://127.0.0.1:080/cb",
+  "http://[0:0:0:0:0:0:0:1]/cb",
+  "http://LOCALHOST/cb",
+  "https://App.example/cb",
+  "HTTPS://app.example/cb",
+  "https://app.example:443/cb",
+  "http://127.0.0.1:80/cb",
+  "https://app.example:/cb",
+  "https://app.example/a/../cb",
+  "https://app.example/./cb",
+  "https://app.example/%2e%2e/cb",
+  "https://app.example/..",
+  "https:app.example/cb",
+  "https:/app.example/cb",
+  "https:///app.example/cb",
+  "https:\\\\app.example\\cb",
+  "https://%61pp.example/cb",
+  "https://app%2eexample/cb",
+  "https://good.example%2f@evil.example/cb",
+  "https://user@app.example/cb",
+  "https://@app.example/cb",
+  "https://:@app.example/cb",
+  "https://b\u00fccher.example/cb",
+  "https://app\u3002example/cb",
+  "https://\u0430pp.example/cb",
+  "https://app.example/c b",
+  "https://app.example/cb\n",
+  " https://app.example/cb",
+  "https://app.exa\tmple/cb",
+  "https://app.example/cb?x='y",
+  "https://app.example/%zz",
+  "https://app.example/{x}",
+  "https://app.example/|x",
+  "https://app.example/^x",
+  "COM.example.app:/cb",
+  "com.example.app:/a/../cb",
+  "com.example.app://user@host/cb",
+  "com.example.app://host\\cb",
+  "com.example.app:/cb#x",
+  "blob:https://app.example/x",
+  "filesystem:https://app.example/x",
+  "view-source:https://app.example/x",
+];
+test("only the spelling that URL parsers keep is registered", () => {
+  for (const uri of ODD) {
+    assert.is(findRedirectUriProblem(uri)?.kind, "uri", JSON.stringify(uri));
+    assert.throws(() => toClient({ id: "x", secret: "s", redirect_uris: [uri] }, 0), TypeError, uri);
+  }
+  for (
+    const uri of [
+      "https://app.example",
+      "https://app.example/",
+      "https://app.example?x=1",
+      "https://app.example:8443",
+      "https://app.example/cb?a=b&c=%20d",
+      "https://xn--bcher-kva.example/cb",
+      "https://my_host.example/cb",
+      "http://127.0.0.1",
+      "http://127.0.0.1/",
+      "http://[::1]:3000/cb",
+      "http://localhost:3000/cb",
+      "com.example.app:/cb",
+      "com.example.app://claude.ai/cb",
+      "com.example.app:cb",
+    ]
+  ) assert.is(findRedirectUriProblem(uri), undefined, uri);
+});
+
+test("schemes without a dot are those that the operator allows, each matched exactly", () => {
+  for (const scheme of EDITOR_SCHEMES) assert.is(findRedirectUriProblem(`${scheme}://x.y/cb`), undefined);
+  assert.is(findRedirectUriProblem("myapp://cb")?.kind, "scheme");
+  assert.is(findRedirectUriProblem("cursor://x.y/cb", [])?.kind, "scheme");
+  assert.is(findRedirectUriProblem("myapp://cb", ["myapp"]), undefined);
+  const uri = "cursor://anysphere.cursor-mcp/oauth/callback";
+  const client = toClient({ id: "c", redirect_uris: [uri] }, 0);
+  assert.is(findRedirectUri(client, uri), uri);
+  for (const other of [uri + "/", uri + "?x", "cursor://evil/oauth/callback", "Cursor" + uri.slice(6)]) {
+    assert.is(findRedirectUri(client, other), undefined);
+  }
+  assert.throws(() => toClient({ id: "c", redirect_uris: [uri] }, 0, []), TypeError);
+  for (const scheme of ["javascript", "https", "http", "data", "Cursor", "cursor:", "", "1x"]) {
+    assert.throws(() => checkRedirectScheme(scheme), TypeError, scheme);
+  }
+});
 
 test.run();

@@ -8,21 +8,19 @@
 import { equalInConstantTime, randomId, randomSecret, secretDigest } from "../crypto/secret.ts";
 import { readBearer, TokenRefusal } from "../http/bearer.ts";
 import { readText } from "../http/body.ts";
-import { addressBlock } from "../http/ip_address.ts";
 import { mediaType } from "../http/media_type.ts";
 import { jsonFields, respond, respondJson } from "../http/response.ts";
 import type { RequestContext } from "../http/service.ts";
-import type { Entry } from "../store/store.ts";
+import { type Entry, putIfAbsent } from "../store/store.ts";
 import type { AuthorizationServer } from "./authorization_server.ts";
 import { readClientMetadata } from "./client_metadata.ts";
 import { OAuthError } from "./error.ts";
 import { authenticateRequest } from "./protect.ts";
 import { type Client, clientKey } from "./records.ts";
+import { STORAGE_LIMITS, UNUSED_REGISTRATION_LIFETIME } from "./room.ts";
 
 const BODY_LIMIT = 64 * 1024;
 const FIELDS = jsonFields(["cache-control", "no-store"], ["pragma", "no-cache"]);
-/** Registrations of one address in an hour before it has to wait: hosted clients come from few addresses. */
-const BUDGET = { free: 1000, longest: 60 };
 /** The scope of an initial access token (RFC 7591 §1.2). */
 const SCOPE = "clients:register";
 
@@ -33,7 +31,6 @@ export async function register(
   context: RequestContext,
 ): Promise<Response> {
   if (as.registration === "token") await checkInitialToken(as, request, context);
-  else await checkBudget(as, context);
   const described = readClientMetadata(as, await readJson(request));
   const secret = needsSecret(described.token_endpoint_auth_method) ? randomSecret("trivet_cs_") : undefined;
   const token = randomSecret("trivet_rat_");
@@ -46,8 +43,13 @@ export async function register(
     registration_access_token_digest: secretDigest(token),
     created: as.now(),
   };
-  const expires = as.now() + as.registrationLifetime * 1000;
-  await as.store.commit({ set: [{ key: clientKey(client.id), value: client, expires }] });
+  const bytes = checkSize(client);
+  if (as.registration === "open") as.room.take("registration", bytes, undefined, context);
+  // `keepClient` makes it longer when a user allows the client something.
+  const lifetime = Math.min(as.registrationLifetime, UNUSED_REGISTRATION_LIFETIME);
+  const expires = as.now() + lifetime * 1000;
+  // A cache waits for copies of what a commit may change; of a client that was not there nobody has one.
+  await putIfAbsent(as.store, clientKey(client.id), client, expires);
   as.observe({ type: "client_registered", client: client.id });
   return respondJson(201, { ...describe(as, client, secret), registration_access_token: token }, FIELDS);
 }
@@ -92,6 +94,7 @@ export async function updateRegistration(
     registration_access_token_digest: before.registration_access_token_digest!,
     created: before.created,
   };
+  checkSize(value);
   const done = await as.store.commit({
     check: [{ key: entry.key, version: entry.version }],
     set: [{ key: entry.key, value, expires: entry.expires }],
@@ -134,23 +137,12 @@ async function checkInitialToken(
   }
 }
 
-async function checkBudget(as: AuthorizationServer, { ip }: RequestContext): Promise<void> {
-  if (ip === undefined) return;
-  const hour = Math.floor(as.now() / 3_600_000);
-  const wait = await as.throttle.begin([{
-    kind: "registration",
-    of: `${addressBlock(ip)} ${hour}`,
-    ...BUDGET,
-  }]);
-  if (wait === 0) return;
-  throw new OAuthError(
-    "temporarily_unavailable",
-    "Too many registrations from this address: try again later",
-    {
-      status: 429,
-      fields: [["retry-after", String(wait)]],
-    },
-  );
+/** The bytes of the record. @throws {OAuthError} invalid_client_metadata when it is too large (RFC 7591 §3.2.2) */
+function checkSize(client: Client): number {
+  const { length } = JSON.stringify(client);
+  const { record } = STORAGE_LIMITS.registration;
+  if (length > record) throw refusal(`all of it must be at most ${record} bytes`);
+  return length;
 }
 
 /** RFC 7592 §3: one answer for a wrong token and for a client that is gone. */

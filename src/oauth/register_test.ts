@@ -1,10 +1,24 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { layeredStore } from "../store/layered.ts";
+import { memoryStore } from "../store/memory.ts";
+import { CACHED } from "../store/store.ts";
+import type { AuthorizationServer } from "./authorization_server.ts";
+import { keepClient } from "./client.ts";
+import type { Client } from "./records.ts";
+import { STORAGE_LIMITS, UNUSED_REGISTRATION_LIFETIME } from "./room.ts";
 import { newKey } from "./test_keys.ts";
 import { register, WEB } from "./test_registration.ts";
 import { CHALLENGE, ISSUER, newServer, VERIFIER } from "./test_server.ts";
 
 const test = suite("oauth/register");
+
+/** `undefined` when it takes longer than anything that does not wait on purpose. */
+async function atOnce<Result>(work: Promise<Result>): Promise<Result | undefined> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<undefined>((resolve) => timer = setTimeout(resolve, 20_000));
+  return await Promise.race([work, late]).finally(() => clearTimeout(timer));
+}
 
 test("RFC 7591 section 3.2.1: 201 with everything that was registered, also what the server chose", async () => {
   const server = await newServer();
@@ -33,6 +47,24 @@ test("RFC 7591 section 3.2.1: 201 with everything that was registered, also what
     client_uri: "https://client.example",
     registration_client_uri: `${ISSUER}/oauth/register/${client_id}`,
   });
+});
+
+test("a registration, and its use, do not wait for copies that caches could hold", async () => {
+  // Whoever waits for copies here waits for an hour.
+  const store = layeredStore(memoryStore(), { lifetime: 3_600_000 });
+  await store.get(["client", "unknown"], CACHED);
+  const server = await newServer({ store });
+  const registered = await atOnce(register(server, WEB));
+  assert.is(registered?.status, 201);
+  const { client_id } = registered!.body;
+  const [client] = await store.list<Client>(["client"]);
+  assert.is(client!.value.id, client_id);
+  // Used long after, its life is extended.
+  const soon = Date.now() + 60_000;
+  await store.commit({ set: [{ ...client!, expires: soon, isSameValue: true }] });
+  const as = { store, now: Date.now, registrationLifetime: 86_400 } as unknown as AuthorizationServer;
+  assert.is(await atOnce(keepClient(as, client!.value).then(() => "kept")), "kept");
+  assert.ok((await store.get(client!.key))!.expires! > soon);
 });
 
 test("a registered public client goes through the code flow at once; its page says that nobody checked it", async () => {
@@ -127,10 +159,16 @@ const BAD: Record<string, [unknown, string]> = {
     "invalid_redirect_uri",
   ],
   "grant types that are no list": [{ ...WEB, grant_types: "authorization_code" }, "invalid_client_metadata"],
-  "a grant that is not known among good ones": [
-    { ...WEB, grant_types: ["authorization_code", "password"] },
+  "grant types of which none is offered": [
+    { ...WEB, grant_types: ["implicit", "password", "no_such_grant"] },
     "invalid_client_metadata",
   ],
+  "response types that are no list": [{ ...WEB, response_types: "code" }, "invalid_client_metadata"],
+  "a redirect URI that parsers read in two ways": [
+    { redirect_uris: ["https://a.example/cb", "https://good.example\\@evil.example/cb"] },
+    "invalid_redirect_uri",
+  ],
+  "a redirect URI in another spelling": [{ redirect_uris: ["http://0x7f.1/cb"] }, "invalid_redirect_uri"],
   "jwks without keys": [{ ...WEB, jwks: {} }, "invalid_client_metadata"],
   "jwks that are null": [{ ...WEB, jwks: null }, "invalid_client_metadata"],
   "no key in jwks": [{ ...WEB, jwks: { keys: [] } }, "invalid_client_metadata"],
@@ -191,15 +229,48 @@ test("section 2: of what describes the client to people, what has its form is ke
   assert.equal([web.application_type, web.contacts], ["web", undefined]);
 });
 
-test("private-use schemes that break RFC 8252 are left out where others are good, as MCP clients send them together", async () => {
-  const server = await newServer();
+test("editors register all their addresses: those that are allowed are registered, and the answer says which", async () => {
   const uris = [
     "cursor://anysphere.cursor-mcp/oauth/callback",
     "http://localhost:8787/callback",
     "https://www.cursor.com/agents/mcp/oauth/callback",
   ];
-  const { body } = await register(server, { redirect_uris: uris, token_endpoint_auth_method: "none" });
-  assert.equal(body.redirect_uris, uris.slice(1));
+  const metadata = { redirect_uris: uris, token_endpoint_auth_method: "none" };
+  const usual = await register(await newServer(), metadata);
+  assert.equal([usual.status, usual.body.redirect_uris], [201, uris]);
+  const strict = await register(await newServer({ redirectSchemes: [] }), metadata);
+  assert.equal([strict.status, strict.body.redirect_uris], [201, uris.slice(1)]);
+  const own = { ...metadata, redirect_uris: ["unheard://of/cb", ...uris] };
+  assert.equal((await register(await newServer(), own)).body.redirect_uris, uris);
+});
+
+test("a code goes to the editor's registered address, letter by letter, and the page names no host of it", async () => {
+  const server = await newServer();
+  const uri = "cursor://claude.ai/oauth/callback";
+  const { body } = await register(server, { redirect_uris: [uri], token_endpoint_auth_method: "none" });
+  const parameters = {
+    client_id: body.client_id,
+    redirect_uri: uri,
+    code_challenge: CHALLENGE,
+    code_challenge_method: "S256",
+  };
+  const cookie = await server.signIn();
+  const page = await (await server.send(server.authorizePath(parameters), { headers: { cookie } })).text();
+  assert.match(page, "<strong>cursor:</strong>");
+  assert.not.match(page, "claude.ai");
+  const other = { ...parameters, redirect_uri: "cursor://claude.ai/oauth/callback2" };
+  assert.is((await server.send(server.authorizePath(other), { headers: { cookie } })).status, 400);
+});
+
+test("RFC 7591 section 3.2.1: grants and response types that are not offered are left out, and the answer says so", async () => {
+  const server = await newServer();
+  const { status, body } = await register(server, {
+    ...WEB,
+    grant_types: ["authorization_code", "implicit", "password", "client_credentials", "urn:unheard:of"],
+    response_types: ["code", "token", "code id_token"],
+  });
+  assert.is(status, 201);
+  assert.equal([body.grant_types, body.response_types], [["authorization_code"], ["code"]]);
 });
 
 test("the scope that a client registers is what it gets when it asks for nothing, and no limit to what it may ask", async () => {
@@ -291,20 +362,59 @@ test("off: there is no endpoint, and none is advertised", async () => {
   assert.not.ok("registration_endpoint" in metadata);
 });
 
+test("RFC 7591 section 3.2.2: metadata that is too large is refused, at registration and at a change", async () => {
+  const server = await newServer();
+  const redirect_uris = Array.from({ length: 30 }, (_, i) => `https://a.example/${i}${"x".repeat(1000)}`);
+  const large = await register(server, { ...WEB, redirect_uris });
+  assert.equal([large.status, large.body.error], [400, "invalid_client_metadata"]);
+  const { body } = await register(server, WEB);
+  const response = await server.send(`/oauth/register/${body.client_id}`, {
+    method: "PUT",
+    form: JSON.stringify({ ...WEB, client_id: body.client_id, redirect_uris }),
+    headers: {
+      "content-type": "application/json",
+      authorization: `Bearer ${body.registration_access_token}`,
+    },
+  });
+  assert.equal([response.status, (await response.json()).error], [400, "invalid_client_metadata"]);
+});
+
+test("a registration lives for a day, and for its lifetime once a user allowed it something", async () => {
+  const server = await newServer();
+  const [used, idle] = [(await register(server, WEB)).body, (await register(server, WEB)).body];
+  const parameters = {
+    client_id: used.client_id,
+    redirect_uri: WEB.redirect_uris[0]!,
+    code_challenge: CHALLENGE,
+    code_challenge_method: "S256",
+  };
+  server.advance(UNUSED_REGISTRATION_LIFETIME - 60);
+  await server.authorize(parameters);
+  server.advance(120);
+  assert.equal(
+    [await server.store.get(["client", used.client_id]), await server.store.get(["client", idle.client_id])]
+      .map((entry) => entry !== undefined),
+    [true, false],
+  );
+  server.advance(29 * 86_400);
+  assert.ok(await server.store.get(["client", used.client_id]));
+});
+
 test("an address that registers without end has to wait", async () => {
   const server = await newServer();
   const once = () =>
     server.service.fetch(
       new Request(ISSUER + "/oauth/register", {
         method: "POST",
-        body: JSON.stringify(WEB),
+        body: JSON.stringify({ ...WEB, client_uri: "https://client.example/" + "x".repeat(2000) }),
         headers: { "content-type": "application/json" },
       }),
       { ip: "2001:db8::1" },
     );
   assert.is((await once()).status, 201);
   let refused: Response | undefined;
-  for (let i = 0; i < 1002 && refused?.status !== 429; i++) refused = await once();
+  const { perNetwork } = STORAGE_LIMITS.registration;
+  for (let i = 0; i < perNetwork / 2000 && refused?.status !== 429; i++) refused = await once();
   assert.is(refused!.status, 429);
   assert.is((await refused!.json()).error, "temporarily_unavailable");
   assert.ok(refused!.headers.get("retry-after"));

@@ -48,7 +48,7 @@ for (const accessTokenFormat of ["opaque", "jwt"] as const) {
     const { body: client } = await register(server, WEB);
     const { client_id, client_secret, registration_access_token } = client;
     const redirect_uri = WEB.redirect_uris[0]!;
-    const answer = await server.authorize({ client_id, redirect_uri });
+    const answer = await server.authorize({ client_id, redirect_uri, scope: "profile" });
     const form = {
       grant_type: "authorization_code",
       code: answer.get("code")!,

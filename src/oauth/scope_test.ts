@@ -2,6 +2,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { toClient } from "./client.ts";
 import { defineScopes, expandScopes } from "./scope.ts";
+import { register, WEB } from "./test_registration.ts";
 import { newServer } from "./test_server.ts";
 
 const test = suite("oauth/scope");
@@ -52,6 +53,84 @@ test("a client gets admin, and what implies it, only where its registration name
     "write",
     "profile",
   ]);
+});
+
+test("RFC 6749 section 3.3: without a scope a client gets the scopes that only read", async () => {
+  assert.equal(
+    defineScopes({
+      profile: "",
+      read: "",
+      "notes:read": "",
+      "mail.readonly": "",
+      "write": "",
+      "spread": "",
+      "proread": "",
+      "all:read": { description: "", implies: ["write"] },
+      admin: "",
+    }).defaultScopes,
+    ["profile", "read", "notes:read", "mail.readonly"],
+  );
+  const marked = {
+    a: { description: "", default: true },
+    read: "",
+    write: "",
+    admin: { description: "", default: true },
+  };
+  assert.equal(defineScopes(marked).defaultScopes, ["a"], "the operator's word counts, but never for admin");
+  const server = await newServer();
+  assert.is((await server.tokens({ scope: undefined })).scope, "profile read");
+  const machine = await (await server.token({ grant_type: "client_credentials" })).json();
+  assert.is(machine.scope, "profile read");
+});
+
+test("where no scope only reads, a request without a scope is invalid_scope and names what there is", async () => {
+  const server = await newServer({ scopes: { notes: "Your notes", mail: "Your mail" } });
+  const response = await server.token({ grant_type: "client_credentials" });
+  const { error, error_description } = await response.json();
+  assert.equal([response.status, error], [400, "invalid_scope"]);
+  assert.match(error_description, /notes mail/);
+});
+
+test("RFC 6749 section 3.3: unknown scopes are ignored in every request, and the answer says what was granted", async () => {
+  const server = await newServer();
+  const scope = "openid read offline_access urn:unheard:of";
+  const tokens = await server.tokens({ scope });
+  assert.is(tokens.scope, "read");
+  const { refresh_token } = tokens;
+  const refreshed = await (await server.token({ grant_type: "refresh_token", refresh_token, scope })).json();
+  assert.is(refreshed.scope, "read");
+  assert.is((await (await server.token({ grant_type: "client_credentials", scope })).json()).scope, "read");
+  const nothing = await server.token({ grant_type: "client_credentials", scope: "openid offline_access" });
+  assert.equal([nothing.status, (await nothing.json()).error], [400, "invalid_scope"]);
+});
+
+test("a client that registered itself gets all that is advertised when it asks for all of it", async () => {
+  const server = await newServer();
+  const path = "/.well-known/oauth-authorization-server";
+  const { scopes_supported } = await (await server.send(path)).json();
+  assert.equal(scopes_supported, ["profile", "read", "write"]);
+  const scope = [...scopes_supported, "openid", "offline_access"].join(" ");
+  const { status, body } = await register(server, { ...WEB, scope });
+  assert.equal([status, body.scope], [201, "profile read write"]);
+  const { client_id, client_secret } = body;
+  const redirect_uri = WEB.redirect_uris[0]!;
+  const code = (await server.authorize({ client_id, redirect_uri, scope })).get("code")!;
+  const form = { grant_type: "authorization_code", code, redirect_uri, client_id, client_secret };
+  assert.is((await (await server.token(form)).json()).scope, "profile read write");
+});
+
+test("a client that registers nothing but unknown scopes is registered without one", async () => {
+  const { status, body } = await register(await newServer(), { ...WEB, scope: "openid offline_access" });
+  assert.equal([status, "scope" in body], [201, false]);
+});
+
+test("the consent page says what a scope implies", async () => {
+  const server = await newServer({
+    scopes: { ...SCOPES, write: { description: "Write", implies: ["read"] } },
+  });
+  const path = server.authorizePath({ scope: "write" });
+  const page = await (await server.send(path, { headers: { cookie: await server.signIn() } })).text();
+  assert.match(page, /<li>Write<\/li>\s*<li>Read<\/li>/);
 });
 
 test("what a scope implies may be asked for in its place, when issued and when refreshed", async () => {

@@ -3,10 +3,12 @@
  *
  * @module
  */
+import { passwords } from "../crypto/password.ts";
+import { createPasswordMemory } from "../crypto/password_memory.ts";
 import type { Principal, TokenRefusal, VerifyToken } from "../http/bearer.ts";
 import { BodyError } from "../http/body.ts";
-import { allowEveryOrigin, answerPreflight } from "../http/cors.ts";
-import { createPublicFetch } from "../http/public_fetch.ts";
+import { allowEveryOrigin, allowWellKnown, answerPreflight } from "../http/cors.ts";
+import { createPublicFetch, findConnect } from "../http/public_fetch.ts";
 import { type Fields, jsonFields, respondJson, respondText } from "../http/response.ts";
 import { createRouter, pathOf, type Route, type RouteHandler } from "../http/router.ts";
 import type { RequestContext, Service } from "../http/service.ts";
@@ -20,14 +22,19 @@ import { answerDevice, showDevice } from "./device_page.ts";
 import { OAuthError, plain } from "./error.ts";
 import { introspect } from "./introspect.ts";
 import { login, showLogin } from "./login.ts";
+import { createLoginLedger } from "./login_ledger.ts";
 import { logout, showLogout } from "./logout.ts";
 import { serveKeys, serveMetadata } from "./metadata.ts";
+import { createPasswordQueue } from "./password_queue.ts";
 import { pushRequest } from "./par.ts";
 import { authenticateRequest, verifyAccessToken } from "./protect.ts";
 import { serveProtectedResources } from "./protected_resource.ts";
 import { endRegistration, register, showRegistration, updateRegistration } from "./register.ts";
+import { createRemoteDocuments } from "./remote_document.ts";
+import { createRecentCounts } from "./recent_counts.ts";
 import { defineResources } from "./resource.ts";
 import { revoke } from "./revoke.ts";
+import { createRoom } from "./room.ts";
 import { defineScopes } from "./scope.ts";
 import { createSigningKeys } from "./signing_keys.ts";
 import { createThrottle } from "./throttle.ts";
@@ -45,6 +52,8 @@ export interface OAuthService extends Service {
   ): Promise<Principal | "none" | TokenRefusal>;
 }
 
+/** RFC 8414 section 3 allows another suffix than its own: many clients look for that of OpenID Connect alone. */
+const METADATA_PATHS = ["/.well-known/oauth-authorization-server", "/.well-known/openid-configuration"];
 const UNAVAILABLE = "The server cannot reach its storage: try again in a moment";
 const ERROR_FIELDS = jsonFields(["cache-control", "no-store"], ["pragma", "no-cache"]);
 // RFC 6749 §5.2: a 401 names the scheme that the client may use.
@@ -58,6 +67,7 @@ const CHALLENGE_FIELDS = jsonFields(
 export function authorizationServer(options: AuthorizationServerOptions): OAuthService {
   const { origin, pathname, protocol } = new URL(options.issuer);
   const base = pathname.replace(/\/$/, "");
+  const connect = findConnect(options.connect);
   const as: AuthorizationServer = {
     ...options,
     base,
@@ -67,8 +77,14 @@ export function authorizationServer(options: AuthorizationServerOptions): OAuthS
     configured: new Map(options.clients.map((client) => [client.id, client])),
     protectedResources: defineResources(options.resources),
     keys: createSigningKeys({ ...options, longestTokenLifetime: longestLifetime(options) }),
-    fetchPublic: createPublicFetch(options.connect ? { connect: options.connect } : {}),
+    documents: createRemoteDocuments(createPublicFetch({ connect }), options.now),
     throttle: createThrottle(options.store, options.now),
+    room: createRoom(options),
+    loginLedger: createLoginLedger(options.store, options.now),
+    passwords,
+    passwordMemory: createPasswordMemory(options.now),
+    passwordQueue: createPasswordQueue(options.now),
+    wrongGuesses: createRecentCounts(options.now),
   };
 
   /** Endpoints for programs of every origin: JSON errors, CORS. */
@@ -89,11 +105,10 @@ export function authorizationServer(options: AuthorizationServerOptions): OAuthS
   };
 
   const metadata = api(serveMetadata(as));
-  const inserted = "/.well-known/oauth-authorization-server" + base;
   /** Documents whose place depends on the issuer's path: by whole paths. */
   const documents = new Map<string, RouteHandler>([
     // RFC 8414 §3.1: for an issuer with a path the well-known part comes before it.
-    [inserted, metadata],
+    ...METADATA_PATHS.map((path) => [path + base, metadata] as const),
     ...[...serveProtectedResources(as)].map(([path, handle]) => [path, api(handle)] as const),
   ]);
   const routes: Route[] = [
@@ -120,8 +135,16 @@ export function authorizationServer(options: AuthorizationServerOptions): OAuthS
     },
     ...registrationRoutes(as, api),
     { method: "GET", path: "/api/user", handle: api((request, context) => userInfo(as, request, context)) },
-    { method: "GET", path: "/oauth/authorize", handle: page((request) => authorize(as, request)) },
-    { method: "POST", path: "/oauth/authorize", handle: page((request) => decideConsent(as, request)) },
+    {
+      method: "GET",
+      path: "/oauth/authorize",
+      handle: page((request, context) => authorize(as, request, context)),
+    },
+    {
+      method: "POST",
+      path: "/oauth/authorize",
+      handle: page((request, context) => decideConsent(as, request, context)),
+    },
     { method: "GET", path: "/device", handle: page((request) => showDevice(as, request)) },
     {
       method: "POST",
@@ -133,7 +156,7 @@ export function authorizationServer(options: AuthorizationServerOptions): OAuthS
     { method: "GET", path: "/logout", handle: page(() => showLogout(as)) },
     { method: "POST", path: "/logout", handle: page((request) => logout(as, request)) },
     { method: "GET", path: "/.well-known/jwks.json", handle: api(serveKeys(as)) },
-    { method: "GET", path: "/.well-known/oauth-authorization-server", handle: metadata },
+    ...METADATA_PATHS.map((path) => ({ method: "GET", path, handle: metadata } as const)),
   ];
   const route = createRouter({ base, routes, documents, refuse });
   /** Pages for people: scripts of other origins never get at them. */
@@ -155,7 +178,7 @@ export function authorizationServer(options: AuthorizationServerOptions): OAuthS
   }
 
   function toPage(error: unknown): Response {
-    if (error instanceof OAuthError) return refuseOnPage(error.message + ".", error.status);
+    if (error instanceof OAuthError) return refuseOnPage(error.message + ".", error.status, error.fields);
     if (error instanceof BodyError) return respondText(error.status, error.message);
     if (error instanceof StoreUnavailableError) {
       options.observe({ type: "store_unavailable", where: "oauth", error });
@@ -173,19 +196,19 @@ export function authorizationServer(options: AuthorizationServerOptions): OAuthS
       "logout",
       "device",
       "/.well-known/jwks.json",
-      "/.well-known/oauth-authorization-server",
+      ...METADATA_PATHS,
       ...documents.keys(),
     ],
     verifyToken: (presented) => verifyAccessToken(as, presented),
     authenticate: (request, context, resource) => authenticateRequest(as, request, context, resource),
-    async fetch(request, context = {}) {
+    fetch(request, context = {}) {
       if (request.method === "OPTIONS") {
         const preflight = pages.has(pathOf(request.url))
           ? undefined
           : answerPreflight(request, "GET, POST, PUT, DELETE");
-        if (preflight) return preflight;
+        if (preflight) return Promise.resolve(preflight);
       }
-      return await route(request, context);
+      return Promise.resolve(route(request, context));
     },
   };
 }
@@ -226,7 +249,8 @@ function retryAfter({ retryAfter }: StoreUnavailableError): readonly [string, st
 }
 
 function refuse(status: 404 | 405, request: Request, allow: string): Response {
-  if (status === 404) return respondText(404, "Nothing is here.");
+  // A script that looks for metadata must be able to read that there is none here.
+  if (status === 404) return allowWellKnown(request, respondText(404, "Not found."));
   if (pathOf(request.url).endsWith("/oauth/token")) {
     const description = "The token endpoint takes POST with application/x-www-form-urlencoded";
     return respondJson(405, { error: "invalid_request", error_description: description }, [

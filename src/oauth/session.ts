@@ -1,6 +1,11 @@
 /**
- * Browser sessions: who is signed in behind the cookie `session_id`. The cookie holds a secret; the store its
- * digest. A session ends when it was not used for a while, and at the latest some time after the login.
+ * Browser sessions: who is signed in behind the cookie `session_id`. A cookie holds a secret; the store its digest. A
+ * session ends when it was not used for a while, and at the latest some time after the login.
+ *
+ * Cookies know no ports (RFC 6265 section 8.5): what listens on another port of the same host gets `session_id` as well.
+ * A browser's `session_id` is therefore worth nothing: its secret is in a second cookie, on https one with the prefix
+ * `__Host-`, elsewhere one for the paths that read it alone. A program, which sends no `Sec-Fetch-Site`, has its secret
+ * in `session_id` and keeps it to itself.
  *
  * @module
  */
@@ -15,6 +20,9 @@ import { findUser } from "./user.ts";
 const COOKIE = "session_id";
 /** On https, the name that no other host can set: RFC 6265bis §4.1.3.2. */
 const HOST_COOKIE = "__Host-session_id";
+/** On http, which is on loopback: at these paths alone, so that no redirect URI on another port gets it. */
+const PATH_COOKIE = "session_key";
+const PATHS = ["/oauth/authorize", "/device", "/login", "/logout"];
 
 export interface SignedIn {
   /** The digest that names the session in the store. */
@@ -57,14 +65,15 @@ export async function startSession(
     // Whoever planted or saw the old id gains nothing (session fixation).
     ...(before && { remove: [sessionKey(secretDigest(before))] }),
   });
-  return cookieFields(as, secret, as.sessionLifetime);
+  const isBrowser = request.headers.has("sec-fetch-site");
+  return cookieFields(as, request, isBrowser ? randomSecret("") : secret, secret, as.sessionLifetime);
 }
 
 /** Ends the session, and gives the `Set-Cookie` fields that remove the cookie. */
 export async function endSession(as: AuthorizationServer, request: Request): Promise<Fields> {
   const secret = readSessionCookie(as, request);
   if (secret) await as.store.commit({ remove: [sessionKey(secretDigest(secret))] });
-  return cookieFields(as, "", 0);
+  return cookieFields(as, request, "", "", 0);
 }
 
 function endOf(as: AuthorizationServer, { created, seen }: Session): number {
@@ -76,12 +85,27 @@ function endOf(as: AuthorizationServer, { created, seen }: Session): number {
  * neighbouring host cannot plant (cookie tossing).
  */
 function readSessionCookie({ secure }: AuthorizationServer, request: Request): string | undefined {
-  const own = secure ? readCookie(request, HOST_COOKIE) : undefined;
+  const own = readCookie(request, secure ? HOST_COOKIE : PATH_COOKIE);
   if (own !== undefined || secure && request.headers.has("sec-fetch-site")) return own;
   return readCookie(request, COOKIE);
 }
 
-function cookieFields({ secure }: AuthorizationServer, value: string, maxAge: number): Fields {
-  const names = secure ? [COOKIE, HOST_COOKIE] : [COOKIE];
-  return names.map((name) => ["set-cookie", writeCookie(name, value, { maxAge, secure })] as const);
+/** @param plain what every port of this host gets */
+function cookieFields(
+  { secure, base }: AuthorizationServer,
+  request: Request,
+  plain: string,
+  secret: string,
+  maxAge: number,
+): Fields {
+  const fields = [writeCookie(COOKIE, plain, { maxAge, secure })];
+  if (secure) fields.push(writeCookie(HOST_COOKIE, secret, { maxAge, secure }));
+  else if (plain !== secret || readCookie(request, PATH_COOKIE) !== undefined) {
+    // One that a browser has from before would count before the plain one.
+    const own = plain === secret ? { value: "", maxAge: 0 } : { value: secret, maxAge };
+    for (const path of PATHS) {
+      fields.push(writeCookie(PATH_COOKIE, own.value, { maxAge: own.maxAge, secure, path: base + path }));
+    }
+  }
+  return fields.map((field) => ["set-cookie", field] as const);
 }

@@ -64,6 +64,9 @@ export function createSigningKeys(options: SigningKeyOptions): SigningKeys {
     read = now();
   }
 
+  /** Whether what was read is so many milliseconds old, or the clock was set back since: nobody knows how old it is then. */
+  const isOlderThan = (milliseconds: number) => now() - read >= milliseconds || now() < read;
+
   /** Of one algorithm, oldest first. */
   const generations = (alg: JwsAlgorithm) => loaded.filter(({ record }) => record.alg === alg);
   const isDue = (alg: JwsAlgorithm, at: number) =>
@@ -74,7 +77,8 @@ export function createSigningKeys(options: SigningKeyOptions): SigningKeys {
   function choose(alg: JwsAlgorithm): JwsKey {
     const at = now();
     const all = generations(alg);
-    const index = all.findLastIndex(({ record }) => record.starts <= at);
+    // None may have begun by this clock: the instance that wrote the first key is a little ahead of this one.
+    const index = Math.max(0, all.findLastIndex(({ record }) => record.starts <= at));
     const key = all[index]!.sign;
     const dueAt = all.at(-1)!.record.starts + lifetime - notice;
     const until = Math.min(read + REREAD, dueAt, all[index + 1]?.record.starts ?? Infinity);
@@ -104,21 +108,20 @@ export function createSigningKeys(options: SigningKeyOptions): SigningKeys {
   }
 
   async function keep(alg: JwsAlgorithm): Promise<void> {
-    if (now() - read >= REREAD) await readAll();
+    if (isOlderThan(REREAD)) await readAll();
     if (isDue(alg, now())) await add(alg);
   }
 
   return {
     async current(alg = signingAlgorithms[0]!) {
       const chosen = signing.get(alg);
-      if (chosen && now() < chosen.until) return chosen.key;
+      if (chosen && now() < chosen.until && !isOlderThan(REREAD)) return chosen.key;
       await keep(alg);
       return choose(alg);
     },
     async find(kid) {
       const known = () => loaded.find(({ record }) => record.kid === kid)?.verify;
-      const since = now() - read;
-      if (since >= REREAD || since >= LOOK_AGAIN && !known()) await readAll();
+      if (isOlderThan(REREAD) || isOlderThan(LOOK_AGAIN) && !known()) await readAll();
       return known();
     },
     async publish() {

@@ -70,6 +70,38 @@ test("an old key stays until the last token that it signed is over, and is gone 
   assert.not.ok((await published(keys)).includes(first.kid));
 });
 
+/** An instance with a clock of its own. */
+const openAt = (store: Store, now: () => number): SigningKeys =>
+  createSigningKeys({
+    store,
+    now,
+    signingAlgorithms: ["ES256"],
+    signingKeyLifetime: 90 * DAY,
+    signingKeyNotice: DAY,
+    longestTokenLifetime: 7200,
+  });
+
+test("an instance whose clock is behind that of the first key's writer signs with that key", async () => {
+  for (const behind of [1, 1000, 3600_000]) {
+    const { open, store } = newKeys();
+    const first = (await open().current()).kid;
+    const late = openAt(store, () => Date.UTC(2026, 0, 1) - behind);
+    assert.is((await late.current()).kid, first, `${behind} ms behind`);
+    assert.equal(await published(late), [first]);
+  }
+});
+
+test("a clock that is set back keeps no instance from reading the keys again", async () => {
+  const { open, advance, store } = newKeys();
+  let at = Date.UTC(2026, 0, 1) + 3 * 3600_000;
+  const keys = openAt(store, () => at);
+  await keys.publish();
+  at -= 3 * 3600_000;
+  advance(89 * DAY + 3 * 3600 + 1);
+  const kid = (await published(open())).at(-1)!;
+  assert.ok(await keys.find(kid));
+});
+
 test("instances agree on each new key, whoever comes first", async () => {
   const { open, advance, store } = newKeys();
   const instances = Array.from({ length: 8 }, () => open());

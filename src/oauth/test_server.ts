@@ -9,6 +9,7 @@ import { memoryStore } from "../store/memory.ts";
 import type { Store } from "../store/store.ts";
 import { type ClientRegistration, toClient } from "./client.ts";
 import type { AuthorizationServerOptions } from "./authorization_server.ts";
+import { EDITOR_SCHEMES } from "./redirect_uri.ts";
 import { authorizationServer, type OAuthService } from "./service.ts";
 import { addUser } from "./user.ts";
 
@@ -65,6 +66,7 @@ export async function newServer(options: Partial<AuthorizationServerOptions> = {
     issuer: ISSUER,
     store,
     clients: CLIENTS.map((client) => toClient(client, 0)),
+    trustedClients: new Set(),
     scopes: {
       profile: "See your name",
       read: "Read your data",
@@ -88,7 +90,8 @@ export async function newServer(options: Partial<AuthorizationServerOptions> = {
     signingKeyNotice: 86_400,
     registration: "open",
     registrationLifetime: 30 * 86_400,
-    clientMetadataDocuments: true,
+    clientMetadataDocuments: () => true,
+    redirectSchemes: EDITOR_SCHEMES,
     requirePushedRequests: false,
     requireDpopNonce: false,
     trustedIssuers: [],
@@ -96,6 +99,7 @@ export async function newServer(options: Partial<AuthorizationServerOptions> = {
     certificateProxy: undefined,
     authenticateUser: undefined,
     acrValues: ["password"],
+    defaultRole: "reader",
     connect: () => Promise.reject(new Error("nothing is to be fetched")),
     secret: () => Promise.resolve(new Uint8Array(32).fill(7)),
     passwordIterations: 1000,

@@ -5,6 +5,7 @@
  * @module
  */
 import { secretDigest } from "../crypto/secret.ts";
+import { createAllowance } from "../http/allowance.ts";
 import { compareAndSet, putIfAbsent, type Store } from "../store/store.ts";
 import { type Attempts, attemptsKey } from "./records.ts";
 
@@ -35,8 +36,16 @@ export interface Throttle {
 const MEMORY = 60 * 60 * 1000;
 /** Lost races after which the answer is to wait: there are that many others at this very moment. */
 const TRIES = 20;
+/** Of one series; and of those that begin within their lifetime, past which new ones are not counted. */
+const RECORD_BYTES = 256;
+const NEW_SERIES = {
+  perNetwork: 16 * 1024 * 1024,
+  overall: 16 * 1024 * 1024,
+  windowMs: 2 * MEMORY,
+};
 
 export function createThrottle(store: Store, now: () => number): Throttle {
+  const room = createAllowance({ ...NEW_SERIES, now });
   const keyOf = ({ kind, of }: Series) => attemptsKey(kind, secretDigest(of));
 
   const waitOf = (attempts: Attempts | undefined) =>
@@ -54,7 +63,7 @@ export function createThrottle(store: Store, now: () => number): Throttle {
       const expires = now() + MEMORY;
       const done = entry
         ? await compareAndSet(store, entry.key, entry.version, value, expires)
-        : await putIfAbsent(store, keyOf(series), value, expires);
+        : room.take(undefined, RECORD_BYTES) > 0 || await putIfAbsent(store, keyOf(series), value, expires);
       if (done) return 0;
     }
     return 1;

@@ -7,8 +7,8 @@
 import { jsonFields, respondJson } from "../http/response.ts";
 import type { RequestContext } from "../http/service.ts";
 import type { AuthorizationServer } from "./authorization_server.ts";
-import { readCertificate } from "./client_certificate.ts";
 import { authenticateClient } from "./client_auth.ts";
+import { readConfirmation } from "./confirmation.ts";
 import { checkDpopProof } from "./dpop.ts";
 import { OAuthError } from "./error.ts";
 import { grantClientCredentials } from "./grant_client_credentials.ts";
@@ -18,7 +18,7 @@ import { grantJwtBearer } from "./grant_jwt_bearer.ts";
 import { grantRefresh } from "./grant_refresh.ts";
 import { grantTokenExchange } from "./grant_token_exchange.ts";
 import { readParameters } from "./parameters.ts";
-import type { Client, Confirmation, GrantType } from "./records.ts";
+import type { GrantType } from "./records.ts";
 import type { TokenCall, TokenResponse } from "./token_response.ts";
 
 type GrantFunction = (as: AuthorizationServer, call: TokenCall) => Promise<TokenResponse>;
@@ -55,32 +55,14 @@ export async function token(
   if (!client.grant_types.includes(grant_type as GrantType)) {
     throw new OAuthError("unauthorized_client", `This client may not use the grant ${grant_type}`);
   }
-  const proof = request.headers.has("dpop") ? await checkDpopProof(as, request) : undefined;
-  const cnf = bindingOf(as, client, request, context, proof?.jkt);
+  const proves = request.headers.has("dpop");
+  if (proves) as.room.take("proof", 0, client, context);
+  const proof = proves ? await checkDpopProof(as, request) : undefined;
+  const cnf = readConfirmation(as, client, request, context, proof?.jkt);
   const response = await GRANTS[grant_type as GrantType](as, { client, form, cnf });
   return respondJson(
     200,
     response,
     proof?.nonce === undefined ? FIELDS : [...FIELDS, ["dpop-nonce", proof.nonce]],
   );
-}
-
-/** What the tokens will be bound to. @throws {OAuthError} when the client must show it and does not */
-function bindingOf(
-  as: AuthorizationServer,
-  client: Client,
-  request: Request,
-  context: RequestContext,
-  jkt: string | undefined,
-): Confirmation | undefined {
-  if (jkt !== undefined) return { jkt };
-  if (client.dpop_bound_access_tokens) {
-    throw new OAuthError("invalid_dpop_proof", "This client gets tokens with a DPoP proof only");
-  }
-  if (!client.tls_client_certificate_bound_access_tokens) return undefined;
-  const certificate = readCertificate(as, request, context);
-  if (!certificate) {
-    throw new OAuthError("invalid_request", "This client gets tokens with a client certificate only");
-  }
-  return { "x5t#S256": certificate.thumbprint };
 }

@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { newServer, type TestServer } from "./test_server.ts";
+import { CHALLENGE, newServer, type TestServer, VERIFIER } from "./test_server.ts";
 
 const test = suite("oauth/token");
 
@@ -30,7 +30,7 @@ test("client_credentials: an access token without a refresh token, never cached"
     access_token: "",
     token_type: "Bearer",
     expires_in: 7200,
-    scope: "profile read write",
+    scope: "profile read",
   });
 });
 
@@ -40,7 +40,7 @@ test("client_credentials: the scope asked for, or invalid_scope", async () => {
     (await (await server.token({ ...CLIENT_CREDENTIALS, scope: "write read" })).json()).scope,
     "write read",
   );
-  for (const scope of ["admin", "read nothing", "read  write", " read", 'a"b', "ü"]) {
+  for (const scope of ["admin", "read admin", "nothing", "read  write", " read", 'a"b', "ü"]) {
     assert.equal(
       await refusal(await server.token({ ...CLIENT_CREDENTIALS, scope })),
       [400, "invalid_scope"],
@@ -80,6 +80,15 @@ test("RFC 6749 section 2.3.1: client credentials by Basic, form-encoded or raw, 
   assert.is(both.status, 200, "client_id may be repeated in the body");
 });
 
+test("a public client may name itself by Basic with an empty secret", async () => {
+  const server = await newServer();
+  const redirect_uri = "http://127.0.0.1/callback";
+  const pkce = { code_challenge: CHALLENGE, code_challenge_method: "S256" };
+  const code = (await server.authorize({ client_id: "native", redirect_uri, ...pkce })).get("code")!;
+  const form = { grant_type: "authorization_code", code, redirect_uri, code_verifier: VERIFIER };
+  assert.is((await server.token({ ...form, ...noClient }, basic("native", ""))).status, 200);
+});
+
 for (
   const [what, form, headers] of [
     ["an unknown client", { client_id: "nobody" }, {}],
@@ -90,6 +99,7 @@ for (
     ["an empty client_id", { client_id: "", client_secret: undefined }, {}],
     ["an unknown client by Basic", noClient, basic("nobody", "x")],
     ["a wrong secret by Basic", noClient, basic("app", "wrong")],
+    ["an empty secret by Basic", noClient, basic("app", "")],
     ["a Basic field without a colon", noClient, { authorization: "Basic " + btoa("app") }],
     ["a Basic field that is no base64", noClient, { authorization: "Basic ???" }],
     ["a Basic field that is no UTF-8", noClient, { authorization: "Basic /////w==" }],

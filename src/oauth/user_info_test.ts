@@ -7,7 +7,7 @@ const test = suite("oauth/user_info");
 test("a live token: id, name and email as JSON", async () => {
   for (const accessTokenFormat of ["opaque", "jwt"] as const) {
     const server = await newServer({ accessTokenFormat });
-    const { access_token } = await server.tokens();
+    const { access_token } = await server.tokens({ scope: "profile" });
     const response = await server.send("/api/user", { headers: { authorization: `Bearer ${access_token}` } });
     assert.is(response.status, 200);
     assert.is(response.headers.get("content-type"), "application/json");
@@ -72,6 +72,27 @@ test("a token without a user is 403 insufficient_scope", async () => {
   const response = await server.send("/api/user", { headers: { authorization: `Bearer ${access_token}` } });
   assert.is(response.status, 403);
   assert.match(response.headers.get("www-authenticate")!, 'error="insufficient_scope"');
+});
+
+test("a token without profile is 403 insufficient_scope, which names the scope, and tells nothing of the user", async () => {
+  for (const accessTokenFormat of ["opaque", "jwt"] as const) {
+    const server = await newServer({ accessTokenFormat });
+    const { access_token } = await server.tokens({ scope: "read write" });
+    const response = await server.send("/api/user", { headers: { authorization: `Bearer ${access_token}` } });
+    assert.equal([response.status, response.headers.get("content-type")], [403, "text/plain; charset=utf-8"]);
+    assert.match(response.headers.get("www-authenticate")!, /error="insufficient_scope".*scope="profile"/);
+    assert.not.match(await response.text(), /alice/i);
+  }
+});
+
+test("a token whose scope implies profile, and one that was asked for without a scope, are good here", async () => {
+  const scopes = { profile: "Name", write: { description: "Write", implies: ["profile"] } };
+  const server = await newServer({ scopes });
+  for (const scope of ["write", undefined]) {
+    const { access_token } = await server.tokens({ scope });
+    const headers = { authorization: `Bearer ${access_token}` };
+    assert.is((await server.send("/api/user", { headers })).status, 200, String(scope));
+  }
 });
 
 test("a token of a removed user is 401", async () => {

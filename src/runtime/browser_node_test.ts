@@ -235,7 +235,7 @@ function defineTests(): void {
   test("a request that leads nowhere says so, and signing out ends the session", async () => {
     const { page, problems } = await newPage();
     await page.goto(authorizeUrl({ redirect_uri: "https://evil.example/" }));
-    assert.match(await page.textContent("main") ?? "", "Its redirect_uri is not registered for this client.");
+    assert.match(await page.textContent("main") ?? "", "Its redirect_uri is not registered for this client");
     await look(page, "error");
     await page.goto(authorizeUrl());
     await signIn(page);

@@ -3,6 +3,8 @@
  *
  * @module
  */
+import { publicConnect } from "./connect_publicly.ts";
+import { usePublicConnect } from "../http/public_fetch.ts";
 import { expectEagerBody } from "../http/eager_body.ts";
 import {
   completeServeOptions,
@@ -15,6 +17,8 @@ import {
   urlOf,
   within,
 } from "./server.ts";
+
+usePublicConnect(publicConnect);
 
 /** The part of Bun that is used; its whole types would hide a leak of them into other files. */
 interface BunServer {

@@ -209,6 +209,15 @@ test("an uploaded skill of the same name is told; where there is no store none i
   );
 });
 
+test("a skill that is served and left out of lists is told so", async () => {
+  const cwd = newProject();
+  addSkill(join(cwd, "skills"), "good");
+  addSkill(join(cwd, "skills"), "Not_Good");
+  const { skills } = await report(cwd, "skills");
+  const codes = skills.map(({ name, warnings }) => [name, warnings.map(({ code }) => code)] as const);
+  assert.equal(new Map(codes), new Map([["good", []], ["Not_Good", ["name-form", "not-listed"]]]));
+});
+
 test("what the user may not read is told; the rest is served", async () => {
   const cwd = newProject();
   addSkill(join(cwd, "skills"), "good");

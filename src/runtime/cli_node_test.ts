@@ -36,6 +36,8 @@ for (
     [["serve", "--no-such-option"], "Unknown option '--no-such-option'"],
     [["serve", "--port", "http"], "--port must be a number"],
     [["serve", "--port", "70000"], "--port must be a number"],
+    [["serve", "--trusted-proxy", "10.0.0.0/64"], "--trusted-proxy must name addresses"],
+    [["serve", "--trusted-proxy-field", "forwarded"], "--trusted-proxy-field needs --trusted-proxy"],
     [["serve", "--store", "paper"], "--store must be one of sqlite, memory"],
     [["serve", "now"], 'Cannot load "now": there is no such file'],
     [["stdio", "./no/tools.ts"], 'Cannot load "./no/tools.ts": there is no such file'],
@@ -46,6 +48,8 @@ for (
     [["client", "remove"], "Name the id"],
     [["client", "add", "--grant-type", "password"], "--grant-type must be"],
     [["user", "add"], "Name the user"],
+    [["user", "add", "bob", "--generate", "--role", "root"], "--role must be one of reader, author, admin"],
+    [["serve", "--redirect-scheme", "javascript"], "--redirect-scheme must be a scheme of an application"],
     [["user", "add", "bob"], "--password-stdin or --generate"],
     [["skill", "add"], "Name the folder"],
     [["key", "add", "--scope", "everything"], "--scope must be"],
@@ -306,6 +310,8 @@ test("user: the password comes from standard input or is made; it is never liste
     { input: "secret\n" },
   );
   assert.is(added.code, 0);
+  const cut = { input: Uint8Array.of(0x70, 0xf0, 0x9f, 0x92) };
+  assert.not.equal((await trivet(["user", "add", "cut", "--password-stdin", ...data], cut)).code, 0);
   const made = await trivet(["user", "add", "bob", "--generate", "--json", ...data]);
   assert.is(JSON.parse(made.stdout).password.length, 20);
   const listed = await trivet(["user", "list", "--json", ...data]);
@@ -314,6 +320,21 @@ test("user: the password comes from standard input or is made; it is never liste
     "bob",
   ]);
   assert.not.match(listed.stdout, "pbkdf2");
+  const rolesOf = async () =>
+    Object.fromEntries(
+      (JSON.parse((await trivet(["user", "list", "--json", ...data])).stdout) as {
+        username: string;
+        role?: string;
+      }[]).map(({ username, role }) => [username, role]),
+    );
+  await trivet(["user", "add", "carol", "--generate", "--role", "author", ...data]);
+  assert.equal(await rolesOf(), { alice: undefined, bob: undefined, carol: "author" });
+  assert.is((await trivet(["user", "role", "alice", "admin", ...data])).code, 0);
+  assert.is((await trivet(["user", "role", "carol", "reader", ...data])).code, 0);
+  assert.equal(await rolesOf(), { alice: "admin", bob: undefined, carol: "reader" });
+  for (const wrong of [["alice", "root"], ["alice"], ["nobody", "admin"]]) {
+    assert.not.equal((await trivet(["user", "role", ...wrong, ...data])).code, 0);
+  }
   assert.match((await trivet(["user", "add", "ALICE", "--generate", ...data])).stderr, "the name is taken");
   assert.is((await trivet(["user", "remove", "alice", ...data])).code, 0);
   assert.is((await trivet(["user", "remove", "alice", ...data])).code, 1);

@@ -250,6 +250,35 @@ test("a name is looked for in versions, in the order of the list", async () => {
   });
 });
 
+test("a name stands for the newest skill that has it, also where a local one comes first in the list", async () => {
+  for (
+    const [updated, expected] of [
+      ["2026-11-01T00:00:00Z", "skver_of_skill_1"],
+      ["2026-09-01T00:00:00Z", "skver_of_skill_local_0"],
+    ] as const
+  ) {
+    const local = apiSkill("skill_local_0", "demo");
+    const custom = apiSkill("skill_1", "demo");
+    const data = [
+      { ...local.skill, source: { type: "local" }, updated_at: "2026-10-01T00:00:00Z" },
+      { ...custom.skill, updated_at: updated },
+    ];
+    await withApi(({ path }) => {
+      if (path.startsWith("/v1/skills?")) return [200, { data, next_page: null }];
+      const [, id, rest] = /^\/v1\/skills\/(\w+)(.*)$/.exec(path)!;
+      const found = [local, custom].find(({ skill }) => skill.id === id);
+      if (!found) return refusal(404, "not_found_error", "There is no such skill");
+      return [
+        200,
+        rest === "/versions?limit=100" ? { data: [found.version], next_page: null } : found.version,
+      ];
+    }, async ({ url }) => {
+      const versions = await runSkillJson(["versions", "demo", "--url", url]) as never as { id: string }[];
+      assert.equal(versions.map(({ id }) => id), [expected]);
+    });
+  }
+});
+
 test("a server without a dry run is told so", async () => {
   await withApi(() => refusal(404, "not_found_error", "There is nothing"), async ({ url }) => {
     const { code, stderr } = await runSkill([

@@ -4,6 +4,8 @@
  *
  * @module
  */
+import { publicConnect } from "./connect_publicly.ts";
+import { usePublicConnect } from "../http/public_fetch.ts";
 import {
   completeServeOptions,
   faultResponse,
@@ -15,6 +17,8 @@ import {
   urlOf,
   within,
 } from "./server.ts";
+
+usePublicConnect(publicConnect);
 
 /** The part of Deno that is used; its whole types would hide a leak of them into other files. */
 interface DenoNamespace {

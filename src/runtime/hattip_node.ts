@@ -7,6 +7,8 @@
  *
  * @module
  */
+import { publicConnect } from "./connect_publicly.ts";
+import { usePublicConnect } from "../http/public_fetch.ts";
 import { createServer, type ServerResponse } from "node:http";
 import { createMiddleware } from "@hattip/adapter-node";
 import type { HattipHandler } from "@hattip/core";
@@ -23,6 +25,8 @@ import {
   type ServeOptions,
   urlOf,
 } from "./server.ts";
+
+usePublicConnect(publicConnect);
 
 /** The handler as any Hattip adapter takes it. */
 export function toHattip(handler: FetchHandler, onError: (error: unknown) => void = () => {}): HattipHandler {

@@ -60,6 +60,7 @@ for (const [name, serve] of Object.entries(entries)) {
     const trivet = createTrivet({
       issuer: "http://127.0.0.1",
       store: memoryStore(),
+      mcp: { allowedHosts: ["*"] },
       onEvent: (event) => event.type === "fault" && faults.push(event.error),
     });
     server = await serve(trivet, { port: 0, onError: (error) => faults.push(error) });

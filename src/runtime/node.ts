@@ -4,6 +4,8 @@
  *
  * @module
  */
+import { publicConnect } from "./connect_publicly.ts";
+import { usePublicConnect } from "../http/public_fetch.ts";
 import type { IncomingMessage, Server } from "node:http";
 import { FastResponse, serve as serveBySrvx } from "srvx/node";
 import { type ResponseConstructor, useResponse } from "../http/response.ts";
@@ -23,6 +25,8 @@ import {
   urlOf,
 } from "./server.ts";
 
+usePublicConnect(publicConnect);
+
 /** Listens, and resolves as soon as it does. Rejects when the address cannot be had. */
 export async function serve(handler: FetchHandler, options: ServeOptions = {}): Promise<RunningServer> {
   const { port, hostname, closeTimeout, onError } = completeServeOptions(options);
@@ -38,10 +42,7 @@ export async function serve(handler: FetchHandler, options: ServeOptions = {}): 
       if (!hasReadableTarget(request) || request.url.startsWith("http://_invalid_")) {
         return malformedTargetResponse();
       }
-      const { req } = request.runtime!.node!;
-      if (req.headers["content-type"]?.startsWith("multipart/")) {
-        useParserBody(request, req as IncomingMessage);
-      }
+      useParserBody(request, request.runtime!.node!.req as IncomingMessage);
       try {
         // srvx's request knows `ip` and `waitUntil` itself, and works them out only when asked.
         return await handler.fetch(request, request as RequestContext);

@@ -5,6 +5,7 @@
  */
 import type { Server } from "node:http";
 import type { Socket } from "node:net";
+import { timerDelay } from "../http/timer.ts";
 
 /**
  * To be called before the server listens. The function that it gives takes no more connections and resolves when all
@@ -22,7 +23,7 @@ export function prepareClose(server: Server, timeout: number): () => Promise<voi
     for (const socket of open) if (socket.bytesRead === 0) socket.destroy();
     // A connection whose last request has just ended is idle only then.
     const idle = setInterval(() => server.closeIdleConnections(), 20);
-    const late = setTimeout(() => server.closeAllConnections(), timeout);
+    const late = setTimeout(() => server.closeAllConnections(), timerDelay(timeout));
     await closed;
     clearInterval(idle);
     clearTimeout(late);

@@ -11,6 +11,7 @@ import { Client as ClientV1 } from "@modelcontextprotocol/sdk/client/index.js";
 // @ts-types="../../node_modules/@modelcontextprotocol/sdk/dist/esm/client/streamableHttp.d.ts"
 import { StreamableHTTPClientTransport as HttpV1 } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import * as oauth from "oauth4webapi";
+import { InMemoryWebStorage, OidcClient, WebStorageStateStore } from "oidc-client-ts";
 import * as openid from "openid-client";
 import { AuthorizationCode, ClientCredentials } from "simple-oauth2";
 import { suite } from "uvu";
@@ -330,6 +331,42 @@ test("simple-oauth2: code and refresh with the secret in the header and in the b
     });
     assert.is((await machine.getToken({ scope: "write" })).token.scope, "write");
   }
+});
+
+test("oidc-client-ts, which begins with OpenID discovery: signs in, refreshes, revokes", async () => {
+  const stateStore = new WebStorageStateStore({ store: new InMemoryWebStorage() });
+  const client = new OidcClient({
+    authority: issuer,
+    client_id: "app",
+    client_secret: "s3cret",
+    redirect_uri: CALLBACK,
+    scope: "read",
+    stateStore,
+  });
+  const { url } = await client.createSigninRequest({});
+  const callback = await person().allow(url);
+  const { access_token, refresh_token } = await client.processSigninResponse(callback.href);
+  const call = (token: string) =>
+    fetch(`${issuer}/mcp`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+      body: '{"jsonrpc":"2.0","id":1,"method":"ping"}',
+    });
+  assert.is((await call(access_token)).status, 200);
+  // It throws on an answer that is not JSON, and leaves the second token alive then.
+  await client.revokeToken(access_token, "access_token");
+  await client.revokeToken(refresh_token!, "refresh_token");
+  assert.is((await call(access_token)).status, 401);
+  const refreshed = await fetch(`${issuer}/oauth/token`, {
+    method: "POST",
+    body: new URLSearchParams({
+      grant_type: "refresh_token",
+      refresh_token: refresh_token!,
+      client_id: "app",
+      client_secret: "s3cret",
+    }),
+  });
+  assert.is((await refreshed.json()).error, "invalid_grant");
 });
 
 test.run();

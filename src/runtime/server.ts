@@ -4,6 +4,7 @@
  * @module
  */
 import type { RequestContext } from "../http/service.ts";
+import { timerDelay } from "../http/timer.ts";
 
 /** What is served: Trivet, one of its services, or anything with a `fetch`. */
 export interface FetchHandler {
@@ -81,7 +82,9 @@ export function malformedTargetResponse(): Response {
 /** Rejects nothing: resolves when the work is done or the time is over. */
 export async function within(milliseconds: number, work: Promise<unknown>): Promise<"done" | "late"> {
   let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<"late">((resolve) => timer = setTimeout(() => resolve("late"), milliseconds));
+  const late = new Promise<"late">((resolve) =>
+    timer = setTimeout(() => resolve("late"), timerDelay(milliseconds))
+  );
   const outcome = await Promise.race([work.then(() => "done" as const, () => "done" as const), late]);
   clearTimeout(timer);
   return outcome;

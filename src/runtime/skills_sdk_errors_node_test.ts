@@ -223,7 +223,7 @@ test("a browser may send what the SDK sends, and read the id of the answer", asy
   const { response } = await inBrowser.skills.list().withResponse();
   const exposed = response.headers.get("access-control-expose-headers")!.toLowerCase().split(/, */);
   assert.ok(exposed.includes("request-id"));
-  assert.is(response.headers.get("access-control-allow-origin"), "*");
+  assert.is(response.headers.get("access-control-allow-origin"), "https://app.example");
   const sent = [...server.seen.at(-1)!.headers.keys()].filter((name) =>
     /^(x-|anthropic-|content-type)/.test(name)
   );

@@ -29,7 +29,7 @@ export interface Outcome {
 /** Runs `trivet` with these words until it ends. */
 export function trivet(
   words: readonly string[],
-  { input = "", cwd }: { input?: string; cwd?: string } = {},
+  { input = "", cwd }: { input?: string | Uint8Array; cwd?: string } = {},
 ): Promise<Outcome> {
   const [command, before] = runtimeCommand();
   const child = spawn(command, [...before, CLI, ...words], {

@@ -51,6 +51,8 @@ export async function startSkills(options: SkillsServerOptions = {}): Promise<Sk
     store,
     oauth: false,
     mcp: false,
+    // A page of a client, which may call although the server is on loopback.
+    allowedOrigins: ["https://app.example"],
     skills,
     // Each look at the clock is later than the one before, so that lists have one order.
     now: () => last = Math.max(last + 1, Date.now()),

@@ -13,6 +13,8 @@ import { multipart, type TestFile, zip } from "../skills/test_service.ts";
 
 /** What an upload may cost on top of the server that rests, unpacked bytes and garbage included. */
 const MOST = 24 * 1024 * 1024;
+/** What all uploads together may hold, by default. */
+const ROOM = 64 * 1024 * 1024;
 /** Nearly the limit: random bytes grow when they are deflated. */
 const SIZE = 8 * 1024 * 1024 - 20_000;
 const SERVER = fileURLToPath(new URL("./test_upload_memory_server.ts", import.meta.url));
@@ -124,6 +126,27 @@ for (
     // As the system sees it, with what native code has copied; noise of allocators is on top.
     const resident = after.mostRss - Math.max(before.mostRss, before.rss);
     assert.ok(resident <= MOST, `${resident} bytes of resident memory`);
+  });
+}
+
+const many = "8 of 8 MB at once cost at most their room, however often";
+if (!isMeasured) test.skip(many);
+else {
+  test(many, async () => {
+    const before = await memory("rest");
+    const residents: number[] = [];
+    for (let round = 0; round < 3; round++) {
+      const uploads = Array.from({ length: 8 }, () => {
+        const [path, markdown] = skillFile();
+        return upload([[path, markdown], [path.replace("SKILL.md", "data"), noise(SIZE)]]);
+      });
+      assert.equal(new Set(await Promise.all(uploads)), new Set([200]));
+      const after = await memory("peak");
+      assert.ok(after.peak - before.peak <= ROOM + MOST, `${after.peak - before.peak} bytes`);
+      residents.push(after.mostRss - before.rss);
+    }
+    // What the C library keeps in its arenas is on top, and stays as it is.
+    assert.ok(Math.max(...residents) <= 2 * (ROOM + MOST), residents.join(" "));
   });
 }
 

@@ -48,7 +48,7 @@ function exchange(
       end();
     });
     socket.write(
-      `POST /v1/skills HTTP/1.1\r\nhost: h\r\nx-api-key: ${server.key}\r\n` +
+      `POST /v1/skills HTTP/1.1\r\nhost: ${hostname}:${port}\r\nx-api-key: ${server.key}\r\n` +
         `content-type: multipart/form-data; boundary=b\r\n${fields}\r\n\r\n`,
     );
     socket.write(start);
@@ -103,7 +103,7 @@ test("a sender that goes away in the middle leaves nothing", async () => {
       socket.on("error", () => {});
       socket.once("close", () => resolve());
       socket.write(
-        `POST /v1/skills HTTP/1.1\r\nhost: h\r\nx-api-key: ${server.key}\r\ncontent-length: 1000000\r\n` +
+        `POST /v1/skills HTTP/1.1\r\nhost: ${hostname}:${port}\r\nx-api-key: ${server.key}\r\ncontent-length: 1000000\r\n` +
           `content-type: multipart/form-data; boundary=b\r\n\r\n${file}${skillMarkdown("demo")}`,
         () => setTimeout(() => socket.destroy(), i),
       );
@@ -120,7 +120,7 @@ test("a sender that goes away in the middle leaves nothing", async () => {
 
 test("a refused upload leaves the connection usable when its rest is short", async () => {
   const { hostname, port } = new URL(server.url);
-  const head = `host: h\r\nx-api-key: ${server.key}\r\n`;
+  const head = `host: ${hostname}:${port}\r\nx-api-key: ${server.key}\r\n`;
   const bad = "--b\nx".padEnd(50_000);
   const answer = await new Promise<string>((resolve) => {
     let text = "";

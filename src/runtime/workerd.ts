@@ -8,10 +8,14 @@
  *
  * @module
  */
+import { usePublicConnect } from "../http/public_fetch.ts";
 import { keepRequestsApart } from "../mcp/requests_apart.ts";
 import { faultResponse, type FetchHandler } from "./server.ts";
 
 keepRequestsApart();
+// workerd's network service resolves names itself and reaches public addresses only, unless the operator configured it
+// otherwise; the flag `global_fetch_strictly_public` keeps it out of the own zone too.
+usePublicConnect((url, init) => fetch(url, init));
 
 /** What workerd calls: a module's default export. */
 export interface Worker<Env> {

@@ -6,6 +6,7 @@
  * @module
  */
 import type { SkillMarkdown } from "./front_matter.ts";
+import { countLineEnds } from "./line_ends.ts";
 import type { Json } from "../store/store.ts";
 import type { Problem } from "./problem.ts";
 import { descriptionOf, type Subject, textOf } from "./rules.ts";
@@ -137,9 +138,7 @@ function bodyLine({ source, body }: SkillMarkdown): number {
 }
 
 function countLines(text: string): number {
-  let lines = text === "" || /[\r\n]$/.test(text) ? 0 : 1;
-  for (const _ of text.matchAll(/\r\n?|\n/g)) lines++;
-  return lines;
+  return countLineEnds(text) + (text === "" || /[\r\n]$/.test(text) ? 0 : 1);
 }
 
 function kindOf(value: Json | undefined): string {

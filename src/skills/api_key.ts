@@ -5,7 +5,7 @@
  */
 import { randomId, randomSecret, secretDigest } from "../crypto/secret.ts";
 import type { Principal } from "../http/bearer.ts";
-import { CACHED, listAll, type Store } from "../store/store.ts";
+import { CACHED, listAll, putIfAbsent, type Store } from "../store/store.ts";
 import { type ApiKey, apiKeyKey } from "./records.ts";
 
 export const API_KEY_PREFIX = "trivet_key_";
@@ -25,16 +25,18 @@ export async function createApiKey(
 ): Promise<{ key: ApiKey; secret: string }> {
   const secret = randomSecret(API_KEY_PREFIX);
   const key: ApiKey = { id: randomId("key_"), name, workspace, scopes, created: Date.now() };
-  await store.commit({ set: [{ key: apiKeyKey(secretDigest(secret)), value: key }] });
+  await putIfAbsent(store, apiKeyKey(secretDigest(secret)), key);
   return { key, secret };
 }
 
 /** Whom a key stands for; `undefined` when it is unknown. */
 export async function verifyApiKey(store: Store, secret: string): Promise<Principal | undefined> {
-  const entry = await store.get<ApiKey>(apiKeyKey(secretDigest(secret)), CACHED);
+  const read = () => store.get<ApiKey>(apiKeyKey(secretDigest(secret)), CACHED);
+  const entry = await read();
   if (!entry) return undefined;
   const { id, workspace, scopes } = entry.value;
-  return { client: id, workspace, scopes: new Set(scopes) };
+  const isStillValid = async () => await read() !== undefined;
+  return { client: id, workspace, scopes: new Set(scopes), isStillValid };
 }
 
 /** Every key. */

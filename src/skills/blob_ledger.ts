@@ -1,6 +1,6 @@
 /**
- * Which objects there are: one record for each content (by SHA-256), with the object that holds it. Equal files are
- * stored once; `blob_references.ts` knows which versions need them.
+ * Which objects there are: one record for each content of a workspace (by SHA-256), with the object that holds it. Equal
+ * files of a workspace are stored once; `blob_references.ts` knows which versions need them.
  *
  * The life of an object, each step one commit or one act on the shelf, and any of them may be the last before a crash:
  *
@@ -15,8 +15,18 @@
  * @module
  */
 import { randomId } from "../crypto/secret.ts";
+import { pauseBefore } from "../store/retry.ts";
 import { type Commit, type Entry, type Key, listAll, type Store } from "../store/store.ts";
-import { digestsOf, endUnneeded, join, type Reference, unrefer } from "./blob_references.ts";
+import {
+  contentIds,
+  contentsOf,
+  digestOfContent,
+  endUnneeded,
+  join,
+  nameObject,
+  type Reference,
+  unrefer,
+} from "./blob_references.ts";
 import { type BlobContent, type BlobStore, readAll, storeBlobs } from "./blob_store.ts";
 import {
   type Blob,
@@ -33,10 +43,11 @@ export interface Ledger {
   readonly store: Store;
   /**
    * Puts the contents (by digest) on the shelf and does one commit that refers to them from a version. `toCommit` gets
-   * the name of each object, and is asked again when its commit was not done. `false` when a check fails that does not
+   * the name of each object (by digest), and is asked again when its commit was not done. `false` when a check fails that does not
    * change from try to try, and then nothing was done.
    */
   publish(
+    workspace: string,
     contents: ReadonlyMap<string, Uint8Array>,
     toCommit: (
       names: ReadonlyMap<string, string>,
@@ -77,31 +88,27 @@ export function createLedger(store: Store, now: () => number, shelf: BlobStore =
     return found;
   }
 
-  const readBlobs = async (digests: Iterable<string>) =>
+  const readBlobs = async (ids: Iterable<string>) =>
     new Map(
-      await Promise.all(
-        Array.from(digests, async (digest) => [digest, await store.get<Blob>(blobKey(digest))] as const),
-      ),
+      await Promise.all(Array.from(ids, async (id) => [id, await store.get<Blob>(blobKey(id))] as const)),
     );
 
   /** Names objects in the store, then puts them on the shelf. */
   async function upload(
-    contents: readonly (readonly [digest: string, content: Uint8Array])[],
+    contents: readonly (readonly [id: string, content: Uint8Array])[],
     uploaded: Map<string, Uploaded>,
   ): Promise<void> {
     if (contents.length === 0) return;
     const since = now();
-    const named = contents.map(([digest]) =>
-      [digest, `${shelf.kind}/${digest.slice(7)}/${randomId("")}`] as const
-    );
+    const named = contents.map(([id]) => [id, nameObject(shelf.kind, id, randomId(""))] as const);
     await store.commit({
       set: named.map(([digest, name]) => ({ key: blobPendingKey(name), value: { digest, since } })),
     });
-    for (const [digest, name] of named) uploaded.set(digest, { name, pending: undefined });
+    for (const [id, name] of named) uploaded.set(id, { name, pending: undefined });
     for (let at = 0; at < contents.length; at += AT_ONCE) {
       await Promise.all(
-        contents.slice(at, at + AT_ONCE).map(([digest, content]) =>
-          shelf.put(uploaded.get(digest)!.name, content, content.length, digest)
+        contents.slice(at, at + AT_ONCE).map(([id, content]) =>
+          shelf.put(uploaded.get(id)!.name, content, content.length, digestOfContent(id))
         ),
       );
     }
@@ -132,22 +139,24 @@ export function createLedger(store: Store, now: () => number, shelf: BlobStore =
   const ledger: Ledger = {
     store,
 
-    async publish(contents, toCommit) {
+    async publish(workspace, byDigest, toCommit) {
+      const idOf = contentIds(workspace);
+      const contents = new Map(Array.from(byDigest, ([digest, content]) => [idOf(digest), content]));
       const uploaded = new Map<string, Uploaded>();
       try {
         let before = "";
         for (let tries = 0; tries < TRIES; tries++) {
           const live = await readBlobs(contents.keys());
           await upload(
-            [...contents].filter(([digest]) => !live.get(digest) && !uploaded.has(digest)),
+            [...contents].filter(([id]) => !live.get(id) && !uploaded.has(id)),
             uploaded,
           );
-          for (const [digest, each] of uploaded) {
+          for (const [id, each] of uploaded) {
             each.pending = await store.get<BlobPending>(blobPendingKey(each.name));
             // It took so long that it was collected: it is uploaded again.
-            if (!each.pending) uploaded.delete(digest);
+            if (!each.pending) uploaded.delete(id);
           }
-          if ([...contents.keys()].some((digest) => !live.get(digest) && !uploaded.has(digest))) continue;
+          if ([...contents.keys()].some((id) => !live.get(id) && !uploaded.has(id))) continue;
           const names = namesOf(contents.keys(), live, uploaded);
           const { version, commit: own } = await toCommit(names);
           const { commit: part, needless } = refer(version, contents, live, uploaded);
@@ -160,7 +169,7 @@ export function createLedger(store: Store, now: () => number, shelf: BlobStore =
           const seen = JSON.stringify(commit.check!.map(({ version }) => version));
           if (seen === before) break;
           before = seen;
-          await pause(tries);
+          await pauseBefore(tries);
         }
         await abandon([...uploaded.values()].map(({ name }) => name));
         return false;
@@ -177,14 +186,14 @@ export function createLedger(store: Store, now: () => number, shelf: BlobStore =
         const { references, commit: own } = await toCommit();
         const commit = join(unrefer(references), own);
         if (await store.commit(commit)) {
-          const garbage = await endUnneeded(store, digestsOf(references));
+          const garbage = await endUnneeded(store, contentsOf(references));
           await Promise.all(garbage.map(removeObject));
           return true;
         }
         const seen = JSON.stringify(commit.check!.map(({ version }) => version));
         if (seen === before) return false;
         before = seen;
-        await pause(tries);
+        await pauseBefore(tries);
       }
       return false;
     },
@@ -214,14 +223,14 @@ export function createLedger(store: Store, now: () => number, shelf: BlobStore =
   return ledger;
 }
 
-/** The object of each content. */
+/** The object of each content, by its digest. */
 function namesOf(
-  digests: Iterable<string>,
+  ids: Iterable<string>,
   live: ReadonlyMap<string, Entry<Blob> | undefined>,
   uploaded: ReadonlyMap<string, Uploaded>,
 ): Map<string, string> {
   return new Map(
-    Array.from(digests, (digest) => [digest, live.get(digest)?.value.object ?? uploaded.get(digest)!.name]),
+    Array.from(ids, (id) => [digestOfContent(id), live.get(id)?.value.object ?? uploaded.get(id)!.name]),
   );
 }
 
@@ -236,15 +245,15 @@ function refer(
   const set: { key: Key; value: unknown }[] = [];
   const remove: Key[] = [];
   const needless: string[] = [];
-  for (const [digest, content] of contents) {
-    const found = live.get(digest);
-    const mine = uploaded.get(digest);
-    const key = blobKey(digest);
+  for (const [id, content] of contents) {
+    const found = live.get(id);
+    const mine = uploaded.get(id);
+    const key = blobKey(id);
     check.push({ key, version: found?.version ?? null });
     // One that is there and stays is not changed: others may refer to it at the same time.
     const { object, size, ending } = found?.value ?? { object: mine!.name, size: content.length };
     if (!found || ending) set.push({ key, value: { object, size } });
-    set.push({ key: blobReferenceKey(digest, version), value: true });
+    set.push({ key: blobReferenceKey(id, version), value: true });
     if (!mine) continue;
     check.push({ key: mine.pending!.key, version: mine.pending!.version });
     remove.push(mine.pending!.key);
@@ -255,9 +264,4 @@ function refer(
     }
   }
   return { commit: { check, set, remove }, needless };
-}
-
-/** Longer each time, and never the same for two. */
-function pause(tries: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, Math.random() * Math.min(2 ** tries, 50)));
 }

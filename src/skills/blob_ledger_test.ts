@@ -4,6 +4,7 @@ import { memoryStore } from "../store/memory.ts";
 import { withoutRemoving } from "../store/test_without_removing.ts";
 import { type Store, StoreUnavailableError } from "../store/store.ts";
 import { createLedger, type Ledger } from "./blob_ledger.ts";
+import { contentOf } from "./blob_references.ts";
 import { type BlobStore, readAll, storeBlobs } from "./blob_store.ts";
 import { readPackage } from "./package.ts";
 import { digestOf, publish } from "./publish.ts";
@@ -35,8 +36,9 @@ const skill = (name: string, ...texts: string[]) =>
     ...texts.map((text, i) => ({ path: `file-${i}.txt`, bytes: encoder.encode(text) })),
   ], 1e7);
 
-const add = (ledger: Ledger, name: string, ...texts: string[]) =>
-  publish(ledger, "w", skill(name, ...texts), { now: Date.now() }).then(({ skill }) => skill);
+const add = (ledger: Ledger, name: string, ...texts: string[]) => addTo("w", ledger, name, ...texts);
+const addTo = (workspace: string, ledger: Ledger, name: string, ...texts: string[]) =>
+  publish(ledger, workspace, skill(name, ...texts), { now: Date.now() }).then(({ skill }) => skill);
 
 /** Every version is whole, every object has who refers to it, and nothing is left over. */
 async function checkShelf(
@@ -52,8 +54,8 @@ async function checkShelf(
       assert.ok(bytes, `${file.path} dangles`);
       assert.is(await digestOf(bytes), file.digest);
     }
-    for (const digest of new Set(files.map((file) => file.digest))) {
-      referred.push(`${digest} ${id}`);
+    for (const content of new Set(files.map(({ object }) => contentOf(object)))) {
+      referred.push(`${content} ${id}`);
     }
   }
   const blobs = await store.list<Blob>(["blob"], { limit: 1000 });
@@ -85,6 +87,52 @@ test("equal files are stored once, and go with the last version that has them", 
   assert.is(await removeSkill(store, ledger, "w", first.id), "gone");
   assert.is(await removeSkill(store, ledger, "w", second.id), "done");
   assert.is(objects.size, 0);
+  await checkShelf(store, ledger, objects);
+});
+
+test("equal files of two workspaces are stored apart: no upload is quicker for what others have", async () => {
+  const store = memoryStore();
+  const { shelf, objects } = newShelf();
+  let puts = 0;
+  const ledger = createLedger(store, Date.now, { ...shelf, put: (...all) => (puts++, shelf.put(...all)) });
+  const first = await addTo("w", ledger, "one", "same");
+  assert.is(puts, 2);
+  const other = await addTo("other", ledger, "one", "same");
+  assert.is(puts, 4);
+  await addTo("other", ledger, "one", "same");
+  assert.is(puts, 4);
+  assert.is(objects.size, 4);
+  assert.is(await removeSkill(store, ledger, "w", first.id), "done");
+  assert.is(objects.size, 2);
+  assert.is(await removeSkill(store, ledger, "other", other.id), "done");
+  assert.is(objects.size, 2);
+  await checkShelf(store, ledger, objects);
+});
+
+test("what was stored for all workspaces together is read, kept and removed as before", async () => {
+  const store = memoryStore();
+  const { shelf, objects } = newShelf();
+  const ledger = createLedger(store, Date.now, shelf);
+  const old = await add(ledger, "old", "same");
+  const stays = await add(ledger, "stays", "same");
+  // As earlier versions wrote it: the digest alone is the id.
+  const early = (text: string): string => text.replace(/([0-9a-f]{64})-[0-9a-f]{16}/g, "$1");
+  for (const { key, value, version } of await store.list([])) {
+    const written = JSON.parse(early(JSON.stringify({ key, value })));
+    await store.commit({ check: [{ key, version }], remove: [key] });
+    await store.commit({ set: [written] });
+  }
+  for (const [name, bytes] of [...objects]) {
+    objects.delete(name);
+    objects.set(early(name), bytes);
+  }
+  await checkShelf(store, ledger, objects);
+  await add(ledger, "new", "same");
+  assert.is(objects.size, 5, "what is new does not refer to it");
+  assert.is(await removeSkill(store, ledger, "w", old.id), "done");
+  await checkShelf(store, ledger, objects);
+  assert.is(await removeSkill(store, ledger, "w", stays.id), "done");
+  assert.is(objects.size, 2);
   await checkShelf(store, ledger, objects);
 });
 
@@ -397,7 +445,7 @@ test("a caller's check that fails does nothing, and nothing is left on the shelf
   const bytes = encoder.encode("x");
   const contents = new Map([[await digestOf(bytes), bytes]]);
   const commit = { check: [{ key: ["no"], version: "1" }], set: [{ key: ["k"], value: 1 }] };
-  const done = await ledger.publish(contents, () => Promise.resolve({ version: "v", commit }));
+  const done = await ledger.publish("w", contents, () => Promise.resolve({ version: "v", commit }));
   assert.is(done, false);
   assert.is(await store.get(["k"]), undefined);
   await checkShelf(store, ledger, objects);

@@ -24,6 +24,12 @@ export interface Call {
   readonly version: string;
 }
 
+/** Who calls, for limits that each caller has of his own: a user, a client or key, or where nobody signs in an address. */
+export function callerOf({ principal: { subject, client }, context: { ip } }: Call): string {
+  if (subject !== undefined) return `user ${subject}`;
+  return client === undefined ? `address ${ip ?? ""}` : `client ${client}`;
+}
+
 /** JSON text for a 200, or a response, which gets the request's id. */
 export type Endpoint = (call: Call) => Promise<string | Response>;
 

@@ -19,6 +19,9 @@ import {
 } from "./rules.ts";
 import { estimateLevels, type SkillTokens } from "./tokens.ts";
 
+/** Bytes of a SKILL.md, in uploads and local folders: it is read and searched in one go, and meant for a model. */
+export const MAX_SKILL_MD_BYTES: number = 512 * 1024;
+
 /** What a SKILL.md says. */
 export interface SkillText {
   /** Empty when there is none: a local skill has its folder's. */
@@ -51,6 +54,16 @@ export function checkMarkdown(
   profile: Profile,
   rules: MarkdownRules = {},
 ): MarkdownCheck {
+  if (bytes.length > MAX_SKILL_MD_BYTES) {
+    const problem = {
+      file: "SKILL.md",
+      line: undefined,
+      rule: "skill-md-size",
+      message: `must have at most ${MAX_SKILL_MD_BYTES} bytes`,
+      hint: "move details into files beside it, which are read when they are needed",
+    };
+    return { skill: undefined, problems: [problem], warnings: [], advice: [] };
+  }
   const { read: markdown, mended } = readDespiteColons(bytes);
   if ("rule" in markdown) {
     const problems = mended ? [mended, markdown] : [markdown];

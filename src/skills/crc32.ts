@@ -17,13 +17,16 @@ for (let i = 256; i < TABLES.length; i++) {
   TABLES[i] = TABLES[TABLES[i - 256]! & 0xff]! ^ TABLES[i - 256]! >>> 8;
 }
 
-/** The checksum as an unsigned number. */
-export function crc32(bytes: Uint8Array): number {
+/**
+ * The checksum as an unsigned number.
+ * @param before the checksum of the bytes before these
+ */
+export function crc32(bytes: Uint8Array, before = 0): number {
   const aligned = -bytes.byteOffset & 3;
-  if (bytes.length < aligned + 8) return ~addBytes(~0, bytes, 0, bytes.length) >>> 0;
+  if (bytes.length < aligned + 8) return ~addBytes(~before, bytes, 0, bytes.length) >>> 0;
   const words = new Int32Array(bytes.buffer, bytes.byteOffset + aligned, (bytes.length - aligned) >>> 2);
   const pairs = words.length & ~1;
-  let crc = addBytes(~0, bytes, 0, aligned);
+  let crc = addBytes(~before, bytes, 0, aligned);
   for (let i = 0; i < pairs; i += 2) {
     const a = words[i]! ^ crc;
     const b = words[i + 1]!;

@@ -4,7 +4,7 @@
  * @module
  */
 import type { Fields } from "../http/response.ts";
-import type { Problem } from "./problem.ts";
+import { capProblems, type Problem } from "./problem.ts";
 
 const STATUS = {
   invalid_request_error: 400,
@@ -27,7 +27,7 @@ export class SkillError extends Error {
   readonly status: number;
   /** `WWW-Authenticate` and its like (RFC 6750 section 3), where credentials are what is wrong. */
   readonly fields: Fields;
-  /** Every broken rule, where a package is what is wrong. */
+  /** Broken rules, where a package is what is wrong: as many as an answer has room for. */
   readonly problems: readonly Problem[];
 
   constructor(
@@ -39,6 +39,6 @@ export class SkillError extends Error {
     this.type = type;
     this.status = options?.status ?? STATUS[type];
     this.fields = options?.fields ?? [];
-    this.problems = options?.problems ?? [];
+    this.problems = capProblems(options?.problems ?? []);
   }
 }

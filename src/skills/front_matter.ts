@@ -17,6 +17,7 @@ import {
   type YAMLMap,
 } from "yaml";
 import type { Json } from "../store/store.ts";
+import { countLineEnds, toLineFeeds } from "./line_ends.ts";
 import type { Problem } from "./problem.ts";
 
 /** A scalar is the text that was written. */
@@ -29,7 +30,7 @@ export interface SkillMarkdown {
   /** The line of each field in the file, from 1. */
   readonly lines: ReadonlyMap<string, number>;
   readonly body: string;
-  /** The whole file. */
+  /** The whole file, with LF at the end of each line, as in `body`. */
   readonly source: string;
 }
 
@@ -39,17 +40,19 @@ const MOST_KEYS = 64;
 const DEEPEST = 4;
 /** Brackets that may be open at once before the parser, which recurses, sees them: text may have some too. */
 const MOST_BRACKETS = 64;
+/** Commas between brackets: the parser takes some 5 microseconds for each. */
+const MAX_FLOW_ITEMS = 1000;
 const FORBIDDEN = new Set(["", "<<", "__proto__", "constructor", "prototype"]);
 
 /** The parts of a SKILL.md, or the one problem that keeps it from being read. */
 export function readSkillMarkdown(bytes: Uint8Array): SkillMarkdown | Problem {
-  const text = decode(bytes);
+  const text = decode(toLineFeeds(bytes));
   if (typeof text !== "string") return text;
-  const fence = /^---(?![^\r\n])/.test(text);
-  const end = fence ? /(?:\r\n|\r|\n)---(?![^\r\n])/.exec(text) : null;
+  const fence = /^---(?![^\n])/.test(text);
+  const end = fence ? /\n---(?![^\n])/.exec(text) : null;
   if (!end) return fence ? unclosed(text) : unopened(text);
-  const block = end.index > MOST_CHARACTERS ? undefined : toLineFeeds(text.slice(3, end.index)).slice(1);
-  if (block === undefined || block.split("\n").length > MOST_LINES) {
+  const block = end.index > MOST_CHARACTERS ? undefined : text.slice(4, end.index);
+  if (block === undefined || countLineEnds(block) >= MOST_LINES) {
     return refuse(
       "front-matter-size",
       `must have at most ${MOST_LINES} lines and ${MOST_CHARACTERS} characters of front matter`,
@@ -58,8 +61,8 @@ export function readSkillMarkdown(bytes: Uint8Array): SkillMarkdown | Problem {
     );
   }
   try {
-    const body = text.slice(end.index + end[0].length).replace(/^(?:\r\n|\r|\n)/, "");
-    return { ...readYaml(block), body: toLineFeeds(body), source: text };
+    const body = text.slice(end.index + end[0].length + 1);
+    return { ...readYaml(block), body, source: text };
   } catch (error) {
     if (!(error instanceof YamlProblem)) throw error;
     // Line 1 of the file is the opening "---".
@@ -77,7 +80,7 @@ function decode(bytes: Uint8Array): string | Problem {
   } catch {
     const utf16 = bytes[0] === 0xff && bytes[1] === 0xfe || bytes[0] === 0xfe && bytes[1] === 0xff;
     const readable = new TextDecoder().decode(bytes);
-    const line = utf16 ? 1 : lineOf(toLineFeeds(readable.slice(0, readable.indexOf("\ufffd"))), Infinity);
+    const line = utf16 ? 1 : lineOf(readable, readable.indexOf("\ufffd"));
     return refuse(
       "encoding",
       "must be UTF-8",
@@ -90,7 +93,7 @@ function decode(bytes: Uint8Array): string | Problem {
   return refuse(
     "encoding",
     "must be text: it has a NUL character",
-    lineOf(toLineFeeds(text.slice(0, nul)), Infinity),
+    lineOf(text, nul),
   );
 }
 
@@ -111,9 +114,9 @@ function unopened(text: string): Problem {
 }
 
 function unclosed(text: string): Problem {
-  const near = /(?:\r\n|\r|\n)([ \t]*---+[ \t]*)(?=[\r\n]|$)/.exec(text);
+  const near = /\n[ \t]*---+[ \t]*(?=\n|$)/.exec(text);
   if (!near) return refuse("front-matter", 'must end its front matter with a line "---"', 1);
-  const line = lineOf(toLineFeeds(text.slice(0, near.index)), Infinity) + 1;
+  const line = lineOf(text, near.index) + 1;
   return refuse(
     "front-matter",
     'must end its front matter with a line "---"',
@@ -124,10 +127,6 @@ function unclosed(text: string): Problem {
 
 function refuse(rule: string, message: string, line: number, hint?: string): Problem {
   return { file: "SKILL.md", line, rule, message, hint };
-}
-
-function toLineFeeds(text: string): string {
-  return text.includes("\r") ? text.replace(/\r\n?/g, "\n") : text;
 }
 
 /** Ends the reading at a place of the block. */
@@ -174,15 +173,19 @@ function hintFor(message: string): string | undefined {
   return undefined;
 }
 
-/** Looks for nesting that the parser, which calls itself for every level, might not come back from. */
+/** Looks for nesting that the parser, which calls itself for every level, might not come back from, and for long lists. */
 function refuseNesting(block: string): void {
   const compact = /^[ \t]*(?:[-?][ \t]+){9}/m.exec(block);
   if (compact) throw tooDeep(compact.index);
   let open = 0;
+  let items = 0;
   for (let i = 0; i < block.length; i++) {
     const code = block.charCodeAt(i);
     if (code === 91 /* [ */ || code === 123 /* { */) open++;
     else if (open > 0 && (code === 93 /* ] */ || code === 125 /* } */)) open--;
+    else if (open > 0 && code === 44 /* , */ && ++items > MAX_FLOW_ITEMS) {
+      throw new YamlProblem("yaml-keys", `it has more than ${MAX_FLOW_ITEMS} items between brackets`, i);
+    }
     if (open > MOST_BRACKETS) throw tooDeep(i);
   }
 }
@@ -270,7 +273,7 @@ function offsetOf(node: unknown): number | undefined {
 }
 
 function lineOf(text: string, offset: number): number {
-  return text.slice(0, offset).split("\n").length;
+  return countLineEnds(text, 0, offset) + 1;
 }
 
 function tooDeep(offset: number): YamlProblem {

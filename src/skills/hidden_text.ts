@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { countLineEnds } from "./line_ends.ts";
 
 /** Scripts whose spelling needs the joiners U+200C and U+200D (The Unicode Standard, section 23.2). */
 const JOINING = [
@@ -29,12 +30,12 @@ const HIDDEN = new RegExp(
     "[\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f-\\u009f\\u180e\\u200b\\u3164\\ufeff\\uffa0\\ufff9-\\ufffb]",
     // What turns text round, invisible operators, tags.
     "[\\u200e\\u200f\\u202a-\\u202e\\u2060-\\u206f\\u{e0000}-\\u{e007f}]",
-    // Joiners that join nothing.
-    `(?<![${JOINING}])\\u200c`,
-    `(?<![${JOINING}\\p{Extended_Pictographic}\\ufe0f\\u{1f3fb}-\\u{1f3ff}])\\u200d`,
+    // Joiners that join nothing. What stands before is looked at only where there is one: not at each character.
+    `\\u200c(?<![${JOINING}]\\u200c)`,
+    `\\u200d(?<![${JOINING}\\p{Extended_Pictographic}\\ufe0f\\u{1f3fb}-\\u{1f3ff}]\\u200d)`,
     // Selectors of a variant of nothing: a row of them can spell any text.
-    "(?<!\\p{Emoji})[\\ufe0e\\ufe0f]",
-    "(?<!\\p{Script=Han})[\\ufe00-\\ufe0d\\u{e0100}-\\u{e01ef}]",
+    "[\\ufe0e\\ufe0f](?<!\\p{Emoji}.)",
+    "[\\ufe00-\\ufe0d\\u{e0100}-\\u{e01ef}](?<!\\p{Script=Han}.)",
   ].join("|"),
   "gu",
 );
@@ -62,7 +63,7 @@ export function findAllHidden(text: string, most: number): HiddenCharacter[] {
   let line = 1;
   let at = 0;
   for (const match of shown.matchAll(HIDDEN)) {
-    const lines = shown.slice(at, match.index).split(/\r\n?|\n/).length - 1;
+    const lines = countLineEnds(shown, at, match.index);
     line += lines;
     at = match.index;
     if (lines === 0 && found.length > 0) continue;

@@ -5,12 +5,14 @@
  *
  * @module
  */
+import { WorkSlice } from "../http/work_slice.ts";
 import { createHuffmanCode, decodeLong, type HuffmanCode, TABLE_BITS } from "./huffman_code.ts";
 
 /** What is wrong: the data itself, or that it unpacks to more or to less. */
 export class InflateError extends Error {
   override readonly name = "InflateError";
-  readonly fault: "damaged" | "longer" | "shorter";
+  /** `costly`: it brings more codes of its own than its size explains, each of which takes time to set up. */
+  readonly fault: "damaged" | "longer" | "shorter" | "costly";
 
   constructor(fault: InflateError["fault"]) {
     super(`The deflated data is ${fault}`);
@@ -18,8 +20,15 @@ export class InflateError extends Error {
   }
 }
 
-/** Bytes after which others get a turn. */
-const TURN = 1024 * 1024;
+/** Bytes that are unpacked, and blocks that are read, before the slice is looked at. */
+const STEP_BYTES = 128 * 1024;
+const STEP_BLOCKS = 64;
+/**
+ * Blocks with codes of their own: so many, and one more for so many bytes, packed and unpacked. Codes cost a packer some 60
+ * bytes a block, so packers write few; a stream of nothing else kept a processor busy for 2 seconds a megabyte.
+ */
+const FREE_CODES = 16;
+const BYTES_PER_CODES = 512;
 const END = 256;
 const TABLE_MASK = (1 << TABLE_BITS) - 1;
 /** Of the symbols from 257 on: the shortest length, and how many bits say how much longer (RFC 1951 §3.2.5). */
@@ -31,31 +40,43 @@ const DISTANCES = firstOf(DISTANCE_BITS, 1);
 /** The order in which the lengths of the code of lengths come (§3.2.7). */
 const ORDER = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15];
 /** The codes of blocks that bring none (§3.2.6). */
-const FIXED_LITERALS = createHuffmanCode(
-  Uint8Array.from({ length: 288 }, (_, i) => i < 144 ? 8 : i < 256 ? 9 : i < 280 ? 7 : 8),
-)!;
-const FIXED_DISTANCES = createHuffmanCode(new Uint8Array(32).fill(5))!;
+const FIXED: readonly [HuffmanCode, HuffmanCode] = [
+  createHuffmanCode(
+    Uint8Array.from({ length: 288 }, (_, i) => i < 144 ? 8 : i < 256 ? 9 : i < 280 ? 7 : 8),
+  )!,
+  createHuffmanCode(new Uint8Array(32).fill(5))!,
+];
 
 /**
- * Fills `bytes` with what `packed` unpacks to.
+ * Fills `bytes` with what `packed` unpacks to, in slices.
  * @throws {InflateError} when it is damaged, goes on behind its end, or unpacks to more or less
  */
-export async function inflate(packed: Uint8Array, bytes: Uint8Array): Promise<void> {
+export async function inflate(
+  packed: Uint8Array,
+  bytes: Uint8Array,
+  slice: WorkSlice = new WorkSlice(),
+): Promise<void> {
   const bits = new Bits(packed);
   let length = 0;
-  let turn = TURN;
+  let codesLeft = FREE_CODES + (packed.length + bytes.length) / BYTES_PER_CODES;
+  let nextLook = STEP_BYTES;
+  let blocks = 0;
   for (let isLast = false; !isLast;) {
     isLast = bits.take(1) === 1;
     const kind = bits.take(2);
     if (kind === 0) length = copyStored(bits, bytes, length);
-    else if (kind === 1) length = unpackBlock(bits, FIXED_LITERALS, FIXED_DISTANCES, bytes, length);
-    else if (kind === 2) {
-      const [literals, distances] = readCodes(bits);
-      length = unpackBlock(bits, literals, distances, bytes, length);
-    } else throw new InflateError("damaged");
-    if (length < turn || isLast) continue;
-    turn = length + TURN;
-    await new Promise((resolve) => setTimeout(resolve));
+    else if (kind === 3) throw new InflateError("damaged");
+    else {
+      if (kind === 2 && --codesLeft < 0) throw new InflateError("costly");
+      const [literals, distances] = kind === 1 ? FIXED : readCodes(bits);
+      do {
+        length = unpackBlock(bits, literals, distances, bytes, length);
+        if (bits.isInBlock && slice.isOver) await slice.yield();
+      } while (bits.isInBlock);
+    }
+    if (length < nextLook && ++blocks % STEP_BLOCKS !== 0) continue;
+    nextLook = length + STEP_BYTES;
+    if (slice.isOver) await slice.yield();
   }
   if (!bits.isAtEnd()) throw new InflateError("damaged");
   if (length < bytes.length) throw new InflateError("shorter");
@@ -69,6 +90,8 @@ class Bits {
   /** Bits that were read and not used, and how many. */
   held = 0;
   count = 0;
+  /** Whether the block at hand goes on. */
+  isInBlock = false;
 
   constructor(bytes: Uint8Array) {
     this.bytes = bytes;
@@ -160,7 +183,7 @@ function readCodes(bits: Bits): [HuffmanCode, HuffmanCode] {
 }
 
 /**
- * Unpacks a block behind the first `length` bytes; how many there are then. Nearly all the time goes here, so bits are
+ * Unpacks a block, or some of a long one, behind the first `length` bytes; how many there are then. Nearly all the time goes here, so bits are
  * kept in variables: twice as quick as in an object.
  */
 function unpackBlock(
@@ -175,8 +198,10 @@ function unpackBlock(
   const { table: distanceTable } = distances;
   const size = bytes.length;
   const most = packed.length + 4;
+  const pause = length + STEP_BYTES;
   let { at, held, count } = bits;
-  for (;;) {
+  bits.isInBlock = true;
+  while (length < pause) {
     while (count < 25) {
       if (at >= most) throw new InflateError("damaged");
       held |= (at < packed.length ? packed[at]! : 0) << count;
@@ -193,7 +218,10 @@ function unpackBlock(
       bytes[length++] = symbol;
       continue;
     }
-    if (symbol === END) break;
+    if (symbol === END) {
+      bits.isInBlock = false;
+      break;
+    }
     const kind = symbol - 257;
     if (kind > 28) throw new InflateError("damaged");
     const more = LENGTH_BITS[kind]!;

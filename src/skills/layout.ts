@@ -33,17 +33,18 @@ export function findLayout(sent: readonly SentFile[], rules: LayoutRules): Layou
     problems.push(problem("no-files", "", "Send the skill's files as files[], or one zip archive"));
     return { directory: "", files, problems, warnings };
   }
+  /** A SKILL.md with a bad path is told, and not missed. */
+  let isSkillBad = false;
   for (const file of sent) {
     const checked = checkPath(file.path);
-    if ("problem" in checked) problems.push(checked.problem);
-    else if (!isLitter(checked.path)) files.push({ ...file, path: checked.path });
+    if ("problem" in checked) {
+      problems.push(checked.problem);
+      isSkillBad ||= /skill\.md$/i.test(file.path.slice(-"/SKILL.md".length));
+    } else if (!isLitter(checked.path)) files.push({ ...file, path: checked.path });
   }
   const root = findRoot(files, rules);
   if ("problem" in root) {
-    // A SKILL.md with a bad path is told above.
-    if (!sent.some(({ path }) => "problem" in checkPath(path) && /skill\.md$/i.test(path))) {
-      problems.push(root.problem);
-    }
+    if (!isSkillBad) problems.push(root.problem);
     return { directory: "", files: [], problems: [...problems, ...findCollisions(files)], warnings };
   }
   const { directory, markdown } = root;
@@ -108,8 +109,9 @@ function unwrapped(): Problem {
 function findCollisions(files: readonly SentFile[]): Problem[] {
   const found: Problem[] = [];
   const seen = new Map<string, string>();
-  for (const { path } of files) {
-    const key = collisionKey(path);
+  const keys = files.map(({ path }) => collisionKey(path));
+  for (const [i, { path }] of files.entries()) {
+    const key = keys[i]!;
     const other = seen.get(key);
     if (other === undefined) seen.set(key, path);
     else if (other === path) found.push(problem("path-twice", path, "the file comes twice"));
@@ -118,10 +120,12 @@ function findCollisions(files: readonly SentFile[]): Problem[] {
       found.push(problem("path-collision", path, message, "rename one of them"));
     }
   }
-  for (const { path } of files) {
-    const parts = collisionKey(path).split("/");
-    for (let i = 1; i < parts.length; i++) {
-      const file = seen.get(parts.slice(0, i).join("/"));
+  const lengths = new Set(keys.map((key) => key.length));
+  for (const [i, { path }] of files.entries()) {
+    const key = keys[i]!;
+    for (let slash = key.indexOf("/"); slash >= 0; slash = key.indexOf("/", slash + 1)) {
+      // Hardly ever is a file's path just as long as the folder's.
+      const file = lengths.has(slash) ? seen.get(key.slice(0, slash)) : undefined;
       if (file === undefined) continue;
       found.push(problem("path-file-and-folder", path, `"${showPath(file)}" cannot be a file and a folder`));
       break;

@@ -6,7 +6,7 @@
  */
 import { encodeBase64url } from "../crypto/base64url.ts";
 import { sha256 } from "../crypto/sha256.ts";
-import { checkMarkdown, type MarkdownCheck, type SkillText } from "./check_markdown.ts";
+import { checkMarkdown, type MarkdownCheck, MAX_SKILL_MD_BYTES, type SkillText } from "./check_markdown.ts";
 import { type FolderEntry, FolderError, type SkillFolder } from "./folder.ts";
 import {
   createDigester,
@@ -66,7 +66,6 @@ interface Markdown {
   readonly check: MarkdownCheck;
 }
 
-const LARGEST_SKILL_MD = 1024 * 1024;
 /** The last moment of which a Date can tell, in milliseconds. */
 const LAST_MOMENT = 8.64e15;
 
@@ -153,14 +152,14 @@ async function readMarkdown(
   stamp: string,
 ): Promise<Markdown | Problem> {
   try {
-    const bytes = await folder.read(`${directory}/SKILL.md`, LARGEST_SKILL_MD);
+    const bytes = await folder.read(`${directory}/SKILL.md`, MAX_SKILL_MD_BYTES);
     if (!bytes) return broken("unreadable", "went while it was read");
     const digest = await digestOf(bytes);
     const file = { path: "SKILL.md", size: bytes.length, type: "text/markdown", digest };
     return { stamp, file, check: checkMarkdown(bytes, directory, "lenient") };
   } catch (error) {
     if (error instanceof RangeError) {
-      return broken("skill-md-size", `must have at most ${LARGEST_SKILL_MD} bytes`);
+      return broken("skill-md-size", `must have at most ${MAX_SKILL_MD_BYTES} bytes`);
     }
     if (error instanceof FolderError) return broken("unreadable", error.message);
     throw error;

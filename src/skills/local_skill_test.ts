@@ -170,13 +170,13 @@ test("a folder that goes while it is looked at is no skill and no mistake", asyn
   assert.equal(await directory.diagnostics(), []);
 });
 
-test("a SKILL.md of over a mebibyte is skipped", async () => {
+test("a SKILL.md of over 512 KiB is skipped", async () => {
   const directory = opened(new Map([["a/SKILL.md", md("a")]]), {
     change: () => ({ read: (_, limit) => Promise.reject(new RangeError(String(limit))) }),
   });
   assert.equal(await directory.skills(), []);
   assert.equal((await directory.diagnostics()).map(({ message }) => message), [
-    "SKILL.md: must have at most 1048576 bytes",
+    "SKILL.md: must have at most 524288 bytes",
   ]);
 });
 

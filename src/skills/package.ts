@@ -45,11 +45,6 @@ export interface PackageCheck {
   readonly files: readonly SentFile[];
 }
 
-/** Problems of one kind that are told at most: a thousand bad names are one mistake. */
-const MOST_PROBLEMS = 100;
-/** Problems that fit into one message. */
-const MOST_IN_MESSAGE = 20;
-
 /**
  * Looks at all of an upload.
  * @param limit bytes of all files together
@@ -81,7 +76,7 @@ export function checkPackage(
 /**
  * The package of an upload.
  * @param limit bytes of all files together
- * @throws {SkillError} with everything that is wrong, in one message and as `problems`
+ * @throws {SkillError} with what is wrong, in one message and as `problems`, as far as there is room
  */
 export function readPackage(
   sent: readonly SentFile[],
@@ -91,10 +86,8 @@ export function readPackage(
   const { package: content, problems } = checkPackage(sent, limit, rules);
   if (content) return content;
   const isTooLarge = problems.some(({ rule }) => rule === "upload-too-large");
-  const more = problems.length - MOST_IN_MESSAGE;
-  const message = describe(problems.slice(0, MOST_IN_MESSAGE)) + (more > 0 ? `; and ${more} more` : "");
   const type = isTooLarge ? "request_too_large" : "invalid_request_error";
-  throw new SkillError(type, message, { problems: capProblems(problems) });
+  throw new SkillError(type, describe(problems), { problems });
 }
 
 function largerThan(limit: number): Problem {
@@ -105,12 +98,4 @@ function largerThan(limit: number): Problem {
     message: `A skill may have at most ${limit} bytes, unpacked`,
     hint: "leave out what the skill can do without, or load it from elsewhere",
   };
-}
-
-/** A list that an answer has room for; its end says how many are left out. */
-export function capProblems(problems: readonly Problem[]): readonly Problem[] {
-  const more = problems.length - MOST_PROBLEMS;
-  if (more <= 0) return problems;
-  const last = { file: "", line: undefined, rule: "more-problems", message: `There are ${more} more` };
-  return [...problems.slice(0, MOST_PROBLEMS), last];
 }

@@ -17,10 +17,41 @@ export interface Problem {
   readonly hint?: string | undefined;
 }
 
-/** Problems as one message, each with its place. */
+/** Problems that fit into one message, and into one list: a thousand bad names are one mistake. */
+const MAX_PROBLEMS_IN_MESSAGE = 20;
+const MAX_PROBLEMS = 100;
+/** Characters of one message, and of all texts of a list. The first problem is always told. */
+const MAX_MESSAGE_CHARACTERS = 8 * 1024;
+const MAX_LIST_CHARACTERS = 48 * 1024;
+const MORE = "more-problems";
+
+/** Problems as one message, each with its place; its end says how many have no room. */
 export function describe(problems: readonly Problem[]): string {
-  return problems.map(({ file, line, message, hint }) => {
+  const texts = problems.slice(0, MAX_PROBLEMS_IN_MESSAGE).map(({ file, line, message, hint }) => {
     const place = file === "" ? "" : `${file}${line === undefined ? "" : ` line ${line}`}: `;
     return place + message + (hint === undefined ? "" : ` (${hint})`);
-  }).join("; ");
+  });
+  const told = texts.slice(0, countWithin(texts.map(({ length }) => length), MAX_MESSAGE_CHARACTERS));
+  const more = problems.length - told.length;
+  return told.join("; ") + (more > 0 ? `; and ${more} more` : "");
+}
+
+/** A list that an answer has room for; its end says how many problems are left out. */
+export function capProblems(problems: readonly Problem[]): readonly Problem[] {
+  if (problems.at(-1)?.rule === MORE) return problems;
+  const sizes = problems.slice(0, MAX_PROBLEMS).map(({ file, message, hint = "" }) =>
+    file.length + message.length + hint.length
+  );
+  const told = countWithin(sizes, MAX_LIST_CHARACTERS);
+  const more = problems.length - told;
+  if (more === 0) return problems;
+  const last = { file: "", line: undefined, rule: MORE, message: `There are ${more} more` };
+  return [...problems.slice(0, told), last];
+}
+
+/** How many of the sizes are at most `most` together; the first in any case. */
+function countWithin(sizes: readonly number[], most: number): number {
+  let sum = 0;
+  const end = sizes.findIndex((size) => (sum += size) > most);
+  return end < 0 ? sizes.length : Math.max(1, end);
 }

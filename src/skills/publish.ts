@@ -50,7 +50,7 @@ export async function publish(
   const id = newIdentifier("skill", now);
   const files = await prepare(content.files);
   let published: Published | undefined;
-  const done = await ledger.publish(contentsOf(files), async (names) => {
+  const done = await ledger.publish(workspace, contentsOf(files), async (names) => {
     if (ownTitle && displayName !== undefined) await refuseTaken(ledger.store, workspace, displayName);
     const version = toVersion(content, files, names, { number: 1, created: now });
     const skill: Skill = {
@@ -102,7 +102,7 @@ export async function publishVersion(
   await openFor(ledger.store, workspace, skillId, content.name);
   const files = await prepare(content.files);
   let published: Published | undefined;
-  const done = await ledger.publish(contentsOf(files), async (names) => {
+  const done = await ledger.publish(workspace, contentsOf(files), async (names) => {
     // Another version may have come since the last try.
     const entry = await openFor(ledger.store, workspace, skillId, content.name);
     const before = entry.value;
@@ -250,7 +250,8 @@ export async function digestOf(bytes: Uint8Array): Promise<string> {
   return "sha256:" + Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-function busy(): SkillError {
+/** What a writer is told who lost every race: retryable, since nothing was done. */
+export function busy(): SkillError {
   return new SkillError("overloaded_error", "Too many write to this skill or to the same files: try again", {
     status: 529,
     fields: [["retry-after", "1"]],

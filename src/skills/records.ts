@@ -70,7 +70,7 @@ export interface SkillFile {
   readonly digest: string;
   /** CRC-32, for archives. */
   readonly crc: number;
-  /** The object that holds the content: shelf, digest and a word of its own, with slashes between. */
+  /** The object that holds the content: shelf, id of the content and a word of its own, with slashes between. */
   readonly object: string;
 }
 
@@ -84,6 +84,7 @@ export interface Blob {
 
 /** An object that is being put on the shelf. Ended with the commit that refers to it, or by collection. */
 export interface BlobPending {
+  /** The id of its content. */
   readonly digest: string;
   readonly since: number;
 }
@@ -146,11 +147,14 @@ export const titleClaimKey = (
   workspace: string,
   title: string,
 ): Key => ["skill_title_claim", workspace, title];
-export const blobKey = (digest: string): Key => ["blob", digest];
+export const blobKey = (content: string): Key => ["blob", content];
 /** Stands for a version that has a file with this content: written and ended with the version. */
-export const blobReferenceKey = (digest: string, version: string): Key => ["blob_reference", digest, version];
+export const blobReferenceKey = (
+  content: string,
+  version: string,
+): Key => ["blob_reference", content, version];
 /** Notes that a version which had this content is gone, until somebody has looked whether others have it. */
-export const blobReleasedKey = (digest: string): Key => ["blob_released", digest];
+export const blobReleasedKey = (content: string): Key => ["blob_released", content];
 export const blobPendingKey = (object: string): Key => ["blob_pending", object];
 /** Names an object that nothing refers to, until it is gone. */
 export const blobGarbageKey = (object: string): Key => ["blob_garbage", object];

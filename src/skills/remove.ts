@@ -5,8 +5,8 @@
  */
 import { type Commit, type Entry, type Key, listAll, type Store } from "../store/store.ts";
 import type { Ledger } from "./blob_ledger.ts";
-import type { Reference } from "./blob_references.ts";
-import { describe, namesOf, withoutFrontMatter } from "./publish.ts";
+import { contentOf, type Reference } from "./blob_references.ts";
+import { busy, describe, namesOf, withoutFrontMatter } from "./publish.ts";
 import {
   type Skill,
   skillKey,
@@ -36,6 +36,7 @@ class Stop {
 /**
  * Deletes a skill with all of its versions; with `onlyEmpty`, one that has none.
  * @returns `gone` when there is no such skill (or another call removed it first)
+ * @throws {SkillError} 529 when other writers were faster at every try
  */
 export function removeSkill(
   store: Store,
@@ -103,7 +104,9 @@ export async function removeVersion(
 
 async function remove(ledger: Ledger, toCommit: () => Promise<Removal>): Promise<"done" | "gone" | Refusal> {
   try {
-    return await ledger.release(toCommit) ? "done" : "gone";
+    // "gone" is only what a look at the records showed; a lost race is no answer about the skill.
+    if (!await ledger.release(toCommit)) throw busy();
+    return "done";
   } catch (error) {
     if (error instanceof Stop) return error.why;
     throw error;
@@ -139,6 +142,6 @@ async function removalOf(store: Store, workspace: string, entry: Entry<Skill>): 
 /** Which of these versions has which contents. */
 function referencesOf(versions: readonly SkillVersion[]): Reference[] {
   return versions.flatMap(({ id, files }) =>
-    Array.from(new Set(files.map(({ digest }) => digest)), (digest): Reference => [digest, id])
+    Array.from(new Set(files.map(({ object }) => contentOf(object))), (content): Reference => [content, id])
   );
 }

@@ -6,6 +6,8 @@
  * @module
  */
 import { AwsV4Signer } from "aws4fetch";
+import { ByteBuffer } from "../http/byte_buffer.ts";
+import { timerDelay } from "../http/timer.ts";
 import { StoreUnavailableError } from "../store/store.ts";
 import { type BlobContent, type BlobStore, readAll } from "./blob_store.ts";
 
@@ -20,7 +22,10 @@ export interface S3Options {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
   readonly sessionToken?: string | undefined;
-  /** Milliseconds until a request is given up. @default 60000 */
+  /**
+   * Milliseconds without a sign of life after which a request is given up: until its answer begins (an upload has more time,
+   * by its size), and between two pieces of that. A long download is not cut off. @default 60000
+   */
   readonly timeout?: number;
 }
 
@@ -30,8 +35,12 @@ export interface S3Options {
  */
 const STREAMS_WITH_LENGTH = !("Deno" in globalThis);
 const EMPTY = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+/** Bytes of an error document that are read. */
+const MAX_ERROR_BYTES = 64 * 1024;
 /** A request that the service could not take now is made again so often, unless its body is a stream. */
 const RETRIES = 3;
+/** How slow the way to the service may be: bytes of an upload that go out in a millisecond. */
+const MIN_BYTES_PER_MS = 64;
 
 /** A shelf in a bucket. @throws {TypeError} for an endpoint that is no URL */
 export function s3Blobs(options: S3Options): BlobStore {
@@ -54,7 +63,7 @@ export function s3Blobs(options: S3Options): BlobStore {
       const response = await sendOnce(method, name, content, size, digest);
       const mayPass = response.status >= 500 || response.status === 429;
       if (!mayPass) return response;
-      const text = await response.text();
+      const text = await textOf(response);
       if (tries === RETRIES || content instanceof ReadableStream) {
         throw new StoreUnavailableError(`S3 answered ${response.status} ${codeOf(text)}`);
       }
@@ -84,19 +93,21 @@ export function s3Blobs(options: S3Options): BlobStore {
       region,
     });
     const { url, headers } = await signer.sign();
+    const watch = new IdleWatch(timeout);
     const init = {
       method,
       headers,
       body: content as BodyInit | null ?? null,
-      signal: AbortSignal.timeout(timeout),
+      signal: watch.signal,
+      // Followed nowhere: where it leads to would get the session token.
+      redirect: "manual" as const,
       // The Fetch standard asks for it where a body is a stream.
       ...(content instanceof ReadableStream && { duplex: "half" }),
     };
-    try {
-      return await fetch(url, init);
-    } catch (cause) {
-      throw new StoreUnavailableError("S3 is out of reach", { cause });
-    }
+    const response = await watch.wait(fetch(url, init), size / MIN_BYTES_PER_MS);
+    return response.body
+      ? new Response(watched(response.body, watch), { status: response.status, headers: response.headers })
+      : response;
   }
 
   return {
@@ -125,8 +136,68 @@ export function s3Blobs(options: S3Options): BlobStore {
   };
 }
 
+/** Gives a request up when nothing comes for too long while somebody waits for it. */
+class IdleWatch {
+  readonly #controller = new AbortController();
+  readonly #timeout: number;
+
+  constructor(timeout: number) {
+    this.#timeout = timeout;
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** @param more milliseconds beyond the timeout */
+  async wait<Value>(work: Promise<Value>, more = 0): Promise<Value> {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => {
+        reject(new Error(`Nothing came within ${this.#timeout} ms`));
+        this.#controller.abort();
+      }, timerDelay(this.#timeout + more));
+    });
+    try {
+      return await Promise.race([work, late]);
+    } catch (cause) {
+      throw new StoreUnavailableError("S3 is out of reach", { cause });
+    } finally {
+      clearTimeout(timer);
+      // What loses the race fails unheard.
+      work.catch(() => {});
+    }
+  }
+}
+
+/** The same bytes; whoever reads them does not wait for ever. */
+function watched(
+  body: ReadableStream<Uint8Array>,
+  watch: IdleWatch,
+): ReadableStream<Uint8Array<ArrayBuffer>> {
+  const reader = body.getReader();
+  return new ReadableStream({
+    async pull(controller) {
+      const { done, value } = await watch.wait(reader.read());
+      if (done) controller.close();
+      else controller.enqueue(value as Uint8Array<ArrayBuffer>);
+    },
+    cancel: (reason) => reader.cancel(reason),
+  }, { highWaterMark: 0 });
+}
+
+/** The beginning of an answer that is no object. */
+async function textOf(response: Response): Promise<string> {
+  const read = new ByteBuffer();
+  for await (const piece of response.body ?? []) {
+    read.append(piece);
+    if (read.length >= MAX_ERROR_BYTES) break;
+  }
+  return new TextDecoder().decode(read.view());
+}
+
 async function refusal(method: string, name: string, response: Response): Promise<Error> {
-  return new Error(`S3 refused ${method} ${name}: ${response.status} ${codeOf(await response.text())}`);
+  return new Error(`S3 refused ${method} ${name}: ${response.status} ${codeOf(await textOf(response))}`);
 }
 
 /** The code of an error document: `AccessDenied`, say. */

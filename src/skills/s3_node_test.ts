@@ -171,6 +171,31 @@ test("a service that is busy is asked again; one that stays so, or is gone, is o
     await bucket.start();
   }));
 
+test("a download may take as long as it comes; one that stands still is given up, as is an answer that never begins", async () => {
+  const server = createServer(async ({ url }, response) => {
+    if (url === "/b/never") return;
+    response.writeHead(200);
+    for (let i = 0; i < 8; i++) {
+      response.write(new Uint8Array(1000));
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+    if (url !== "/b/stuck") response.end();
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as { port: number };
+  const keys = { accessKeyId: "id", secretAccessKey: SECRET };
+  const shelf = s3Blobs({ bucket: "b", endpoint: `http://127.0.0.1:${port}`, ...keys, timeout: 500 });
+  try {
+    const [long, stuck] = await Promise.all([shelf.get("long"), shelf.get("stuck")]);
+    assert.is((await readAll(long!, 8000)).length, 8000);
+    assert.instance(await readAll(stuck!, 8000).catch((error) => error), StoreUnavailableError);
+    assert.instance(await shelf.get("never").catch((error) => error), StoreUnavailableError);
+  } finally {
+    server.closeAllConnections?.();
+    await new Promise((resolve) => server.close(resolve));
+  }
+});
+
 test("what the service refuses is an error with its code", () =>
   withBucket(async ({ url }, shelf) => {
     const other = (bucket: string, secretAccessKey: string) =>
@@ -191,6 +216,35 @@ test("what the service refuses is an error with its code", () =>
       /endpoint/,
     );
   }));
+
+test("a redirect is followed nowhere", async () => {
+  const heard: string[] = [];
+  const other = createServer((request, response) => {
+    heard.push(String(request.headers["x-amz-security-token"]));
+    response.end("bytes");
+  });
+  await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
+  const place = `http://127.0.0.1:${(other.address() as { port: number }).port}/`;
+  const leading = createServer((_, response) => response.writeHead(307, { location: place }).end());
+  await new Promise<void>((resolve) => leading.listen(0, "127.0.0.1", resolve));
+  const endpoint = `http://127.0.0.1:${(leading.address() as { port: number }).port}`;
+  try {
+    const shelf = s3Blobs({
+      bucket: "b",
+      endpoint,
+      accessKeyId: "AKID",
+      secretAccessKey: SECRET,
+      sessionToken: "token",
+    });
+    for (const work of [() => shelf.get("x"), () => shelf.remove("x")]) {
+      assert.match(await work().then(() => "none", (error: Error) => error.message), "307");
+    }
+    assert.equal(heard, []);
+  } finally {
+    other.close();
+    leading.close();
+  }
+});
 
 test("the Skills service on a bucket: upload, read, delete; and 503 while the bucket is gone", () =>
   withBucket(async (bucket, shelf) => {

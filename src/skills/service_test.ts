@@ -1,5 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { memoryStore } from "../store/memory.ts";
+import { losingRaces } from "../store/test_losing_races.ts";
 import { DEMO, multipart, newService, SKILL_MD, zip } from "./test_service.ts";
 
 const test = suite("skills/service");
@@ -267,6 +269,19 @@ test("of 8 deletions at once one deletes", async () => {
   );
   assert.is(deletions.filter((response) => response.status === 200).length, 1);
   assert.is(deletions.filter((response) => response.status === 404).length, 7);
+});
+
+test("a deletion that loses every race is busy, which clients retry; the skill is not said to be gone", async () => {
+  let loses = false;
+  const store = losingRaces(memoryStore(), ({ check = [] }) => loses && check.length > 0);
+  const { upload, send } = await newService({ store });
+  const { id } = await (await upload(DEMO)).json();
+  loses = true;
+  const refused = await send(`/v1/skills/${id}`, { method: "DELETE" });
+  assert.is((await refused.clone().json()).error.type, "overloaded_error");
+  assert.ok(refused.status >= 500 && refused.headers.has("retry-after"), String(refused.status));
+  loses = false;
+  assert.is((await send(`/v1/skills/${id}`, { method: "DELETE" })).status, 200);
 });
 
 test("over 8 MB is 413, and nothing is stored: with and without a declared length", async () => {

@@ -5,13 +5,14 @@
  */
 import { readText } from "../http/body.ts";
 import { queryOf } from "../http/router.ts";
-import type { Call, Endpoint, Workshop } from "./call.ts";
+import { MAX_COMMIT_TRIES, pauseBefore } from "../store/retry.ts";
+import { type Call, callerOf, type Endpoint, type Workshop } from "./call.ts";
 import type { Dialect } from "./dialect.ts";
 import type { LocalSkill } from "./directory.ts";
 import { SkillError } from "./error.ts";
 import { findHidden } from "./hidden_text.ts";
 import { readPackage } from "./package.ts";
-import { namesOf, publish } from "./publish.ts";
+import { busy, namesOf, publish } from "./publish.ts";
 import { listSkills } from "./query.ts";
 import { type Skill, skillKey } from "./records.ts";
 import { removeSkill } from "./remove.ts";
@@ -28,22 +29,22 @@ export interface SkillEndpoints {
 
 /** Bytes of the one JSON body that there is. */
 const LONGEST_JSON = 16 * 1024;
-/** Tries to change a record that others change. */
-const TRIES = 20;
 
 export function skillEndpoints(workshop: Workshop): SkillEndpoints {
   const { store, ledger, directory, intake, uploadLimit, packageRules, cursorKey, observe, now } = workshop;
 
   return {
-    create: ({ request, principal: { workspace }, dialect }) =>
-      intake(request, async ({ files, displayName: sent }) => {
+    create(call) {
+      const { request, principal: { workspace }, dialect } = call;
+      return intake(request, callerOf(call), async ({ files, displayName: sent }) => {
         const displayName = sent === undefined ? undefined : checkLabel(sent, dialect);
         const content = readPackage(files, uploadLimit, { ...packageRules, ...dialect.rules });
         const options = { displayName, ownTitle: dialect.ownTitles, now: now() };
         const { skill } = await publish(ledger, workspace, content, options);
         observe({ type: "skill_created", id: skill.id, workspace });
         return dialect.shape.skill(skill, "custom");
-      }),
+      });
+    },
 
     list: ({ request, principal: { workspace }, dialect }) =>
       listSkills(store, directory, { dialect, workspace, query: queryOf(request.url), cursorKey }),
@@ -66,7 +67,8 @@ export function skillEndpoints(workshop: Workshop): SkillEndpoints {
       }
       await refuseLocal(workshop, id);
       const wanted = await readDefault(request);
-      for (let tries = 0; tries < TRIES; tries++) {
+      for (let tries = 0; tries < MAX_COMMIT_TRIES; tries++) {
+        if (tries > 0) await pauseBefore(tries);
         const entry = await store.get<Skill>(skillKey(workspace, id));
         if (!entry) throw notFound(id);
         const version = await findVersion(store, workspace, entry.value, wanted);
@@ -83,7 +85,7 @@ export function skillEndpoints(workshop: Workshop): SkillEndpoints {
         });
         if (done) return dialect.shape.skill(skill, "custom");
       }
-      throw new SkillError("overloaded_error", "Too many change this skill: try again");
+      throw busy();
     },
 
     async remove({ principal: { workspace }, dialect, id }) {

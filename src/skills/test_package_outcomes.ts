@@ -75,6 +75,7 @@ export const OUTCOMES: readonly (readonly [what: string, upload: string, local: 
   ["no front matter", "refused front-matter", "skipped front-matter"],
   ["front matter without end", "refused front-matter", "skipped front-matter"],
   ["long front matter", "refused front-matter-size", "skipped front-matter-size"],
+  ["a large SKILL.md", "refused skill-md-size", "skipped skill-md-size"],
   ["many lines of front matter", "refused front-matter-size", "skipped front-matter-size"],
   ["tabs", "refused yaml", "skipped yaml"],
   ["an open quote", "refused yaml", "skipped yaml"],

@@ -6,7 +6,7 @@
  */
 import type { TrivetEvent } from "../events.ts";
 import { TokenRefusal } from "../http/bearer.ts";
-import { joinBytes } from "../http/body.ts";
+import { joinBytes } from "../http/byte_buffer.ts";
 import { memoryStore } from "../store/memory.ts";
 import type { Store } from "../store/store.ts";
 import { verifyApiKey } from "./api_key.ts";
@@ -146,9 +146,16 @@ export async function zip(
     count?: number;
   } = {},
 ): Promise<Uint8Array<ArrayBuffer>> {
-  const chunks: Uint8Array[] = [encoder.encode(prefix)];
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  const push = (...added: readonly Uint8Array[]): void => {
+    for (const chunk of added) {
+      chunks.push(chunk);
+      length += chunk.length;
+    }
+  };
+  push(encoder.encode(prefix));
   const directory: Uint8Array[] = [];
-  const length = () => chunks.reduce((sum, chunk) => sum + chunk.length, 0);
   for (const entry of entries) {
     const { content = "", flags = 0, method = 0, mode = 0, gap = 0 } = entry;
     const bytes = typeof content === "string" ? encoder.encode(content) : content;
@@ -158,9 +165,9 @@ export async function zip(
     const { localFlags = flags, extra = new Uint8Array(), descriptor = new Uint8Array() } = entry;
     const crc = entry.crc ?? crc32(bytes);
     const size = entry.size ?? bytes.length;
-    chunks.push(new Uint8Array(gap));
-    const offset = length();
-    chunks.push(
+    push(new Uint8Array(gap));
+    const offset = length;
+    push(
       numbers([
         [0x04034b50, 4],
         [20, 2],
@@ -174,7 +181,7 @@ export async function zip(
         [extra.length, 2],
       ]),
     );
-    chunks.push(localName, extra, packed, descriptor);
+    push(localName, extra, packed, descriptor);
     directory.push(
       numbers([
         [0x02014b50, 4],
@@ -196,13 +203,13 @@ export async function zip(
       extra,
     );
   }
-  const start = length();
+  const start = length;
   const size = directory.reduce((sum, chunk) => sum + chunk.length, 0);
-  chunks.push(...directory);
-  chunks.push(
+  for (const chunk of directory) push(chunk);
+  push(
     numbers([[0x06054b50, 4], [0, 4], [count, 2], [count, 2], [size, 4], [start, 4], [comment.length, 2]]),
   );
-  chunks.push(encoder.encode(comment + suffix));
+  push(encoder.encode(comment + suffix));
   return concat(chunks);
 }
 

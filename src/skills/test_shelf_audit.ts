@@ -5,6 +5,7 @@
  * @module
  */
 import { listAll, type Store } from "../store/store.ts";
+import { contentOf } from "./blob_references.ts";
 import type { Blob, Skill, SkillVersion } from "./records.ts";
 
 /** What is wrong, in words; nothing when all is well. Reads every record, so nobody may write meanwhile. */
@@ -21,9 +22,9 @@ export async function auditShelf(store: Store): Promise<string[]> {
     const skill = idOf(key[1], key[2]);
     if (!skills.has(skill)) wrong.push(`version ${value.id} belongs to no skill`);
     versions.set(skill, (versions.get(skill) ?? 0) + 1);
-    for (const { digest, object } of value.files) objects.set(digest, object);
-    for (const digest of new Set(value.files.map(({ digest }) => digest))) {
-      references.add(idOf(digest, value.id));
+    for (const { object } of value.files) objects.set(contentOf(object), object);
+    for (const content of new Set(value.files.map(({ object }) => contentOf(object)))) {
+      references.add(idOf(content, value.id));
     }
   }
   for (const [id, skill] of skills) {

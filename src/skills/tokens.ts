@@ -17,8 +17,15 @@ export interface SkillTokens {
 const DENSE =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Extended_Pictographic}]+/gu;
 
+/** A longer text is judged by its beginning. */
+const MAX_COUNTED_CHARACTERS = 200_000;
+
 /** An estimate, rounded up. */
 export function estimateTokens(text: string): number {
+  if (text.length > MAX_COUNTED_CHARACTERS) {
+    const counted = text.slice(0, MAX_COUNTED_CHARACTERS);
+    return Math.ceil(estimateTokens(counted) * text.length / counted.length);
+  }
   let dense = 0;
   let length = 0;
   for (const [run] of text.matchAll(DENSE)) {

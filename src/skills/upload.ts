@@ -7,7 +7,7 @@
 import { BodyError } from "../http/body.ts";
 import { isBodyEager } from "../http/eager_body.ts";
 import { longestMultipart, type Part, readMultipart } from "../http/multipart.ts";
-import { SlowBodyError } from "../http/paced_body.ts";
+import { type Pace, SlowBodyError } from "../http/paced_body.ts";
 import type { PartName } from "../http/part_header.ts";
 import { refuseArchive, refuseSize } from "./archive_refusal.ts";
 import { SkillError } from "./error.ts";
@@ -38,10 +38,17 @@ export interface IntakeOptions {
 
 /**
  * Takes in the upload of a request, and holds its room while `run` works on it.
+ * @param caller who sends it: each has room of his own
  * @throws {SkillError} for what cannot be taken, and whatever `run` throws
  */
-export type Intake = <Answer>(request: Request, run: (upload: Upload) => Promise<Answer>) => Promise<Answer>;
+export type Intake = <Answer>(
+  request: Request,
+  caller: string,
+  run: (upload: Upload) => Promise<Answer>,
+) => Promise<Answer>;
 
+/** What a sender who does not say how much he sends must bring, after a while. */
+const MIN_BYTES_PER_SECOND = 16 * 1024;
 /** What storing an upload may take, in milliseconds, before its room counts as free. */
 const STORING = 60_000;
 /** Bytes of bodies that wait, where a body that waits is in memory. */
@@ -63,16 +70,19 @@ export function createIntake(options: IntakeOptions): Intake {
     wait,
     life: whole + wait + STORING,
   });
-  return async (request, run) => {
+  return async (request, caller, run) => {
     const declared = declaredLength(request);
     if (declared !== undefined && declared > longest) {
       // A sender may have gone already.
       request.body?.cancel().catch(() => {});
       throw refuseSize(limit, "packed and unpacked");
     }
-    const place = await gate.enter(declared ?? longest, isBodyEager(request) ? MOST_WAITING : undefined);
+    const room = declared ?? longest;
+    const place = await gate.enter(room, isBodyEager(request) ? MOST_WAITING : undefined, caller);
+    // Who holds much must send fast. Of a body of no length nobody knows how much is to come.
+    const rate = declared === undefined ? MIN_BYTES_PER_SECOND : declared * 1000 / whole;
     try {
-      return await run(await readUpload(request, limit, { idle, whole }, declared, place));
+      return await run(await readUpload(request, limit, { idle, whole, rate }, declared, place));
     } finally {
       place.leave();
     }
@@ -82,7 +92,7 @@ export function createIntake(options: IntakeOptions): Intake {
 async function readUpload(
   request: Request,
   limit: number,
-  pace: { idle: number; whole: number },
+  pace: Pace,
   expected: number | undefined,
   place: GatePlace,
 ): Promise<Upload> {

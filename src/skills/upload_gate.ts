@@ -1,6 +1,8 @@
 /**
- * How many bytes the uploads of one process may hold together: each has room set aside before its body is read, in the
- * order of arrival, so that a thousand of them at once take turns and not a thousand times their size.
+ * How many bytes the uploads of one process may hold together: each has room set aside before its body is read, so that
+ * a thousand of them at once take turns and not a thousand times their size. The next one in is of the caller who holds
+ * the least, and of those the one that came first; no caller holds more than half of the room with several uploads. So
+ * who sends many, or slowly, makes himself wait and not the others.
  *
  * Whoever is inside may need more (an archive unpacks), and would wait for others who wait as well. So a part of the
  * room is kept for those inside: who gets some of it has all that he needs, ends, and makes room for the next.
@@ -10,15 +12,17 @@
  *
  * @module
  */
+import { timerDelay } from "../http/timer.ts";
 import { SkillError } from "./error.ts";
 
 export interface UploadGate {
   /**
    * Waits for room.
    * @param queue bytes of all that may wait together, where waiting has its cost as well
+   * @param caller who sends it; one of his own where it is left out
    * @throws {SkillError} 529 when that takes too long, or too many wait
    */
-  enter(bytes: number, queue?: number): Promise<GatePlace>;
+  enter(bytes: number, queue?: number, caller?: string): Promise<GatePlace>;
 }
 
 export interface GatePlace {
@@ -38,16 +42,23 @@ export interface GateOptions {
   readonly life: number;
 }
 
+type Caller = string | symbol;
+
 interface Place {
   bytes: number;
+  readonly caller: Caller;
   readonly until: number;
 }
 
 interface Waiter {
   readonly bytes: number;
+  readonly caller: Caller;
   seen: number;
   wake(): void;
 }
+
+/** Of the room and of the queue: what one caller may have of it with several uploads. */
+const CALLER_SHARE = 1 / 2;
 
 /** How often a waiter looks by himself, in milliseconds, and after how long without a look he is gone. */
 const LOOK = 100;
@@ -62,15 +73,46 @@ export function createUploadGate({ memory, kept, wait, life }: GateOptions): Upl
   const inside = new Set<Waiter>();
   const outside = new Set<Waiter>();
   let held = 0;
+  const heldBy = new Map<Caller, number>();
+  /** Whose turn it is; `null` when that must be found anew. */
+  let next: Waiter | undefined | null = null;
 
   function free(place: Place): void {
     if (!places.delete(place)) return;
-    held -= place.bytes;
+    take(place.caller, -place.bytes);
     wakeNext();
   }
 
+  function take(caller: Caller, bytes: number): void {
+    held += bytes;
+    const all = (heldBy.get(caller) ?? 0) + bytes;
+    if (all > 0) heldBy.set(caller, all);
+    else heldBy.delete(caller);
+    next = null;
+  }
+
+  function isOverShare(caller: Caller, bytes: number): boolean {
+    const mine = heldBy.get(caller) ?? 0;
+    return mine > 0 && mine + bytes > CALLER_SHARE * (memory - kept);
+  }
+
+  /** Who comes next: inside the first of all, outside the first of the caller who holds the least. */
+  function findNext(): Waiter | undefined {
+    if (next !== null) return next;
+    next = first(inside);
+    if (next) return next;
+    let least = Infinity;
+    for (const waiter of outside) {
+      const mine = heldBy.get(waiter.caller) ?? 0;
+      if (mine >= least || isOverShare(waiter.caller, waiter.bytes)) continue;
+      least = mine;
+      next = waiter;
+    }
+    return next;
+  }
+
   function wakeNext(): void {
-    (first(inside) ?? first(outside))?.wake();
+    findNext()?.wake();
   }
 
   function sweep(): void {
@@ -80,54 +122,64 @@ export function createUploadGate({ memory, kept, wait, life }: GateOptions): Upl
     }
     for (const queue of [inside, outside]) {
       for (const waiter of queue) {
-        if (waiter.seen > now() - GONE) break;
+        if (waiter.seen > now() - GONE) continue;
         queue.delete(waiter);
+        next = null;
       }
     }
   }
 
   /** Waits until it is this one's turn and there is room under `most`. */
-  async function queueUp(queue: Set<Waiter>, bytes: number, most: number): Promise<void> {
-    const me: Waiter = { bytes, seen: now(), wake() {} };
+  async function queueUp(queue: Set<Waiter>, caller: Caller, bytes: number, most: number): Promise<void> {
+    const me: Waiter = { bytes, caller, seen: now(), wake() {} };
     const until = me.seen + wait;
     queue.add(me);
+    next = null;
     try {
       for (;;) {
         me.seen = now();
         sweep();
         // Whoever did not come to look in time was taken for gone, and is the last now.
-        queue.add(me);
-        const isNext = first(queue) === me && (queue === inside || inside.size === 0);
-        if (isNext && held + bytes <= most) {
-          held += bytes;
-          return;
+        if (!queue.has(me)) {
+          queue.add(me);
+          next = null;
         }
+        if (findNext() === me && held + bytes <= most) return take(caller, bytes);
         if (now() >= until) throw overloaded();
         await nap(me, Math.min(LOOK, until - now()));
       }
     } finally {
       queue.delete(me);
+      next = null;
       wakeNext();
     }
   }
 
+  /** Whether so many bytes more may wait, of all and of one caller. */
+  function mayWait(caller: Caller, bytes: number, queue: number): boolean {
+    let waiting = 0;
+    let mine = 0;
+    for (const waiter of outside) {
+      waiting += waiter.bytes;
+      if (waiter.caller === caller) mine += waiter.bytes;
+    }
+    return waiting + bytes <= queue && (mine === 0 || mine + bytes <= CALLER_SHARE * queue);
+  }
+
   return {
-    async enter(asked, queue = Infinity) {
+    async enter(asked, queue = Infinity, caller: Caller = Symbol()) {
       const bytes = Math.min(asked, memory - kept);
-      if (queue < Infinity && held + bytes > memory - kept) {
-        let waiting = bytes;
-        for (const waiter of outside) waiting += waiter.bytes;
-        if (waiting > queue) throw overloaded();
-      }
-      await queueUp(outside, bytes, memory - kept);
-      const place: Place = { bytes, until: now() + life };
+      const mustWait = held + bytes > memory - kept || isOverShare(caller, bytes);
+      if (queue < Infinity && mustWait && !mayWait(caller, bytes, queue)) throw overloaded();
+      await queueUp(outside, caller, bytes, memory - kept);
+      const place: Place = { bytes, caller, until: now() + life };
       places.add(place);
       return {
         async extend(asked) {
           const more = Math.min(asked, kept);
-          await queueUp(inside, more, memory);
+          await queueUp(inside, caller, more, memory);
           if (places.has(place)) place.bytes += more;
-          else held -= more;
+          else take(caller, -more);
         },
         leave: () => free(place),
       };
@@ -143,7 +195,7 @@ async function nap(waiter: Waiter, time: number): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   await new Promise<void>((resolve) => {
     waiter.wake = resolve;
-    timer = setTimeout(resolve, time);
+    timer = setTimeout(resolve, timerDelay(time));
   });
   clearTimeout(timer);
 }

@@ -119,6 +119,62 @@ test("who was turned away holds nothing, and does not stand in the way", async (
   place.leave();
 });
 
+test("one caller has half of the room, and makes only himself wait", async () => {
+  const gate = createUploadGate({ memory: 130, kept: 30, wait: LONG, life: LONG });
+  const places = [await gate.enter(30, undefined, "a")];
+  const second = gate.enter(30, undefined, "a");
+  assert.ok(await waits(second), "two of them are more than half");
+  const small = await gate.enter(20, undefined, "a");
+  (await gate.enter(50, undefined, "b")).leave();
+  places[0]!.leave();
+  (await second).leave();
+  small.leave();
+  (await gate.enter(100, undefined, "a")).leave();
+});
+
+test("the next one in is of the caller who holds the least", async () => {
+  const gate = createUploadGate({ memory: 130, kept: 30, wait: LONG, life: LONG });
+  const all = await gate.enter(100, undefined, "a");
+  const order: string[] = [];
+  const places: GatePlace[] = [];
+  const enter = async (caller: string): Promise<void> => {
+    places.push(await gate.enter(25, undefined, caller));
+    order.push(caller);
+  };
+  const waiting = [..."aaaaabc"].map(enter);
+  all.leave();
+  await pause(30);
+  assert.equal(order.join(""), "abca", "the first of each, then another of the one who came first");
+  while (order.length < waiting.length) {
+    places.shift()!.leave();
+    await pause(5);
+  }
+  assert.equal(order.slice(4).join(""), "aaa");
+  for (const place of places) place.leave();
+});
+
+test("one caller has half of the queue, where waiting has its cost", async () => {
+  const gate = createUploadGate({ memory: 130, kept: 30, wait: LONG, life: LONG });
+  const all = await gate.enter(100, 50, "a");
+  const mine = gate.enter(25, 50, "a");
+  const error = await gate.enter(10, 50, "a").then(() => undefined, (error) => error);
+  assert.is(error.status, 529);
+  const other = gate.enter(25, 50, "b");
+  all.leave();
+  for (const place of await Promise.all([mine, other])) place.leave();
+});
+
+test("who has half of the room waits, and only so much of it, though there is room", async () => {
+  const gate = createUploadGate({ memory: 130, kept: 30, wait: LONG, life: LONG });
+  const place = await gate.enter(40, 50, "a");
+  const waiting = gate.enter(25, 50, "a");
+  assert.ok(await waits(waiting));
+  const error = await gate.enter(25, 50, "a").then(() => undefined, (error) => error);
+  assert.is(error?.status, 529);
+  place.leave();
+  (await waiting).leave();
+});
+
 test("leaving twice is leaving once", async () => {
   const gate = createUploadGate({ memory: 20, kept: 10, wait: LONG, life: LONG });
   const place = await gate.enter(5);

@@ -5,6 +5,7 @@
  * @module
  */
 import type { Observe } from "../events.ts";
+import { pauseBefore } from "../store/retry.ts";
 import type { Entry, Store } from "../store/store.ts";
 import type { Disclosure } from "./disclosure.ts";
 import { type LevelUsage, type SkillUsage, skillUsageKey } from "./records.ts";
@@ -82,6 +83,7 @@ interface Pending {
 /** `false` when others were faster each time. */
 async function add(store: Store, some: readonly Pending[]): Promise<boolean> {
   for (let tries = 0; tries < TRIES; tries++) {
+    if (tries > 0) await pauseBefore(tries);
     const keys = some.map(({ workspace, id }) => skillUsageKey(workspace, id));
     const before = await Promise.all(keys.map((key) => store.get<SkillUsage>(key)));
     const done = await store.commit({

@@ -4,17 +4,19 @@
  *
  * @module
  */
-import type { Endpoint, Workshop } from "./call.ts";
+import { callerOf, type Endpoint, type Workshop } from "./call.ts";
 import { SkillError } from "./error.ts";
 import { reportOn, reportRefusal, type ValidationReport } from "./validation_report.ts";
 
 /** Answers 200 also for a package that would be refused: its report says so. */
 export function validateEndpoint({ intake, uploadLimit, packageRules }: Workshop): Endpoint {
-  return async ({ request, dialect }) => {
+  return async (call) => {
+    const { request, dialect } = call;
     let report: ValidationReport;
     try {
       report = await intake(
         request,
+        callerOf(call),
         ({ files }) => Promise.resolve(reportOn(files, uploadLimit, { ...packageRules, ...dialect.rules })),
       );
     } catch (error) {

@@ -5,9 +5,9 @@
  * @module
  */
 import type { SkillError } from "./error.ts";
-import { capProblems, checkPackage, type PackageRules } from "./package.ts";
+import { checkPackage, type PackageRules } from "./package.ts";
+import { capProblems, type Problem } from "./problem.ts";
 import type { SentFile } from "./sent_file.ts";
-import type { Problem } from "./problem.ts";
 import type { SkillTokens } from "./tokens.ts";
 
 export interface ReportedProblem {

@@ -4,7 +4,7 @@
  * @module
  */
 import { queryOf } from "../http/router.ts";
-import type { Call, Endpoint, Workshop } from "./call.ts";
+import { type Call, callerOf, type Endpoint, type Workshop } from "./call.ts";
 import { SkillError } from "./error.ts";
 import { isVersionOf } from "./library.ts";
 import { readPackage } from "./package.ts";
@@ -32,7 +32,7 @@ export function versionEndpoints(workshop: Workshop): VersionEndpoints {
       await refuseLocal(workshop, id);
       // Nobody should upload a package to learn that its skill is not there.
       await openSkill(workshop, call);
-      return await intake(request, async ({ files, fields }) => {
+      return await intake(request, callerOf(call), async ({ files, fields }) => {
         const content = readPackage(files, uploadLimit, { ...packageRules, ...dialect.rules });
         const options = { isDefault: dialect.name === "openai" && readFlag(fields, "default"), now: now() };
         const { version } = await publishVersion(ledger, workspace, id, content, options);

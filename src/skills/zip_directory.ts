@@ -188,8 +188,9 @@ function checkExtra(view: DataView, from: number, length: number, header: ZipHea
     // Some tools leave room for sizes that turn out not to need it.
     if (id === 0x0001) {
       for (let value = start; value + 8 <= end && value + 8 <= to; value += 8) {
-        const size = view.getBigUint64(value, true);
-        if (![0n, BigInt(header.size), BigInt(header.packedSize)].includes(size)) {
+        const size = view.getUint32(value, true);
+        const isSaid = size === 0 || size === header.size || size === header.packedSize;
+        if (!isSaid || view.getUint32(value + 4, true) !== 0) {
           throw refuseZip64(header.path);
         }
       }

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { WorkSlice } from "../http/work_slice.ts";
 import { refuseArchive, refuseSize } from "./archive_refusal.ts";
 import { crc32 } from "./crc32.ts";
 import { SkillError } from "./error.ts";
@@ -23,6 +24,8 @@ export interface ZipFile {
 /** How much larger a file may come out than it went in, once it is over a mebibyte. */
 const RATIO = 200;
 const FREE = 1024 * 1024;
+/** Bytes whose checksum is taken together. */
+const STEP_BYTES = 1024 * 1024;
 
 /** Whether bytes are an archive, by their first four: content types say little. */
 export function isZip(bytes: Uint8Array): boolean {
@@ -58,9 +61,11 @@ export async function readZip(
   const unpacks = entries.some(({ method }) => method !== 0);
   if (unpacks) await reserve?.(size);
   const files: ZipFile[] = [];
+  const slice = new WorkSlice();
   for (const entry of entries) {
-    const bytes = await unpack(archive, entry, unpacks);
-    if (crc32(bytes) !== entry.crc) {
+    if (slice.isOver) await slice.yield();
+    const bytes = await unpack(archive, entry, unpacks, slice);
+    if (await checksum(bytes, slice) !== entry.crc) {
       throw refuseArchive("archive-damaged", "is damaged: its checksum differs", { file: entry.path });
     }
     files.push({ path: entry.path, bytes, crc: entry.crc });
@@ -83,18 +88,35 @@ async function unpack(
   archive: Uint8Array,
   entry: ZipEntryPlace,
   apart: boolean,
+  slice: WorkSlice,
 ): Promise<Uint8Array> {
   const packed = archive.subarray(entry.start, entry.start + entry.packedSize);
   if (entry.method === 0) return apart ? packed.slice() : packed;
   const bytes = new Uint8Array(entry.size);
   try {
-    await inflate(packed, bytes);
+    await inflate(packed, bytes, slice);
   } catch (cause) {
     if (!(cause instanceof InflateError)) throw cause;
+    if (cause.fault === "costly") {
+      throw refuseArchive("archive-blocks", "is deflated in too many small blocks", {
+        file: entry.path,
+        hint: "pack the folder anew with an ordinary tool",
+        cause,
+      });
+    }
     if (cause.fault !== "damaged") throw refuseLength(entry);
     throw refuseArchive("archive-damaged", "is damaged", { file: entry.path, cause });
   }
   return bytes;
+}
+
+async function checksum(bytes: Uint8Array, slice: WorkSlice): Promise<number> {
+  let crc = 0;
+  for (let at = 0; at < bytes.length; at += STEP_BYTES) {
+    crc = crc32(bytes.subarray(at, at + STEP_BYTES), crc);
+    if (slice.isOver) await slice.yield();
+  }
+  return crc;
 }
 
 function refuseLength({ path }: ZipEntryPlace): ReturnType<typeof refuseArchive> {

@@ -5,7 +5,7 @@
  *
  * @module
  */
-import { joinBytes } from "../http/body.ts";
+import { joinBytes } from "../http/byte_buffer.ts";
 import { SkillError } from "./error.ts";
 
 /** A file to be packed. */

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import type { FormatStep } from "./format.ts";
 import { decodeKey, encodeKey, pageRange } from "./key.ts";
 import type { Commit, Entry, Key, ListOptions } from "./store.ts";
 
@@ -130,4 +131,21 @@ export function toEntry<Value>({ key, value, bytes, version, expires }: Row): En
     version: String(version),
     ...(expires !== null && { expires }),
   };
+}
+
+/** One step of making sure of the format, as statements and what their rows say. */
+export function formatStatement(step: FormatStep): Statement {
+  if ("get" in step) return selectOne(step.get, 0);
+  if ("list" in step) return selectPage(step.list, { limit: step.limit }, 0);
+  return [
+    "INSERT OR IGNORE INTO record (key, value, version) VALUES (?1, ?2, 0)",
+    encodeKey(step.put),
+    JSON.stringify(step.value),
+  ];
+}
+
+/** What the rows of {@linkcode formatStatement} answer. */
+export function formatAnswer(step: FormatStep, rows: readonly Row[]): unknown {
+  const values = rows.map((row) => toEntry(row).value);
+  return "get" in step ? values[0] : values;
 }

@@ -30,8 +30,16 @@ function emptyObject(now?: () => number): Store {
   return durableObjectStore(storage, now ? { now } : {});
 }
 
-storeContract("D1", { open: emptyD1, rounds: 50 });
-storeContract("Durable Object", { open: async (now) => emptyObject(now), rounds: 200 });
+storeContract("D1", {
+  open: emptyD1,
+  reopen: async (now) => d1Store(database, { lookEvery: 20, now }),
+  rounds: 50,
+});
+storeContract("Durable Object", {
+  open: async (now) => emptyObject(now),
+  reopen: async (now) => durableObjectStore(storage, { now }),
+  rounds: 200,
+});
 
 const test = suite("Trivet on Cloudflare's storage");
 

@@ -6,6 +6,7 @@
  */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { FORMAT_KEY, FORMAT_VERSION } from "./format.ts";
 import { compareAndSet, type Key, putIfAbsent, type Store, take } from "./store.ts";
 
 /** A clock that a test moves by hand; it starts now, since engines may have clocks of their own. */
@@ -17,12 +18,14 @@ export interface TestClock {
 export interface ContractOptions {
   /** An empty store that reads the clock given. */
   readonly open: (now: () => number) => Promise<Store>;
+  /** Opens the store that `open` opened last a second time. Absent where nothing outlives the store. */
+  readonly reopen?: (now: () => number) => Promise<Store>;
   /** Rounds of the racing tests. @default 1000 */
   readonly rounds?: number;
 }
 
 /** Registers and runs the suite. */
-export function storeContract(name: string, { open, rounds = 1000 }: ContractOptions): void {
+export function storeContract(name: string, { open, reopen, rounds = 1000 }: ContractOptions): void {
   const test = suite<{ store: Store; clock: TestClock }>(`store contract: ${name}`);
 
   test.before.each(async (context) => {
@@ -333,6 +336,81 @@ export function storeContract(name: string, { open, rounds = 1000 }: ContractOpt
     const reader = store.watch(["w"]).getReader();
     await store.close();
     assert.is((await reader.read()).done, true);
+  });
+
+  if (reopen) {
+    const errorOf = async (clock: TestClock): Promise<Error | undefined> => {
+      let store: Store | undefined;
+      try {
+        store = await reopen(clock.now);
+        await store.get(["kept"]);
+      } catch (error) {
+        return error as Error;
+      } finally {
+        await store?.close();
+      }
+    };
+    const put = (key: Key, value: unknown) => ({ set: [{ key, value }] });
+
+    test("a new store is marked with its format, and opens again", async ({ store, clock }) => {
+      await store.commit(put(["kept"], 1));
+      assert.equal((await store.get(FORMAT_KEY))?.value, { version: FORMAT_VERSION });
+      const again = await reopen(clock.now);
+      assert.is((await again.get(["kept"]))?.value, 1);
+      await again.close();
+    });
+
+    test("a store without a mark, as versions before it left it, is read and marked", async ({ store, clock }) => {
+      const client = put(["client", "c"], { id: "c", token_endpoint_auth_method: "none" });
+      await store.commit({ ...client, remove: [FORMAT_KEY] });
+      const again = await reopen(clock.now);
+      assert.is((await again.get<{ id: string }>(["client", "c"]))?.value.id, "c");
+      assert.equal((await again.get(FORMAT_KEY))?.value, { version: FORMAT_VERSION });
+      await again.close();
+    });
+
+    for (const format of [{ version: FORMAT_VERSION + 1 }, { version: 0 }, { version: "1" }, {}, null, 7]) {
+      test(`a store of format ${JSON.stringify(format)} is refused`, async ({ store, clock }) => {
+        await store.commit({ set: [...put(FORMAT_KEY, format).set, ...put(["kept"], 1).set] });
+        assert.is((await errorOf(clock))?.name, "StoreFormatError");
+        assert.equal((await store.get(FORMAT_KEY))?.value, format, "the mark stays as it was");
+      });
+    }
+
+    const older: readonly [Key, unknown][] = [
+      [["client", "c"], { id: "c", secret_digest: "d" }],
+      [["signing_key", "ES256", 0], { kid: "k" }],
+      [["skill", "w", "s"], { id: "s", latest_version: "v" }],
+      [["skill_file", "w", "s", "v", "SKILL.md"], { size: 1 }],
+      [["blob", "d"], { object: "store/d/x", size: 1, references: 2 }],
+    ];
+    for (const [key, value] of older) {
+      test(`a store without a mark in which "${key[0]}" records have an earlier form is refused`, async ({ store, clock }) => {
+        await store.commit({ ...put(key, value), remove: [FORMAT_KEY] });
+        assert.is((await errorOf(clock))?.name, "StoreFormatError");
+        assert.is(await store.get(FORMAT_KEY), undefined, "it is not marked");
+      });
+    }
+  }
+
+  test("what is under way when the store closes is done, also in one that was not used before", async ({ store, clock }) => {
+    for (const isUsed of [true, false]) {
+      const closing = await (reopen ?? open)(clock.now);
+      if (isUsed) await closing.get(["under way"]);
+      const keys = Array.from({ length: 30 }, (_, i) => ["under way", String(isUsed), i]);
+      const calls = Promise.allSettled([
+        ...keys.map((key) => closing.commit({ set: [{ key, value: 1 }] })),
+        ...keys.map((key) => closing.get(key)),
+        closing.list(["under way"]),
+      ]);
+      const twice = Promise.all([closing.close(), closing.close()]);
+      const late = await closing.get(["late"]).then(() => "resolved", () => "rejected");
+      await twice;
+      assert.equal((await calls).filter(({ status }) => status === "rejected"), []);
+      if (!reopen) continue;
+      assert.is(late, "rejected");
+      assert.is((await store.list(["under way", String(isUsed)])).length, keys.length);
+    }
   });
 
   test("after close() every call rejects", async ({ clock }) => {

@@ -5,6 +5,7 @@
  * @module
  */
 import { sha256 } from "../crypto/sha256.ts";
+import { FORMAT_KEY } from "./format.ts";
 import { encodeKey } from "./key.ts";
 import type { Entry, Key, Put, Store } from "./store.ts";
 
@@ -51,7 +52,7 @@ export async function copyRecords(
   progress: Progress = () => {},
 ): Promise<{ copied: number; before: number }> {
   const mark = await to.get<Mark>(MARK);
-  if (!mark && (await to.list([], { limit: 1 })).length > 0) {
+  if (!mark && (await to.list([], { limit: 2 })).some(({ key }) => !isOwn(key))) {
     throw new Error("The target is not empty: a copy goes into an empty store only");
   }
   const before = mark?.value.done ?? 0;
@@ -128,7 +129,12 @@ async function* entriesOf(store: Store): AsyncGenerator<Entry> {
   for await (const page of pagesOf(store)) yield* page;
 }
 
-/** All records but the mark, in key order, in pages that grow as long as the records of a kind are small. */
+/** Whether a record belongs to the store that it is in, and is not copied: the mark, and the format. */
+function isOwn(key: Key): boolean {
+  return key.length === 1 && (key[0] === MARK[0] || key[0] === FORMAT_KEY[0]);
+}
+
+/** All records but the store's own, in key order, in pages that grow as long as the records of a kind are small. */
 async function* pagesOf(store: Store, after?: Key): AsyncGenerator<readonly Entry[]> {
   let last = after;
   for (;;) {
@@ -136,7 +142,7 @@ async function* pagesOf(store: Store, after?: Key): AsyncGenerator<readonly Entr
     const first = await store.list([], { limit: 1, after: last });
     if (first.length === 0) return;
     last = first[0]!.key;
-    if (last.length > 1 || last[0] !== MARK[0]) yield first;
+    if (!isOwn(last)) yield first;
     let limit = FEWEST;
     for (;;) {
       const page: Entry[] = await store.list(last.slice(0, 1), { limit, after: last });

@@ -1,6 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { compareRecords, copyRecords, countRecords, finishCopy } from "./copy.ts";
+import { FORMAT_KEY } from "./format.ts";
 import { memoryStore } from "./memory.ts";
 import { type Key, type Put, type Store, StoreUnavailableError } from "./store.ts";
 
@@ -44,6 +45,18 @@ test("a copy has every record with its value and expiry, and nothing else", asyn
   assert.equal(await everything(to), await everything(from));
   // The digest is of the records alone: two copies of one store have the same.
   assert.is((await compareRecords(to, from)).digest, digest);
+});
+
+test("the format is each store's own: it is not copied, not counted, and a new store that has it is empty", async () => {
+  const [from, to] = [memoryStore(), memoryStore()];
+  await from.commit({ set: [{ key: FORMAT_KEY, value: { version: "of the source" } }] });
+  await to.commit({ set: [{ key: FORMAT_KEY, value: { version: "of the target" } }] });
+  const count = await fill(from, 20);
+  assert.is(await countRecords(from), count);
+  assert.is((await copyRecords(from, to)).copied, count);
+  const { same, differences } = await compareRecords(from, to);
+  assert.equal([same, differences], [count, []]);
+  assert.equal((await to.get(FORMAT_KEY))?.value, { version: "of the target" });
 });
 
 test("an empty store is copied too", async () => {

@@ -12,6 +12,8 @@ import {
   changedBy,
   CHECK_FAILED,
   commitStatements,
+  formatAnswer,
+  formatStatement,
   LAST_VERSION,
   type Row,
   SCHEMA,
@@ -21,6 +23,8 @@ import {
   sweepSome,
   toEntry,
 } from "./cloudflare_rows.ts";
+import { ensureFormat, FORMAT_KEY, StoreFormatError } from "./format.ts";
+import { SweepGuard } from "./steady_time.ts";
 import {
   type Commit,
   type Entry,
@@ -30,6 +34,8 @@ import {
   type Store,
   StoreUnavailableError,
 } from "./store.ts";
+import { timerDelay } from "./timer.ts";
+import { UnderWay } from "./under_way.ts";
 import { Watchers } from "./watchers.ts";
 
 /** The part of a D1 binding that is used. */
@@ -53,6 +59,8 @@ export interface D1Options {
   readonly lookEvery?: number;
   /** Milliseconds since the epoch, for tests. */
   readonly now?: () => number;
+  /** Milliseconds since any moment, for tests. @default `now`, else `performance.now()` */
+  readonly monotonic?: () => number;
 }
 
 const SWEEP_BATCH = 1000;
@@ -69,32 +77,48 @@ class D1Store implements Store {
   #watchers = new Watchers();
   #lookEvery: number;
   #now: () => number;
-  #closed = false;
+  #guard: SweepGuard;
+  #underWay = new UnderWay();
+  #closing = false;
 
-  constructor(database: D1Binding, { lookEvery = 1000, now = Date.now }: D1Options) {
+  constructor(database: D1Binding, options: D1Options) {
     this.#database = database;
-    this.#lookEvery = lookEvery;
-    this.#now = now;
+    this.#lookEvery = options.lookEvery ?? 1000;
+    this.#now = options.now ?? Date.now;
+    this.#guard = new SweepGuard(options);
   }
 
   async get<Value>(key: Key): Promise<Entry<Value> | undefined> {
-    const { results: [row] } = await this.#run(selectOne(key, this.#now()));
-    return row === undefined ? undefined : { ...toEntry<Value>(row as Row), key };
+    this.#underWay.begin();
+    try {
+      const { results: [row] } = await this.#run(selectOne(key, this.#now()));
+      return row === undefined ? undefined : { ...toEntry<Value>(row as Row), key };
+    } finally {
+      this.#underWay.end();
+    }
   }
 
   async list<Value>(prefix: Key, options: ListOptions = {}): Promise<Entry<Value>[]> {
-    const { results } = await this.#run(selectPage(prefix, options, this.#now()));
-    return (results as Row[]).map(toEntry<Value>);
+    this.#underWay.begin();
+    try {
+      const { results } = await this.#run(selectPage(prefix, options, this.#now()));
+      return (results as Row[]).map(toEntry<Value>);
+    } finally {
+      this.#underWay.end();
+    }
   }
 
   async commit(commit: Commit): Promise<boolean> {
     const statements = commitStatements(commit, this.#now());
-    await this.#prepare();
+    this.#underWay.begin();
     try {
+      await this.#prepare();
       await this.#database.batch(statements.map((statement) => this.#bind(statement)));
     } catch (error) {
       if (CHECK_FAILED.test(String(error))) return false;
       throw this.#explain(error);
+    } finally {
+      this.#underWay.end();
     }
     if (this.#watchers.size > 0) this.#watchers.changed(changedBy(commit));
     return true;
@@ -113,21 +137,23 @@ class D1Store implements Store {
       };
       // A look that failed is made up for by the next.
       look().catch(() => {});
-      const timer = setInterval(() => look().catch(() => {}), this.#lookEvery);
+      const timer = setInterval(() => look().catch(() => {}), timerDelay(this.#lookEvery));
       return () => clearInterval(timer);
     });
   }
 
   async sweep(): Promise<number> {
+    if (!this.#guard.maySweep()) return 0;
     for (let removed = 0;;) {
       const { meta } = await this.#run(sweepSome(this.#now(), SWEEP_BATCH));
       removed += meta.changes ?? 0;
-      if ((meta.changes ?? 0) < SWEEP_BATCH) return removed;
+      if ((meta.changes ?? 0) < SWEEP_BATCH || this.#closing) return removed;
     }
   }
 
   async close(): Promise<void> {
-    this.#closed = true;
+    this.#closing = true;
+    await this.#underWay.close();
     this.#watchers.close();
   }
 
@@ -145,12 +171,19 @@ class D1Store implements Store {
   }
 
   async #prepare(): Promise<void> {
-    if (this.#closed) throw new Error("Cannot use the store: it is closed");
     if (this.#prepared) return;
     // Several calls may do this at once, which does no harm. They share no promise: one whose request has ended never
     // settles, and would hold up every request after it.
     try {
-      await this.#database.batch(SCHEMA.map((sql) => this.#database.prepare(sql)));
+      const made = await this.#database.batch([
+        ...SCHEMA.map((sql) => this.#database.prepare(sql)),
+        this.#bind(formatStatement({ get: FORMAT_KEY })),
+      ]);
+      await ensureFormat(async (step) => {
+        // What the record says came with the tables, in one trip.
+        const answer = "get" in step ? made.at(-1)! : await this.#bind(formatStatement(step)).all();
+        return formatAnswer(step, answer.results as Row[]);
+      });
     } catch (error) {
       throw this.#explain(error);
     }
@@ -158,6 +191,7 @@ class D1Store implements Store {
   }
 
   #explain(error: unknown): unknown {
+    if (error instanceof StoreFormatError) return error;
     const passing =
       /network|connection|timed? ?out|overloaded|reset|internal error|too many requests|storage caused/i;
     if (!passing.test(String(error))) return error;

@@ -21,6 +21,8 @@ import {
   changedBy,
   CHECK_FAILED,
   commitStatements,
+  formatAnswer,
+  formatStatement,
   type Row,
   SCHEMA,
   selectOne,
@@ -29,6 +31,8 @@ import {
   sweepSome,
   toEntry,
 } from "./cloudflare_rows.ts";
+import { ensureFormatSync } from "./format.ts";
+import { SweepGuard } from "./steady_time.ts";
 import type { Commit, Entry, Guarantees, Key, ListOptions, Store } from "./store.ts";
 import { Watchers } from "./watchers.ts";
 
@@ -43,11 +47,16 @@ export interface DurableObjectBinding {
 export interface DurableObjectOptions {
   /** Milliseconds since the epoch, for tests. */
   readonly now?: () => number;
+  /** Milliseconds since any moment, for tests. @default `now`, else `performance.now()` */
+  readonly monotonic?: () => number;
 }
 
 const SWEEP_BATCH = 1000;
 
-/** A store in an object's storage, whose tables are made when they are not there. */
+/**
+ * A store in an object's storage, whose tables are made when they are not there.
+ * @throws {StoreFormatError} when its records are of another format
+ */
 export function durableObjectStore(storage: DurableObjectBinding, options: DurableObjectOptions = {}): Store {
   return new DurableObjectStore(storage, options);
 }
@@ -57,12 +66,15 @@ class DurableObjectStore implements Store {
   #storage: DurableObjectBinding;
   #watchers = new Watchers();
   #now: () => number;
+  #guard: SweepGuard;
   #closed = false;
 
-  constructor(storage: DurableObjectBinding, { now = Date.now }: DurableObjectOptions) {
+  constructor(storage: DurableObjectBinding, options: DurableObjectOptions) {
     this.#storage = storage;
-    this.#now = now;
+    this.#now = options.now ?? Date.now;
+    this.#guard = new SweepGuard(options);
     for (const sql of SCHEMA) storage.sql.exec(sql);
+    ensureFormatSync((step) => formatAnswer(step, this.#run(formatStatement(step)) as Row[]));
   }
 
   async get<Value>(key: Key): Promise<Entry<Value> | undefined> {
@@ -93,6 +105,7 @@ class DurableObjectStore implements Store {
   }
 
   async sweep(): Promise<number> {
+    if (!this.#guard.maySweep()) return 0;
     for (let removed = 0;;) {
       const [sql, ...parameters] = sweepSome(this.#now(), SWEEP_BATCH);
       const gone = this.#run([`${sql} RETURNING 1`, ...parameters]).length;

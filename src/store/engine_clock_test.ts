@@ -4,28 +4,77 @@ import { EngineClock } from "./engine_clock.ts";
 
 const test = suite("store/engine_clock");
 
+/** Clocks moved by hand: the engine's, the machine's own, and the time that passes. */
+function newClocks(skew: number) {
+  const at = { engine: 1_000_000_000, local: 1_000_000_000 + skew, monotonic: 7 };
+  const drifts = { count: 0 };
+  const clock = new EngineClock(
+    { now: () => at.local, monotonic: () => at.monotonic },
+    () => void drifts.count++,
+  );
+  const pass = (milliseconds: number) => {
+    at.engine += milliseconds;
+    at.local += milliseconds;
+    at.monotonic += milliseconds;
+  };
+  return { at, clock, pass, drifts, measure: () => clock.measure(() => Promise.resolve(at.engine)) };
+}
+
 test("clocks that are minutes apart agree once they have asked the engine", async () => {
-  const engine = () => Promise.resolve(Date.now());
   for (const skew of [-300_000, 300_000]) {
-    const clock = new EngineClock(() => Date.now() + skew);
-    assert.ok(Math.abs(clock.now() - Date.now() - skew) < 50);
+    const { at, clock, pass, measure } = newClocks(skew);
+    assert.is(clock.now(), at.local);
     assert.ok(clock.isDue());
-    await clock.measure(engine);
-    assert.ok(Math.abs(clock.now() - Date.now()) < 50);
+    await measure();
+    assert.is(clock.now(), at.engine);
     assert.not.ok(clock.isDue());
+    pass(59_000);
+    assert.is(clock.now(), at.engine);
+    pass(2000);
+    assert.ok(clock.isDue());
   }
 });
 
+test("a clock of the machine that is set changes nothing, and asks for another look at the engine until there was one", async () => {
+  for (const jump of [3 * 3600_000, -3 * 3600_000]) {
+    const { at, clock, pass, drifts, measure } = newClocks(40);
+    await measure();
+    pass(1000);
+    assert.is(clock.now(), at.engine);
+    assert.is(drifts.count, 0);
+    at.local += jump;
+    assert.is(clock.now(), at.engine);
+    assert.is(drifts.count, 1);
+    pass(1000);
+    assert.is(clock.now(), at.engine);
+    assert.is(drifts.count, 2);
+    await measure();
+    assert.is(clock.now(), at.engine);
+    assert.is(drifts.count, 2);
+  }
+});
+
+test("a machine that slept goes by the engine again as soon as it was asked", async () => {
+  const { at, clock, drifts, measure } = newClocks(0);
+  await measure();
+  at.engine += 8 * 3600_000;
+  at.local += 8 * 3600_000;
+  clock.now();
+  assert.is(drifts.count, 1);
+  await measure();
+  assert.is(clock.now(), at.engine);
+});
+
 test("a difference that the way to the engine explains is none: the local clock stays as it is", async () => {
-  const clock = new EngineClock(() => 1_000_000);
-  await clock.measure(() => Promise.resolve(1_000_001));
-  assert.is(clock.now(), 1_000_000);
+  const { at, clock } = newClocks(0);
+  await clock.measure(() => Promise.resolve(at.engine + 1));
+  assert.is(clock.now(), at.local);
 });
 
 test("an engine that does not answer changes nothing", async () => {
-  const clock = new EngineClock(() => 5);
+  const { at, clock } = newClocks(5);
   await clock.measure(() => Promise.reject(new Error("down"))).catch(() => {});
-  assert.is(clock.now(), 5);
+  assert.is(clock.now(), at.local);
   assert.ok(clock.isDue());
 });
 

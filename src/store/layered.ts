@@ -13,7 +13,10 @@
  * @module
  */
 import { encodeKey } from "./key.ts";
+import { LOST_RACE, retryLostRaces } from "./retry.ts";
 import { type Commit, type Entry, type GetOptions, type Key, putIfAbsent, type Store } from "./store.ts";
+import { timerDelay } from "./timer.ts";
+import { UnderWay } from "./under_way.ts";
 
 /** Which commits of a kind wait: those that remove a record, or all that change one. */
 export type Waits = "removal" | "change";
@@ -21,7 +24,7 @@ export type Waits = "removal" | "change";
 export interface LayeredOptions {
   /** How long an answer may come from memory, in milliseconds; 0 keeps nothing but waits for those who do. @default 1000 */
   readonly lifetime?: number;
-  /** The kinds that may be answered from memory. @default tokens, grants, clients and API keys */
+  /** The kinds that may be answered from memory. @default tokens, grants, clients, users and API keys */
   readonly kinds?: Readonly<Record<string, Waits>>;
   /** How many records are kept. @default 20000 */
   readonly limit?: number;
@@ -34,6 +37,8 @@ const KINDS: Readonly<Record<string, Waits>> = {
   access_token: "removal",
   grant: "removal",
   client: "change",
+  user: "removal",
+  profile: "removal",
   api_key: "change",
 };
 const LIFETIME: Key = ["cache_lifetime"];
@@ -54,17 +59,16 @@ export function layeredStore(store: Store, options: LayeredOptions = {}): Store 
   const { lifetime: wanted = 1000, kinds = KINDS, limit = 20_000, now = () => store.now?.() ?? Date.now() } =
     options;
   const copies = new Map<string, Copy>();
+  const underWay = new UnderWay();
   let known: number | undefined;
 
   /** How long everybody waits. The first who keeps copies decides; until then it is `undefined`. */
   async function settle(): Promise<number | undefined> {
-    while (known === undefined) {
+    return known ??= await retryLostRaces(async () => {
       const entry = await store.get<number>(LIFETIME);
-      if (entry) known = entry.value;
-      else if (wanted === 0) return undefined;
-      else if (await putIfAbsent(store, LIFETIME, wanted)) known = wanted;
-    }
-    return known;
+      if (entry || wanted === 0) return entry?.value;
+      return await putIfAbsent(store, LIFETIME, wanted) ? wanted : LOST_RACE;
+    });
   }
 
   async function getCached(key: Key): Promise<Entry | undefined> {
@@ -96,7 +100,23 @@ export function layeredStore(store: Store, options: LayeredOptions = {}): Store 
   async function commitAlone(commit: Commit): Promise<boolean> {
     const check = [...commit.check ?? [], { key: LIFETIME, version: null }];
     if (await store.commit({ ...commit, check })) return true;
-    return await settle() === undefined ? false : await layered.commit(commit);
+    return await settle() === undefined ? false : await commitAndWait(commit);
+  }
+
+  /** A commit of which copies may be held: acknowledged when none can be served any more. */
+  async function commitAndWait(commit: Commit): Promise<boolean> {
+    const lifetime = known ?? await settle();
+    if (lifetime === undefined) return await commitAlone(commit);
+    if (!await store.commit(commit)) return false;
+    const done = moment();
+    for (const key of [...commit.remove ?? [], ...(commit.set ?? []).map((put) => put.key)]) {
+      copies.delete(encodeKey(key));
+    }
+    // A timer may fire early by a fraction of a millisecond.
+    for (let left = lifetime; left > 0; left = lifetime - (performance.now() - done.monotonic)) {
+      await new Promise((resolve) => setTimeout(resolve, timerDelay(left + 1)));
+    }
+    return true;
   }
 
   const layered: Store = {
@@ -110,23 +130,20 @@ export function layeredStore(store: Store, options: LayeredOptions = {}): Store 
     },
     async commit(commit) {
       if (!mustWait(commit, kinds)) return await store.commit(commit);
-      const lifetime = known ?? await settle();
-      if (lifetime === undefined) return await commitAlone(commit);
-      if (!await store.commit(commit)) return false;
-      const done = moment();
-      for (const key of [...commit.remove ?? [], ...(commit.set ?? []).map((put) => put.key)]) {
-        copies.delete(encodeKey(key));
+      underWay.begin();
+      try {
+        return await commitAndWait(commit);
+      } finally {
+        underWay.end();
       }
-      // A timer may fire early by a fraction of a millisecond.
-      for (let left = lifetime; left > 0; left = lifetime - (performance.now() - done.monotonic)) {
-        await new Promise((resolve) => setTimeout(resolve, left + 1));
-      }
-      return true;
     },
     list: (prefix, options) => store.list(prefix, options),
     watch: (prefix) => store.watch(prefix),
     sweep: () => store.sweep(),
-    close: () => store.close(),
+    async close() {
+      await underWay.close();
+      await store.close();
+    },
   };
   return layered;
 }
@@ -136,7 +153,9 @@ function mustWait(
   kinds: Readonly<Record<string, Waits>>,
 ): boolean {
   if (remove.some((key) => Object.hasOwn(kinds, key[0]!))) return true;
-  const changes = set.filter(({ key }) => Object.hasOwn(kinds, key[0]!) && kinds[key[0]!] === "change");
+  const changes = set.filter(({ key, isSameValue }) =>
+    !isSameValue && Object.hasOwn(kinds, key[0]!) && kinds[key[0]!] === "change"
+  );
   if (changes.length === 0) return false;
   // Nobody holds a copy of what was not there.
   const fresh = new Set(check.filter(({ version }) => version === null).map(({ key }) => encodeKey(key)));

@@ -79,12 +79,12 @@ test("once a removal is acknowledged on one instance, no instance serves the rec
     let servedAfter = 0;
     let served = 0;
     const readers = [a!, b!, c!].map(async (store) => {
-      while (!acknowledged) {
-        const asked = acknowledged;
-        if (await store.get(key, cached)) asked ? servedAfter++ : served++;
+      for (let after = 0; after < 30;) {
+        const askedAfter = acknowledged;
+        if (await store.get(key, cached)) askedAfter ? servedAfter++ : served++;
+        if (askedAfter) after++;
         await pause(1);
       }
-      if (await store.get(key, cached)) servedAfter++;
     });
     await pause(10);
     assert.is(await b!.commit({ remove: [key] }), true);
@@ -136,7 +136,30 @@ test("only removals of cached kinds wait, and every change of a client or a key"
   const client = { key: ["client", "c"], value: 1 };
   assert.is(await time({ check: [{ key: client.key, version: null }], set: [client] }), "at once");
   assert.is(await time({ set: [client] }), "waits");
+  const { version } = (await store.get(client.key))!;
+  const check = [{ key: client.key, version }];
+  assert.is(
+    await time({ check, set: [{ ...client, expires: Date.now() + 1e6, isSameValue: true }] }),
+    "at once",
+  );
   assert.is(await store.commit({ check: [{ key: TOKEN, version: null }], remove: [TOKEN] }), false);
+});
+
+test("a removal that is under way when the store closes is done before", async () => {
+  const engine = memoryStore();
+  await engine.commit({ set: [{ key: TOKEN, value: 1 }] });
+  let left: unknown = "nobody looked";
+  const watched = {
+    ...counting(engine),
+    async close() {
+      left = await engine.get(TOKEN);
+    },
+  };
+  const store = layeredStore(watched, { lifetime: 30 });
+  const removal = store.commit({ remove: [TOKEN] });
+  await store.close();
+  assert.is(left, undefined);
+  assert.is(await removal, true);
 });
 
 test("an instance that keeps nothing waits for those that do; the first of them decides how long", async () => {

@@ -3,8 +3,9 @@
  *
  * @module
  */
-import { decodeKey, encodeKey, pageRange } from "./key.ts";
+import { decodeKey, encodeKey, encodeName, pageRange } from "./key.ts";
 import { SortedKeys } from "./sorted_keys.ts";
+import { type Clocks, SweepGuard } from "./steady_time.ts";
 import type { Commit, Entry, Guarantees, Key, ListOptions, Store } from "./store.ts";
 import { Watchers } from "./watchers.ts";
 
@@ -22,9 +23,9 @@ interface MemoryRecord {
 /** Expiry is looked at in slices of this many milliseconds, so that a sweep touches only what is due. */
 const SLICE = 60_000;
 
-/** A store that lives as long as the process. @param now milliseconds since the epoch, for tests */
-export function memoryStore({ now = Date.now }: { now?: () => number } = {}): Store {
-  return new MemoryStore(now);
+/** A store that lives as long as the process. @param clocks for tests */
+export function memoryStore(clocks: Clocks = {}): Store {
+  return new MemoryStore(clocks);
 }
 
 /**
@@ -49,7 +50,11 @@ class MemoryStore implements Store {
   /** Milliseconds since the start. */
   #now: () => number;
 
-  constructor(now: () => number) {
+  #guard: SweepGuard;
+
+  constructor(clocks: Clocks) {
+    const now = clocks.now ?? Date.now;
+    this.#guard = new SweepGuard(clocks);
     const start = now();
     this.#start = start;
     this.#now = () => now() - start;
@@ -106,7 +111,7 @@ class MemoryStore implements Store {
     if (this.#watchers.size > 0) {
       this.#watchers.changed([...(set ?? []).map((put) => put.key), ...(remove ?? [])]);
     }
-    if (Math.floor(this.#now() / SLICE) > this.#swept) this.#sweepDue();
+    if (Math.floor(this.#now() / SLICE) !== this.#swept) this.#sweepDue();
     return true;
   }
 
@@ -124,8 +129,9 @@ class MemoryStore implements Store {
   }
 
   #toEntry(key: Key, { value, version, expires }: MemoryRecord): Entry {
-    const entry = { key, value, version: String(version) };
-    return expires === undefined ? entry : { ...entry, expires: expires + this.#start };
+    return expires === undefined
+      ? { key, value, version: String(version) }
+      : { key, value, version: String(version), expires: expires + this.#start };
   }
 
   #ensureOpen(): void {
@@ -170,6 +176,7 @@ class MemoryStore implements Store {
   #sweepDue(): number {
     const now = this.#now();
     const current = Math.floor(now / SLICE);
+    if (!this.#guard.maySweep()) return 0;
     this.#swept = current;
     let removed = 0;
     for (const table of this.#tables.values()) {
@@ -203,7 +210,9 @@ function withoutKind(key: Key): Key {
 }
 
 function idOf(key: Key): string {
-  return encodeKey(withoutKind(key));
+  const [, part] = key;
+  // Nearly every key is a kind and a name.
+  return key.length === 2 && typeof part === "string" ? encodeName(part) : encodeKey(withoutKind(key));
 }
 
 function deleteFrom({ records, order }: Table, id: string): void {

@@ -4,6 +4,7 @@
  * @module
  */
 import { StoreUnavailableError } from "./store.ts";
+import { timerDelay } from "./timer.ts";
 
 export interface Patience {
   /** The engine's name, for messages. */
@@ -28,7 +29,7 @@ export async function answerInTime<Result>(
     timer = setTimeout(() => {
       reject(new StoreUnavailableError(`${engine} did not answer within ${milliseconds} ms`));
       onLate();
-    }, milliseconds);
+    }, timerDelay(milliseconds));
   });
   try {
     return await Promise.race([answer, late]);

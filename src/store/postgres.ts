@@ -13,12 +13,15 @@
  *
  * @module
  */
-import postgres from "postgres";
 import { Chores } from "./chores.ts";
 import { EngineClock } from "./engine_clock.ts";
-import { decodeKey, encodeKey, pageRange } from "./key.ts";
+import { ensureFormat, StoreFormatError } from "./format.ts";
+import { decodeKey, encodeKey, pageRange, prefixRange } from "./key.ts";
 import { type Commit, type Entry, type Guarantees, type Key, type ListOptions, type Store } from "./store.ts";
+import { PostgresPool } from "./postgres_pool.ts";
 import { answerInTime, type Patience } from "./patience.ts";
+import { completeClocks, SweepGuard } from "./steady_time.ts";
+import { UnderWay } from "./under_way.ts";
 import { Watchers } from "./watchers.ts";
 
 export interface PostgresOptions {
@@ -28,6 +31,8 @@ export interface PostgresOptions {
   readonly onWarning?: (message: string) => void;
   /** Milliseconds since the epoch, for tests. */
   readonly now?: () => number;
+  /** Milliseconds since any moment, for tests. @default `now`, else `performance.now()` */
+  readonly monotonic?: () => number;
 }
 
 interface Row {
@@ -120,12 +125,14 @@ export function postgresStore(address: string, options: PostgresOptions = {}): S
 
 class PostgresStore implements Store {
   readonly guarantees: Guarantees = { atomic: true, readYourWrites: true, durable: "power" };
-  #sql: postgres.Sql;
+  #pool: PostgresPool;
   #statements: ReturnType<typeof statementsOf>;
   #schema: string;
   #patience: Patience;
   #pooled: boolean;
   #clock: EngineClock;
+  #guard: SweepGuard;
+  #measuring: Promise<void> | undefined;
   #onWarning: (message: string) => void;
   #ready: Promise<void> | undefined;
   #isReady = false;
@@ -134,12 +141,16 @@ class PostgresStore implements Store {
   #registered: Promise<void> | undefined;
   #chores = new Chores();
   #seenVersion = "";
+  #underWay = new UnderWay();
+  #closing: Promise<void> | undefined;
+  /** Nothing is under way any more. */
   #closed = false;
 
   constructor(
     address: string,
-    { sweepEvery = 60_000, onWarning = () => {}, now = Date.now }: PostgresOptions,
+    options: PostgresOptions,
   ) {
+    const { sweepEvery = 60_000, onWarning = () => {} } = options;
     const { url, schema, timeout, pooled } = readAddress(address);
     this.#schema = schema;
     this.#patience = {
@@ -148,17 +159,21 @@ class PostgresStore implements Store {
       reasonOf: (error) => this.#closed || !isUnavailable(error) ? undefined : codeOf(error),
     };
     this.#pooled = pooled;
-    this.#clock = new EngineClock(now);
+    this.#clock = new EngineClock(options, () => this.#measureSoon());
+    this.#guard = new SweepGuard({
+      now: () => this.#clock.now(),
+      monotonic: completeClocks(options).monotonic,
+    });
     this.#onWarning = onWarning;
     this.#statements = statementsOf(schema);
-    this.#sql = postgres(url, {
+    this.#pool = new PostgresPool(url, {
       fetch_types: false,
       onnotice: () => {},
       // A server that is back is found within half a second, and one that is down is not hammered.
       backoff: (retries: number) => Math.min(0.05 * 2 ** Math.min(retries, 10), 0.5),
       ...(pooled && { prepare: false }),
       ...(!/[?&]connect_timeout=/.test(address) && { connect_timeout: timeout }),
-    });
+    }, !pooled);
     this.#chores.every(sweepEvery, () => this.sweep());
   }
 
@@ -167,24 +182,42 @@ class PostgresStore implements Store {
   }
 
   async get<Value>(key: Key): Promise<Entry<Value> | undefined> {
-    if (!this.#isReady || this.#registered) await this.#prepare();
-    const [row] = await this.#run<Row>(this.#statements.get, [encodeKey(key), this.now()]);
-    return row && toEntry(key, row);
+    this.#underWay.begin();
+    try {
+      if (!this.#isReady || this.#registered) await this.#prepare();
+      const [row] = await this.#run<Row>(this.#statements.get, [encodeKey(key), this.now()]);
+      return row && toEntry(key, row);
+    } finally {
+      this.#underWay.end();
+    }
   }
 
   async list<Value>(prefix: Key, options: ListOptions = {}): Promise<Entry<Value>[]> {
     const { limit = 100, reverse = false } = options;
     const { low, high } = pageRange(prefix, options);
-    if (!this.#isReady || this.#registered) await this.#prepare();
-    const statement = reverse ? this.#statements.descending : this.#statements.ascending;
-    const rows = await this.#run<Row>(statement, [low, high, this.now(), Math.max(0, limit)]);
-    return rows.map((row) => toEntry(decodeKey(row.key!), row));
+    this.#underWay.begin();
+    try {
+      if (!this.#isReady || this.#registered) await this.#prepare();
+      const statement = reverse ? this.#statements.descending : this.#statements.ascending;
+      const rows = await this.#run<Row>(statement, [low, high, this.now(), Math.max(0, limit)]);
+      return rows.map((row) => toEntry(decodeKey(row.key!), row));
+    } finally {
+      this.#underWay.end();
+    }
   }
 
   async commit(commit: Commit): Promise<boolean> {
     const arrays = toArrays(commit);
-    if (!this.#isReady || this.#registered) await this.#prepare();
-    const parameters = [this.now(), ...arrays];
+    this.#underWay.begin();
+    try {
+      if (!this.#isReady || this.#registered) await this.#prepare();
+      return await this.#runCommit([this.now(), ...arrays]);
+    } finally {
+      this.#underWay.end();
+    }
+  }
+
+  async #runCommit(parameters: readonly unknown[]): Promise<boolean> {
     for (let tries = 0;; tries++) {
       try {
         const [row] = await this.#run<{ done: boolean }>(this.#statements.commit, parameters);
@@ -217,8 +250,9 @@ class PostgresStore implements Store {
   async sweep(): Promise<number> {
     await this.#prepare();
     if (this.#clock.isDue()) await this.#measureClock();
+    if (!this.#guard.maySweep()) return 0;
     let removed = 0;
-    while (!this.#closed) {
+    while (!this.#closing) {
       const [row] = await this.#run<{ removed: number }>(this.#statements.sweep, [this.now(), SWEEP_BATCH]);
       removed += Number(row!.removed);
       if (Number(row!.removed) < SWEEP_BATCH) break;
@@ -226,16 +260,20 @@ class PostgresStore implements Store {
     return removed;
   }
 
-  async close(): Promise<void> {
-    if (this.#closed) return;
-    this.#closed = true;
+  close(): Promise<void> {
+    return this.#closing ??= this.#close();
+  }
+
+  async #close(): Promise<void> {
     this.#chores.stop();
+    await this.#underWay.close();
     if (this.#watching && this.#isReady) {
-      await this.#sql.unsafe(`DELETE FROM ${this.#schema}.watching WHERE watcher = $1`, [this.#watching.name])
+      await this.#run(`DELETE FROM ${this.#schema}.watching WHERE watcher = $1`, [this.#watching.name])
         .catch(() => {});
     }
+    this.#closed = true;
     this.#watchers.close();
-    await this.#sql.end({ timeout: 5 });
+    await this.#pool.end();
   }
 
   /** Resolves when the database has its tables and every watch so far is in effect. */
@@ -279,12 +317,18 @@ class PostgresStore implements Store {
     await this.#measureClock();
     const current = there === null ? 0 : await this.#version();
     if (current > MIGRATIONS.length) {
-      throw new Error(
-        `The schema "${schema}" was made by a newer Trivet (version ${current}): update this one`,
+      throw new StoreFormatError(
+        `The schema "${schema}" was made by a newer Trivet (version ${current}). Update Trivet, or use another schema`,
       );
     }
-    if (current === MIGRATIONS.length) return;
-    await this.#answer(this.#sql.begin(async (sql) => {
+    if (current < MIGRATIONS.length) await this.#makeTables();
+    await this.#ensureFormat();
+  }
+
+  /** The tables and functions that the database does not have yet. */
+  async #makeTables(): Promise<void> {
+    const schema = this.#schema;
+    await this.#answer(this.#pool.transact(async (sql) => {
       await sql.unsafe("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", [
         `trivet migration ${schema}`,
       ]);
@@ -298,6 +342,30 @@ class PostgresStore implements Store {
         await sql.unsafe(`INSERT INTO ${schema}.migration (version) VALUES (${version + 1})`);
       }
     }));
+  }
+
+  async #ensureFormat(): Promise<void> {
+    await ensureFormat(async (step) => {
+      if ("get" in step) {
+        const [row] = await this.#run<Row>(this.#statements.get, [encodeKey(step.get), 0]);
+        return row && toEntry(step.get, row).value;
+      }
+      if ("list" in step) {
+        const { low, high } = prefixRange(step.list);
+        const rows = await this.#run<Row>(this.#statements.ascending, [low, high, 0, step.limit]);
+        return rows.map((row) => toEntry(step.list, row).value);
+      }
+      const { put: key, value } = step;
+      await this.#run(this.#statements.commit, [
+        0,
+        ...toArrays({ check: [{ key, version: null }], set: [{ key, value }] }),
+      ]);
+    });
+  }
+
+  /** This machine's clock was set, or the machine slept: what is known of the engine's clock may be old. */
+  #measureSoon(): void {
+    this.#measuring ??= this.#measureClock().catch(() => {}).finally(() => this.#measuring = undefined);
   }
 
   async #measureClock(): Promise<void> {
@@ -351,7 +419,7 @@ class PostgresStore implements Store {
         payload === ""
           ? this.#watchers.changedAll()
           : this.#watchers.changed((JSON.parse(payload) as string[]).map(decodeKey));
-      const listening = this.#sql.listen(this.#schema, hear, () => {
+      const listening = this.#pool.listen(this.#schema, hear, () => {
         // Listening again: what happened meanwhile was told to nobody, and this watcher may be forgotten.
         if (lost) announce().catch(() => {}).then(() => this.#watchers.changedAll());
         lost = true;
@@ -368,7 +436,7 @@ class PostgresStore implements Store {
   /** A watch that could not begin, since the engine is away, begins when it is back. */
   #registerLater(): void {
     const timer = setTimeout(() => {
-      if (this.#closed) return;
+      if (this.#closing) return;
       this.#register().then(() => this.#watchers.changedAll(), () => this.#registerLater());
     }, LOOK_EVERY);
     (timer as unknown as { unref?: () => void }).unref?.();
@@ -383,41 +451,13 @@ class PostgresStore implements Store {
   }
 
   #run<Result>(statement: string, parameters: readonly unknown[]): Promise<readonly Result[]> {
-    const query = this.#sql.unsafe(statement, parameters as postgres.ParameterOrJSON<never>[], {
-      prepare: !this.#pooled,
-    });
-    return this.#answer<readonly Result[]>(
-      query as unknown as Promise<readonly Result[]>,
-      () => takeBack(query as unknown as SentQuery),
-    );
+    const { rows, takeBack } = this.#pool.ask<Result>(statement, parameters);
+    return this.#answer(rows, takeBack);
   }
 
   #answer<Result>(query: Promise<Result>, cancel?: () => unknown): Promise<Result> {
     return answerInTime(this.#patience, query, cancel);
   }
-}
-
-/** The parts of a query of postgres.js that its types leave out. */
-interface SentQuery {
-  readonly state: unknown;
-  cancelled: unknown;
-  strings: string[];
-  args: unknown[];
-  cancel(): void;
-}
-
-/**
- * Takes back what is not sent yet. What is sent is never cancelled: postgres.js 3.4 forgets a cancelled query whose
- * answer still comes, and gives that answer to the next one.
- */
-function takeBack(query: SentQuery): void {
-  if (query.state !== null) return;
-  query.cancel();
-  // A connection that is being opened holds on to the query that it was opened for. Were that passed over, as cancelled
-  // ones are, the connection would wait for its answer ever after: so it asks for nothing instead.
-  query.cancelled = null;
-  query.strings = ["SELECT"];
-  query.args = [];
 }
 
 function statementsOf(schema: string) {

@@ -49,7 +49,11 @@ async function whileOpen(first: Commit, second: Commit): Promise<boolean> {
 if (address === undefined) {
   skipBecause(test, "no PostgreSQL listens: the whole store contract and this file's tests are skipped");
 } else {
-  storeContract("postgres", { open: async (now) => open(now), rounds: 200 });
+  storeContract("postgres", {
+    open: async (now) => open(now),
+    reopen: async (now) => postgresStore(inSchema(`trivet_test_${run}_${schemas}`), { now }),
+    rounds: 200,
+  });
 
   /** Stores that reach the engine through a proxy, and past it. */
   const throughProxy = async (
@@ -219,6 +223,30 @@ if (address === undefined) {
     const removed = await Promise.all(stores.map((store) => store.sweep()));
     assert.is(removed.reduce((sum, n) => sum + n, 0), 3000);
     await Promise.all(stores.map((store) => store.close()));
+  });
+
+  test("an instance whose clock jumps goes by the engine's: nothing of its records or others' ends, and no sweep removes any", async () => {
+    const schema = newSchema();
+    let jump = 0;
+    const clocks = { now: () => Date.now() + jump, monotonic: () => performance.now() };
+    const [jumping, steady] = [postgresStore(inSchema(schema), clocks), open(undefined, schema)];
+    await jumping.get(["nothing"]);
+    for (const hours of [3, -3]) {
+      const key = ["k", hours];
+      await steady.commit({ set: [{ key, value: 1, expires: steady.now!() + 60_000 }] });
+      jump = hours * 3600_000;
+      assert.ok(Math.abs(jumping.now!() - Date.now()) < 5000);
+      assert.is((await jumping.get(key))?.value, 1);
+      assert.is((await jumping.list(["k"])).length, hours === 3 ? 1 : 2);
+      await jumping.sweep();
+      assert.is((await steady.get(key))?.value, 1);
+      const own = ["own", hours];
+      await jumping.commit({ set: [{ key: own, value: 1, expires: jumping.now!() + 60_000 }] });
+      const { expires } = (await steady.get(own))!;
+      assert.ok(Math.abs(expires! - Date.now() - 60_000) < 5000);
+    }
+    await jumping.close();
+    await steady.close();
   });
 
   test("a database of a newer version is refused, by name", async () => {

@@ -21,9 +21,12 @@ import { Buffer } from "node:buffer";
 import { createClient, createCluster, RESP_TYPES } from "redis";
 import { Chores } from "./chores.ts";
 import { EngineClock } from "./engine_clock.ts";
-import { decodeKey, encodeKey, pageRange } from "./key.ts";
+import { ensureFormat } from "./format.ts";
+import { decodeKey, encodeKey, pageRange, prefixRange } from "./key.ts";
 import { type Commit, type Entry, type Guarantees, type Key, type ListOptions, type Store } from "./store.ts";
 import { answerInTime, type Patience } from "./patience.ts";
+import { completeClocks, SweepGuard } from "./steady_time.ts";
+import { UnderWay } from "./under_way.ts";
 import { Watchers } from "./watchers.ts";
 
 export interface RedisOptions {
@@ -33,6 +36,8 @@ export interface RedisOptions {
   readonly onWarning?: (message: string) => void;
   /** Milliseconds since the epoch, for tests. */
   readonly now?: () => number;
+  /** Milliseconds since any moment, for tests. @default `now`, else `performance.now()` */
+  readonly monotonic?: () => number;
 }
 
 /** The part of node-redis that is used: a client and a cluster differ only in it. */
@@ -154,10 +159,16 @@ class RedisStore implements Store {
   #isWatching = false;
   #chores = new Chores();
   #clock: EngineClock;
+  #guard: SweepGuard;
+  #measuring: Promise<void> | undefined;
   #onWarning: (message: string) => void;
+  #underWay = new UnderWay();
+  #closing: Promise<void> | undefined;
+  /** Nothing is under way any more. */
   #closed = false;
 
-  constructor(address: string, { sweepEvery = 60_000, onWarning = () => {}, now = Date.now }: RedisOptions) {
+  constructor(address: string, options: RedisOptions) {
+    const { sweepEvery = 60_000, onWarning = () => {} } = options;
     const { url, name, timeout, isCluster } = readAddress(address);
     this.#prefix = `{${name}}:`;
     this.#records = this.#prefix + "r:";
@@ -168,7 +179,11 @@ class RedisStore implements Store {
       reasonOf: (error) => this.#closed || !isUnavailable(error) ? undefined : reasonOf(error),
     };
     this.#connection = isCluster ? openCluster(url, this.#prefix) : openClient(url, timeout * 1000);
-    this.#clock = new EngineClock(now);
+    this.#clock = new EngineClock(options, () => this.#measureSoon());
+    this.#guard = new SweepGuard({
+      now: () => this.#clock.now(),
+      monotonic: completeClocks(options).monotonic,
+    });
     this.#onWarning = onWarning;
     this.#chores.every(sweepEvery, () => this.sweep());
   }
@@ -183,14 +198,28 @@ class RedisStore implements Store {
   }
 
   async get<Value>(key: Key): Promise<Entry<Value> | undefined> {
-    if (!this.#ready || this.#registered) await this.#prepare();
-    const found = await this.#send(["GET", this.#records + encodeKey(key)]) as Buffer | null;
-    if (found === null) return undefined;
-    const entry = toEntry<Value>(key, found);
-    return entry.expires === undefined || entry.expires > this.now() ? entry : undefined;
+    this.#underWay.begin();
+    try {
+      if (!this.#ready || this.#registered) await this.#prepare();
+      const found = await this.#send(["GET", this.#records + encodeKey(key)]) as Buffer | null;
+      if (found === null) return undefined;
+      const entry = toEntry<Value>(key, found);
+      return entry.expires === undefined || entry.expires > this.now() ? entry : undefined;
+    } finally {
+      this.#underWay.end();
+    }
   }
 
   async list<Value>(prefix: Key, options: ListOptions = {}): Promise<Entry<Value>[]> {
+    this.#underWay.begin();
+    try {
+      return await this.#list<Value>(prefix, options);
+    } finally {
+      this.#underWay.end();
+    }
+  }
+
+  async #list<Value>(prefix: Key, options: ListOptions): Promise<Entry<Value>[]> {
     const { after, limit = 100, reverse = false } = options;
     if (limit <= 0) return [];
     const { low, high } = pageRange(prefix, options);
@@ -214,9 +243,14 @@ class RedisStore implements Store {
   }
 
   async commit(commit: Commit): Promise<boolean> {
-    if (!this.#ready || this.#registered) await this.#prepare();
-    const [keys, args] = this.#toCommand(commit);
-    return await this.#evaluate(0, keys, args) === 1;
+    this.#underWay.begin();
+    try {
+      if (!this.#ready || this.#registered) await this.#prepare();
+      const [keys, args] = this.#toCommand(commit);
+      return await this.#evaluate(0, keys, args) === 1;
+    } finally {
+      this.#underWay.end();
+    }
   }
 
   watch(prefix: Key): ReadableStream<readonly Key[]> {
@@ -233,8 +267,9 @@ class RedisStore implements Store {
   async sweep(): Promise<number> {
     await this.#prepare();
     if (this.#clock.isDue()) await this.#measureClock();
+    if (!this.#guard.maySweep()) return 0;
     let removed = 0;
-    while (!this.#closed) {
+    while (!this.#closing) {
       const args = [this.#records, this.#indexes, String(this.now()), String(SWEEP_BATCH)];
       const count = await this.#evaluate(2, [this.#prefix + "expiries"], args) as number;
       removed += count;
@@ -243,10 +278,14 @@ class RedisStore implements Store {
     return removed;
   }
 
-  async close(): Promise<void> {
-    if (this.#closed) return;
-    this.#closed = true;
+  close(): Promise<void> {
+    return this.#closing ??= this.#close();
+  }
+
+  async #close(): Promise<void> {
     this.#chores.stop();
+    await this.#underWay.close();
+    this.#closed = true;
     this.#watchers.close();
     this.#connection.destroy();
   }
@@ -335,7 +374,38 @@ class RedisStore implements Store {
     }
     await this.#readSettings();
     await this.#measureClock();
+    await this.#ensureFormat(loaded);
     return loaded;
+  }
+
+  async #ensureFormat([commit, list]: readonly string[]): Promise<void> {
+    const evaluate = (script: string, keys: readonly string[], args: readonly (string | Buffer)[]) =>
+      this.#send(["EVALSHA", script, String(keys.length), ...keys, ...args]);
+    await ensureFormat(async (step) => {
+      if ("get" in step) {
+        const found = await this.#send(["GET", this.#records + encodeKey(step.get)]) as Buffer | null;
+        return found === null ? undefined : toEntry(step.get, found).value;
+      }
+      if ("list" in step) {
+        const { low, high } = prefixRange(step.list);
+        const found = await evaluate(list!, [this.#indexes + encodeKey(step.list)], [
+          this.#records,
+          "0",
+          "(" + low,
+          "(" + high,
+          String(step.limit),
+          "0",
+        ]) as Buffer[];
+        return found.filter((_, i) => i % 2 === 1).map((value) => toEntry(step.list, value).value);
+      }
+      const { put: key, value } = step;
+      await evaluate(commit!, ...this.#toCommand({ check: [{ key, version: null }], set: [{ key, value }] }));
+    });
+  }
+
+  /** This machine's clock was set, or the machine slept: what is known of the engine's clock may be old. */
+  #measureSoon(): void {
+    this.#measuring ??= this.#measureClock().catch(() => {}).finally(() => this.#measuring = undefined);
   }
 
   async #measureClock(): Promise<void> {

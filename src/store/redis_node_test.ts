@@ -21,6 +21,11 @@ async function keysOf(name: string): Promise<string[]> {
   return (await admin!.keys(`{${name}}*`)).sort();
 }
 
+/** The same but what tells the format, which every store has. */
+async function keysBesideFormat(name: string): Promise<string[]> {
+  return (await keysOf(name)).filter((key) => !key.includes("1format"));
+}
+
 function open(now?: () => number, name: string = newName()): Store {
   const store = redisStore(named(name), now ? { now } : {});
   return closingWith(store, async () => {
@@ -31,7 +36,11 @@ function open(now?: () => number, name: string = newName()): Store {
 if (address === undefined) {
   skipBecause(test, "no Redis listens: the whole store contract and this file's tests are skipped");
 } else {
-  storeContract("redis", { open: async (now) => open(now), rounds: 200 });
+  storeContract("redis", {
+    open: async (now) => open(now),
+    reopen: async (now) => redisStore(named(`trivet_test_${run}_${names}`), { now }),
+    rounds: 200,
+  });
 
   test("all keys of a store have one hash tag, so that a cluster keeps them together", async () => {
     const name = newName();
@@ -39,7 +48,7 @@ if (address === undefined) {
     await store.commit({
       set: [{ key: ["a", "{x}"], value: 1, expires: Date.now() + 1e6 }, { key: [1], value: 1 }],
     });
-    assert.equal(await keysOf(name), [
+    assert.equal(await keysBesideFormat(name), [
       `{${name}}:expiries`,
       `{${name}}:i:0bff0000000000000\u0001`,
       `{${name}}:i:1a\u0001`,
@@ -58,7 +67,9 @@ if (address === undefined) {
       set: [{ key: ["a", 1], value: 1, expires: Date.now() - 400_000 }, { key: ["a", 2], value: 1 }],
     });
     const record = (id: string) => `{${name}}:r:1a\u00010${id}\u0001`;
-    assert.equal((await keysOf(name)).filter((key) => key.includes(":r:")), [record("c000000000000000")]);
+    assert.equal((await keysBesideFormat(name)).filter((key) => key.includes(":r:")), [
+      record("c000000000000000"),
+    ]);
     assert.is(await admin!.zCard(`{${name}}:i:1a\u0001`), 2);
     assert.equal((await store.list(["a"])).map(({ key }) => key), [["a", 2]]);
     assert.is(await store.sweep(), 1);
@@ -72,14 +83,14 @@ if (address === undefined) {
     const store = open(undefined, name);
     await store.commit({ set: [{ key: ["a", 1], value: 1, expires: Date.now() + 1e6 }] });
     await store.commit({ remove: [["a", 1]] });
-    assert.equal(await keysOf(name), [`{${name}}:kinds`, `{${name}}:version`]);
+    assert.equal(await keysBesideFormat(name), [`{${name}}:kinds`, `{${name}}:version`]);
     await store.close();
   });
 
   test("list([]) goes through all kinds in order, both ways, in pages", async () => {
     const store = open();
-    const keys = [[1, "x"], ["a", 1], ["a", 2], ["b"], ["c", "d"]];
-    await store.commit({ set: keys.map((key) => ({ key, value: 1 })) });
+    const keys = [[1, "x"], ["a", 1], ["a", 2], ["b"], ["c", "d"], ["format"]];
+    await store.commit({ set: keys.slice(0, -1).map((key) => ({ key, value: 1 })) });
     for (const reverse of [false, true]) {
       const seen = [];
       for (let page = await store.list([], { limit: 2, reverse }); page.length > 0;) {
@@ -97,8 +108,32 @@ if (address === undefined) {
     await admin!.scriptFlush();
     assert.is(await store.commit({ set: [{ key: ["a"], value: 2 }] }), true);
     await admin!.scriptFlush();
-    assert.is((await store.list([])).length, 1);
+    assert.equal((await store.list([])).map(({ key }) => key), [["a"], ["format"]]);
     await store.close();
+  });
+
+  test("an instance whose clock jumps goes by the engine's: nothing of its records or others' ends, and no sweep removes any", async () => {
+    const name = newName();
+    let jump = 0;
+    const clocks = { now: () => Date.now() + jump, monotonic: () => performance.now() };
+    const [jumping, steady] = [redisStore(named(name), clocks), open(undefined, name)];
+    await jumping.get(["nothing"]);
+    for (const hours of [3, -3]) {
+      const key = ["k", hours];
+      await steady.commit({ set: [{ key, value: 1, expires: steady.now!() + 60_000 }] });
+      jump = hours * 3600_000;
+      assert.ok(Math.abs(jumping.now!() - Date.now()) < 5000);
+      assert.is((await jumping.get(key))?.value, 1);
+      assert.is((await jumping.list(["k"])).length, hours === 3 ? 1 : 2);
+      await jumping.sweep();
+      assert.is((await steady.get(key))?.value, 1);
+      const own = ["own", hours];
+      await jumping.commit({ set: [{ key: own, value: 1, expires: jumping.now!() + 60_000 }] });
+      const { expires } = (await steady.get(own))!;
+      assert.ok(Math.abs(expires! - Date.now() - 60_000) < 5000);
+    }
+    await jumping.close();
+    await steady.close();
   });
 
   test("a commit of another instance is told to a watcher, key by key", async () => {

@@ -7,19 +7,16 @@
  *
  * @module
  */
-import { DatabaseSync, type StatementSync } from "node:sqlite";
+import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { setImmediate } from "node:timers";
 import { Chores } from "./chores.ts";
-import { decodeKey, encodeKey, pageRange } from "./key.ts";
-import {
-  type Commit,
-  type Entry,
-  type Guarantees,
-  type Key,
-  type ListOptions,
-  type Store,
-  StoreUnavailableError,
-} from "./store.ts";
+import { ensureFormatSync, FORMAT_VERSION } from "./format.ts";
+import { decodeKey, encodeKey, pageRange, prefixRange } from "./key.ts";
+import { databaseFile, emitWarning, protectDatabase } from "./sqlite_file.ts";
+import { explain, prepare, type Prepared, type Row, toEntry } from "./sqlite_rows.ts";
+import { emptyLog, openDatabase, readUserVersion } from "./sqlite_open.ts";
+import { SweepGuard } from "./steady_time.ts";
+import type { Commit, Entry, Guarantees, Key, ListOptions, Store } from "./store.ts";
 import { Watchers } from "./watchers.ts";
 
 export interface SqliteOptions {
@@ -33,27 +30,14 @@ export interface SqliteOptions {
   readonly busyTimeout?: number;
   /** How often expired records are removed, in milliseconds. @default 60000 */
   readonly sweepEvery?: number;
+  /** How often the write-ahead log is written into the database and emptied, in milliseconds. @default 60000 */
+  readonly checkpointEvery?: number;
+  /** Receives what weakens the promises of this driver. @default the runtime's own warnings */
+  readonly onWarning?: (message: string) => void;
   /** Milliseconds since the epoch, for tests. */
   readonly now?: () => number;
-}
-
-interface Row {
-  key: string;
-  value: string | Uint8Array;
-  version: number;
-  expires: number | null;
-}
-
-/** A commit in the engine's terms, made before it joins others: what cannot be written fails alone. */
-interface Prepared {
-  readonly check: readonly { readonly id: string; readonly version: string | null }[];
-  readonly set: readonly {
-    readonly id: string;
-    readonly stored: string | Uint8Array;
-    readonly expires: number | null;
-  }[];
-  readonly remove: readonly string[];
-  readonly changed: readonly Key[];
+  /** Milliseconds since any moment, for tests. @default `now`, else `performance.now()` */
+  readonly monotonic?: () => number;
 }
 
 interface Waiting {
@@ -62,22 +46,16 @@ interface Waiting {
   readonly reject: (reason: unknown) => void;
 }
 
-const SCHEMA = `
-  CREATE TABLE IF NOT EXISTS record (
-    key TEXT PRIMARY KEY, value ANY NOT NULL, version INTEGER NOT NULL, expires INTEGER
-  ) STRICT, WITHOUT ROWID;
-  CREATE INDEX IF NOT EXISTS record_expires ON record (expires) WHERE expires IS NOT NULL;
-  CREATE TABLE IF NOT EXISTS sequence (one INTEGER PRIMARY KEY CHECK (one = 1), version INTEGER NOT NULL) STRICT;
-  INSERT OR IGNORE INTO sequence VALUES (1, 0);
-`;
-
 /** How many expired records one sweep statement removes, so that no write waits long behind it. */
 const SWEEP_BATCH = 1000;
+/** Values of more bytes than this do not share one transaction, so that no other work waits long behind it. */
+const MAX_GROUP_BYTES = 4 * 1024 * 1024;
 /** How often a watcher looks whether another process wrote, in milliseconds. */
 const LOOK_EVERY = 250;
 
 /**
- * Opens (or makes) the file. `":memory:"` keeps everything in the process.
+ * Opens (or makes) the file, readable by its owner only. `":memory:"` keeps everything in the process.
+ * @throws {StoreFormatError} when its records are of another format
  * @throws {Error} when the file is no SQLite database or cannot be opened
  */
 export function sqliteStore(path: string, options: SqliteOptions = {}): Store {
@@ -101,19 +79,20 @@ class SqliteStore implements Store {
   #seenDataVersion = 0;
   #isLooking = false;
   #chores = new Chores();
+  #guard: SweepGuard;
   #now: () => number;
   #closed = false;
 
   constructor(path: string, options: SqliteOptions) {
     const { durable = "power", busyTimeout = 5000, sweepEvery = 60_000, now = Date.now } = options;
-    this.guarantees = { atomic: true, readYourWrites: true, durable: path === ":memory:" ? "none" : durable };
+    const { checkpointEvery = 60_000 } = options;
+    const file = databaseFile(path);
+    this.guarantees = { atomic: true, readYourWrites: true, durable: file === undefined ? "none" : durable };
+    if (file !== undefined) protectDatabase(file, options.onWarning ?? emitWarning);
     this.#now = now;
-    const database = new DatabaseSync(path);
+    this.#guard = new SweepGuard(options);
+    const database = openDatabase(path, { durable, busyTimeout });
     this.#database = database;
-    database.exec(`PRAGMA busy_timeout = ${Math.trunc(busyTimeout)}`);
-    database.exec("PRAGMA journal_mode = WAL");
-    database.exec(`PRAGMA synchronous = ${durable === "power" ? "FULL" : "NORMAL"}`);
-    database.exec(SCHEMA);
     const alive = "(expires IS NULL OR expires > ?)";
     this.#select = database.prepare(
       `SELECT key, value, version, expires FROM record WHERE key = ? AND ${alive}`,
@@ -133,7 +112,33 @@ class SqliteStore implements Store {
       "DELETE FROM record WHERE key IN (SELECT key FROM record WHERE expires <= ? ORDER BY expires LIMIT ?)",
     );
     this.#dataVersion = database.prepare("PRAGMA data_version");
+    try {
+      this.#ensureFormat();
+    } catch (error) {
+      database.close();
+      throw error;
+    }
     this.#chores.every(sweepEvery, () => this.sweep());
+    if (file !== undefined) this.#chores.every(checkpointEvery, async () => emptyLog(database, busyTimeout));
+  }
+
+  #ensureFormat(): void {
+    const database = this.#database;
+    ensureFormatSync((step) => {
+      if ("get" in step) {
+        const row = this.#select.get(encodeKey(step.get), this.#now()) as Row | undefined;
+        return row && toEntry(step.get, row).value;
+      }
+      if ("list" in step) {
+        const { low, high } = prefixRange(step.list);
+        const rows = this.#ascending.all(low, high, this.#now(), step.limit) as unknown as Row[];
+        return rows.map((row) => toEntry(step.list, row).value);
+      }
+      const { version } = this.#nextVersion.get() as { version: number };
+      this.#upsert.run(encodeKey(step.put), JSON.stringify(step.value), version, null);
+    });
+    // For whoever looks with SQLite's own tools, and for versions to come, which read it before they know the tables.
+    if (readUserVersion(database) === 0) database.exec(`PRAGMA user_version = ${FORMAT_VERSION}`);
   }
 
   async get<Value>(key: Key): Promise<Entry<Value> | undefined> {
@@ -168,6 +173,7 @@ class SqliteStore implements Store {
   }
 
   async sweep(): Promise<number> {
+    if (!this.#guard.maySweep()) return 0;
     let removed = 0;
     while (!this.#closed) {
       const { changes } = this.#sweepSome.run(this.#now(), SWEEP_BATCH);
@@ -181,18 +187,31 @@ class SqliteStore implements Store {
 
   async close(): Promise<void> {
     if (this.#closed) return;
-    this.#flush();
+    while (this.#waiting.length > 0) this.#flush();
     this.#closed = true;
     this.#chores.stop();
     this.#watchers.close();
+    // When the last connection closes SQLite does this itself; the command line may have another.
+    emptyLog(this.#database, 0);
     this.#database.close();
   }
 
-  /** Runs every waiting commit in one transaction, then acknowledges them. */
+  /** Takes the commits that go into the next transaction; the others go into the one after it. */
+  #nextGroup(): Waiting[] {
+    let bytes = 0;
+    const end = this.#waiting.findIndex(({ prepared }, i) =>
+      (bytes += prepared.bytes) > MAX_GROUP_BYTES && i > 0
+    );
+    const group = end === -1 ? this.#waiting : this.#waiting.slice(0, end);
+    this.#waiting = end === -1 ? [] : this.#waiting.slice(end);
+    if (end !== -1) setImmediate(() => this.#flush());
+    return group;
+  }
+
+  /** Runs waiting commits in one transaction, then acknowledges them. */
   #flush(): void {
-    const waiting = this.#waiting;
-    if (waiting.length === 0 || this.#closed) return;
-    this.#waiting = [];
+    if (this.#waiting.length === 0 || this.#closed) return;
+    const waiting = this.#nextGroup();
     let outcomes: boolean[];
     try {
       this.#database.exec("BEGIN IMMEDIATE");
@@ -238,37 +257,6 @@ class SqliteStore implements Store {
   #readDataVersion(): number {
     return (this.#dataVersion.get() as { data_version: number }).data_version;
   }
-}
-
-function prepare({ check = [], set = [], remove = [] }: Commit): Prepared {
-  return {
-    check: check.map(({ key, version }) => ({ id: encodeKey(key), version })),
-    set: set.map(({ key, value, expires }) => ({
-      id: encodeKey(key),
-      stored: value instanceof Uint8Array ? value : JSON.stringify(value),
-      expires: expires === undefined ? null : Math.ceil(expires),
-    })),
-    remove: remove.map(encodeKey),
-    changed: [...set.map((put) => put.key), ...remove],
-  };
-}
-
-function toEntry<Value>(key: Key, { value, version, expires }: Row): Entry<Value> {
-  const content = typeof value === "string" ? JSON.parse(value) : new Uint8Array(value) as Value;
-  const entry = { key, value: content, version: String(version) };
-  return expires === null ? entry : { ...entry, expires };
-}
-
-/** Another process that holds the lock for too long, a full disk, a disk that fails: what may pass by itself. */
-const PASSING = new Set([5, 6, 10, 13]);
-/** The same in SQLite's words: Deno's `node:sqlite` leaves the code out. */
-const PASSING_WORDS = /database (table )?is locked|database or disk is full|disk I\/O error/;
-
-/** SQLite's own error, or that it is out of reach for a while (https://sqlite.org/rescode.html). */
-function explain(error: unknown): unknown {
-  const { errcode, message } = error as { errcode?: number; message?: string };
-  const passes = errcode === undefined ? PASSING_WORDS.test(String(message)) : PASSING.has(errcode & 0xff);
-  return passes ? new StoreUnavailableError(`SQLite cannot write now (${message})`, { cause: error }) : error;
 }
 
 function tryRollback(database: DatabaseSync): void {

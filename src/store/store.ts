@@ -37,6 +37,11 @@ export interface Put {
   readonly key: Key;
   readonly value: unknown;
   readonly expires?: number | undefined;
+  /**
+   * The record has this value already, by a check of the same commit: only its expiry changes. A cache in front of the
+   * store need not wait for copies of it (`layered.ts`). Drivers ignore it.
+   */
+  readonly isSameValue?: boolean;
 }
 
 /** All or nothing: when every check holds, every set and remove is done; else none is. */

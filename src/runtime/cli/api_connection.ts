@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { joinBytes } from "../../http/body.ts";
+import { ByteBuffer } from "../../http/byte_buffer.ts";
 import { VERSION } from "../../version.ts";
 import { ApiError, explainFailure, readApiError, readObject } from "./api_error.ts";
 import type { MultipartBody } from "./multipart_body.ts";
@@ -206,14 +206,14 @@ async function* readChunks(response: Response, watch: Watch): AsyncGenerator<Uin
 }
 
 async function readAll(response: Response, limit: number, watch: Watch): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = [];
-  let length = 0;
+  const buffer = new ByteBuffer();
   for await (const chunk of readChunks(response, watch)) {
-    length += chunk.length;
-    if (length > limit) throw new AnswerError(`${watch.url.host} answered with more than ${limit} bytes`);
-    chunks.push(chunk);
+    if (buffer.length + chunk.length > limit) {
+      throw new AnswerError(`${watch.url.host} answered with more than ${limit} bytes`);
+    }
+    buffer.append(chunk);
   }
-  return joinBytes(chunks, length);
+  return buffer.take();
 }
 
 function readDownload(response: Response, watch: Watch): Download {

@@ -39,6 +39,7 @@ add:
   --jwks-uri URL where its public keys are, instead
   --token-format KIND  opaque or jwt, for its access tokens (default: as the server)
   --require-par  it must push its authorization requests (RFC 9126)
+  --trusted      you vouch for it: what a user allowed it before is not asked again
   --require-dpop it gets tokens only with a DPoP proof (RFC 9449)
 
 A running server sees the change at once.
@@ -65,6 +66,7 @@ export async function run(argv: readonly string[]): Promise<void> {
     "token-format": { type: "string" },
     "require-par": { type: "boolean" },
     "require-dpop": { type: "boolean" },
+    trusted: { type: "boolean" },
   }, 2);
   const place = readPlace(values, process.env);
   const json = values.json === true;
@@ -83,6 +85,7 @@ export async function run(argv: readonly string[]): Promise<void> {
           access_token_format: wordOption(values, "token-format", ["opaque", "jwt"]),
           require_pushed_authorization_requests: values["require-par"] === true || undefined,
           dpop_bound_access_tokens: values["require-dpop"] === true || undefined,
+          trusted: values.trusted === true || undefined,
           scope: textOption(values, "scope"),
           public: values.public === true,
         });

@@ -7,11 +7,13 @@
 import { mkdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { BlobStore } from "../../skills/blob_store.ts";
+import { FORMAT_KEY, StoreFormatError } from "../../store/format.ts";
 import { layeredStore } from "../../store/layered.ts";
 import { memoryStore } from "../../store/memory.ts";
 import { sqliteStore } from "../../store/sqlite.ts";
 import type { Store } from "../../store/store.ts";
 import { printError, textOption, UsageError, type Values } from "./output.ts";
+import { warnOfSharedFolder } from "./private_files.ts";
 
 /** The options that every command on stored data takes. */
 export const DATA_OPTION = {
@@ -84,18 +86,26 @@ export function isShared({ store }: Place): boolean {
  * @throws {Error} saying what cannot be opened
  */
 export async function openStore(place: Place, cache: number = 0): Promise<Store> {
+  const onWarning = (message: string) => printError(`trivet: warning: ${message}`);
+  const options = { onWarning };
   if (isShared(place)) {
-    const options = { onWarning: (message: string) => printError(`trivet: warning: ${message}`) };
     const store = /^postgres/.test(place.store)
       ? (await load("postgres", () => import("../../store/postgres.ts"))).postgresStore(place.store, options)
       : (await load("redis", () => import("../../store/redis.ts"))).redisStore(place.store, options);
+    // A store that this version does not read is told before anything starts; an engine that is away may come back.
+    await store.get(FORMAT_KEY).catch(async (error) => {
+      if (!(error instanceof StoreFormatError)) return;
+      await store.close();
+      throw error;
+    });
     return layeredStore(store, { lifetime: cache });
   }
   if (place.store === "memory") return memoryStore();
   const file = join(place.folder, "trivet.db");
   try {
     mkdirSync(place.folder, { recursive: true, mode: 0o700 });
-    return sqliteStore(file);
+    warnOfSharedFolder(place.folder, onWarning);
+    return sqliteStore(file, options);
   } catch (cause) {
     throw new Error(`Cannot open "${file}": ${(cause as Error).message}`, { cause });
   }

@@ -4,17 +4,7 @@
  *
  * @module
  */
-import {
-  chmodSync,
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { randomSecret } from "../../crypto/secret.ts";
@@ -22,6 +12,7 @@ import { addClient, removeClient } from "../../oauth/client.ts";
 import { addUser, removeUser } from "../../oauth/user.ts";
 import { createApiKey } from "../../skills/api_key.ts";
 import type { Store } from "../../store/store.ts";
+import { writePrivateFile } from "./private_files.ts";
 
 export interface Demo {
   readonly client: { readonly id: string; readonly secret: string | null; readonly redirect_uri: string };
@@ -54,7 +45,13 @@ export async function ensureDemo(
     name: "Demo application",
     redirect_uris: [REGISTERED_URI],
   });
-  await addUser(store, { username: USER, password, name: "Demo User", email: "demo@example.com" });
+  await addUser(store, {
+    username: USER,
+    password,
+    name: "Demo User",
+    email: "demo@example.com",
+    role: "author",
+  });
   const { secret: api_key } = await createApiKey(store, { name: "demo" });
   const demo: Demo = {
     client: { id: CLIENT, secret: secret!, redirect_uri: REDIRECT_URI },
@@ -62,7 +59,7 @@ export async function ensureDemo(
     api_key,
   };
   if (folder !== undefined) {
-    writeFileSync(join(folder, FILE), JSON.stringify(demo, null, 2) + "\n", { mode: 0o600 });
+    writePrivateFile(join(folder, FILE), JSON.stringify(demo, null, 2) + "\n");
   }
   await store.commit({ set: [{ key: MARK, value: true }] });
   return { demo, created: true };
@@ -80,17 +77,19 @@ export const UNKNOWN_DEMO: Demo = {
   api_key: null,
 };
 
-/** Makes the skills folder, with two skills in it, unless it is there: whole, also when instances start together. */
+/**
+ * Makes the skills folder, with two skills in it, unless it is there: whole, also when instances start together. Only its
+ * owner may read it.
+ */
 export function ensureSkills(folder: string): void {
   if (existsSync(folder)) return;
-  mkdirSync(dirname(folder), { recursive: true });
+  mkdirSync(dirname(folder), { recursive: true, mode: 0o700 });
   const made = mkdtempSync(`${folder}-`);
   // In the sources the skills lie in fixtures/; in the package beside the code.
   const skills = ["../../../fixtures/skills", "../../fixtures/skills"]
     .map((place) => fileURLToPath(new URL(place, import.meta.url)))
     .find((place) => existsSync(place));
   if (skills !== undefined) cpSync(skills, made, { recursive: true });
-  chmodSync(made, 0o755);
   try {
     renameSync(made, folder);
   } catch (error) {

@@ -69,7 +69,9 @@ export function printError(text: string): void {
 
 /** Rows under headings, in columns as wide as their widest cell. */
 export function printTable(headings: readonly string[], rows: readonly (readonly string[])[]): void {
-  const widths = headings.map((heading, i) => Math.max(heading.length, ...rows.map((row) => row[i]!.length)));
+  const widths = headings.map((heading, i) =>
+    rows.reduce((most, row) => Math.max(most, row[i]!.length), heading.length)
+  );
   for (const row of [headings, ...rows]) {
     printLine(row.map((cell, i) => cell.padEnd(widths[i]!)).join("  ").trimEnd());
   }

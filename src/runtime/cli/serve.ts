@@ -8,9 +8,17 @@ import type { TrivetEvent } from "../../events.ts";
 import { StoreUnavailableError } from "../../store/store.ts";
 import { createTrivet, type Trivet } from "../../trivet.ts";
 import type { FetchHandler, RunningServer, ServeOptions } from "../server.ts";
-import { createPublicConnect } from "../public_connect.ts";
+import { publicConnect } from "../connect_publicly.ts";
+import { CALLERS_HELP, CALLERS_OPTION, readCallers } from "./callers_option.ts";
+import {
+  CLIENT_DOCUMENTS_HELP,
+  CLIENT_DOCUMENTS_OPTION,
+  openClientDocuments,
+  readClientDocuments,
+} from "./client_documents_option.ts";
+import { CLIENTS_HELP, CLIENTS_OPTION, readClients } from "./clients_option.ts";
 import { DATA_HELP, DATA_OPTION, isShared, openStore, readPlace } from "./data.ts";
-import { type Demo, ensureDemo, ensureSkills, UNKNOWN_DEMO, withoutSecrets } from "./demo.ts";
+import { ensureDemo, ensureSkills, UNKNOWN_DEMO, withoutSecrets } from "./demo.ts";
 import { endSoon, namesOf, offerChanges } from "./offer_tools.ts";
 import {
   listOption,
@@ -23,7 +31,9 @@ import {
 } from "./output.ts";
 import { readSkillFolders, SKILLS_HELP, SKILLS_OPTION } from "./skill_folders.ts";
 import { MODULE_HELP, MODULE_OPTION, readModule, WATCH_HELP } from "./tool_module.ts";
+import { PROXY_HELP, PROXY_OPTION, readProxies } from "./trusted_proxy_option.ts";
 import { describeUpstream, readUpstream, UPSTREAM_HELP, UPSTREAM_OPTION } from "./upstream.ts";
+import { printBanner } from "./serve_banner.ts";
 import { watchSkills } from "./watch_skills.ts";
 
 export const help: string = `trivet serve: runs everything on one port
@@ -36,6 +46,7 @@ ${WATCH_HELP}
   --port N            port; 0 takes a free one (default: 8787)
   --host ADDRESS      address to listen on (default: 127.0.0.1)
   --issuer URL        how clients reach the server (default: http://127.0.0.1:<port>)
+${PROXY_HELP}
 ${DATA_HELP}
   --cache MS          with a store on the network: how long a token check may be answered from memory; a
                       revocation is acknowledged that much later (default: 1000)
@@ -44,6 +55,9 @@ ${SKILLS_HELP}
 ${UPSTREAM_HELP}
   --token-format KIND opaque or jwt (default: opaque)
   --registration WHO  who may register a client: open, token (the scope clients:register) or off (default: open)
+${CLIENT_DOCUMENTS_HELP}
+${CLIENTS_HELP}
+${CALLERS_HELP}
   --mcp-auth MODE     required, optional or off (default: optional)
   --sse               serve the transport of MCP 2024-11-05 as well, at /mcp/sse
   --no-demo           make no demo client, user and key on the first start
@@ -67,6 +81,10 @@ export async function run(argv: readonly string[]): Promise<void> {
     ...MODULE_OPTION,
     ...SKILLS_OPTION,
     ...UPSTREAM_OPTION,
+    ...PROXY_OPTION,
+    ...CALLERS_OPTION,
+    ...CLIENT_DOCUMENTS_OPTION,
+    ...CLIENTS_OPTION,
     port: { type: "string" },
     host: { type: "string" },
     issuer: { type: "string" },
@@ -84,9 +102,13 @@ export async function run(argv: readonly string[]): Promise<void> {
   const module = readModule(path, values);
   const port = readPort(textOption(values, "port") ?? "8787");
   const hostname = textOption(values, "host") ?? "127.0.0.1";
+  const trustedProxies = readProxies(values);
   const accessTokenFormat = wordOption(values, "token-format", ["opaque", "jwt"]) ?? "opaque";
   const registration = wordOption(values, "registration", ["open", "token", "off"]) ?? "open";
   const auth = wordOption(values, "mcp-auth", ["required", "optional", "off"]) ?? "optional";
+  const { resources, allowedOrigins, allowedHosts } = readCallers(values);
+  const documents = readClientDocuments(values);
+  const clients = readClients(values);
   const place = readPlace(values, process.env);
   const { folder } = place;
   const cache = readMilliseconds(textOption(values, "cache") ?? "1000");
@@ -106,6 +128,10 @@ export async function run(argv: readonly string[]): Promise<void> {
   };
   const server = await listen(handler, { port, hostname, onError: reportFault });
   const stop = stopOnSignal();
+  const { supported: clientMetadataDocuments, stop: stopAsking } = openClientDocuments(
+    documents,
+    values.json ? () => {} : printLine,
+  );
   try {
     const issuer = textOption(values, "issuer") ?? `http://127.0.0.1:${server.port}`;
     const store = await openStore(place, cache);
@@ -116,14 +142,22 @@ export async function run(argv: readonly string[]): Promise<void> {
       trivet = createTrivet({
         issuer,
         store,
-        oauth: { accessTokenFormat, registration, connect: createPublicConnect() },
+        ...(trustedProxies && { trustedProxies }),
+        oauth: {
+          accessTokenFormat,
+          registration,
+          resources,
+          connect: publicConnect,
+          clientMetadataDocuments,
+          ...clients,
+        },
         skills: {
           folders,
           ...(blobs && { blobs }),
           ...(upstream && { messages: { upstream } }),
           ...(workspaces && { discovery: { workspaces } }),
         },
-        mcp: { auth, definitions, sse: values.sse === true },
+        mcp: { auth, definitions, sse: values.sse === true, allowedHosts, allowedOrigins },
         onEvent: report,
       });
       const { demo, created } = wantsDemo
@@ -166,6 +200,7 @@ export async function run(argv: readonly string[]): Promise<void> {
       await store.close();
     }
   } finally {
+    stopAsking();
     await server.close();
     if (module) endSoon();
   }
@@ -246,46 +281,4 @@ function reportFault(error: unknown, where: string = "server"): void {
   printError(
     `trivet: fault in ${where}: ${error instanceof Error ? error.stack ?? error.message : String(error)}`,
   );
-}
-
-function printBanner(
-  issuer: string,
-  skills: string,
-  models: string,
-  tools: string,
-  demo: Demo | undefined,
-  created: boolean,
-  tokenForTools: boolean,
-): void {
-  const id = demo?.client.id ?? "<client id>";
-  const secret = demo?.client.secret ?? "<client secret>";
-  const key = demo?.api_key ?? "<api key>";
-  const bearer = tokenForTools ? " -H 'authorization: Bearer <access token>'" : "";
-  printLine(`
-Trivet runs at ${issuer}
-  permission  ${issuer}/oauth/authorize, /oauth/token, /api/user
-  know-how    ${issuer}/v1/skills       local skills: ${skills}
-              ${issuer}/v1/messages     ${models}
-  tools       ${issuer}${tools}
-${demo === undefined ? "" : `\n${describeDemo(demo, created)}\n`}
-Try, in another terminal:
-  curl -s ${issuer}/oauth/token -d grant_type=client_credentials -d 'client_id=${id}' -d 'client_secret=${secret}'
-  curl -s ${issuer}/v1/skills -H 'x-api-key: ${key}'
-  curl -s ${issuer}/mcp -H 'content-type: application/json'${bearer} -d '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list_skills"}}'
-
-Press Ctrl+C to stop.`);
-}
-
-function describeDemo({ client, user, api_key }: Demo, created: boolean): string {
-  if (api_key === null) {
-    return "The demo's secrets were shown at the first start; trivet serve --show-secrets shows them again.";
-  }
-  return `${
-    created
-      ? "Made for this first start (shown once; trivet serve --show-secrets shows them again):"
-      : "The demo of this data folder:"
-  }
-  client   ${client.id}   secret ${client.secret}
-  user     ${user.username}   password ${user.password}
-  api key  ${api_key}`;
 }

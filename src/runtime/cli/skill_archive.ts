@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { joinBytes } from "../../http/body.ts";
+import { ByteBuffer } from "../../http/byte_buffer.ts";
 import { findLayout } from "../../skills/layout.ts";
 import type { SentFile } from "../../skills/sent_file.ts";
 import { isZip, readZip } from "../../skills/zip_reader.ts";
@@ -21,14 +21,12 @@ export async function unpackSkill(
   progress: Progress,
 ): Promise<readonly SentFile[]> {
   progress.begin(length);
-  const received: Uint8Array[] = [];
-  let size = 0;
+  const received = new ByteBuffer();
   for await (const chunk of metered(chunks, progress)) {
-    size += chunk.length;
-    if (size > LIMIT) throw new Error(`The skill has more than ${LIMIT} bytes`);
-    received.push(chunk);
+    if (received.length + chunk.length > LIMIT) throw new Error(`The skill has more than ${LIMIT} bytes`);
+    received.append(chunk);
   }
-  const bytes = joinBytes(received, size);
+  const bytes = received.take();
   if (!isZip(bytes)) throw new Error("The skill did not come as a zip archive");
   const { files, problems } = findLayout(await readZip(bytes, LIMIT), {});
   if (problems.length > 0) {

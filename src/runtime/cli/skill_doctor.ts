@@ -108,10 +108,14 @@ async function reportOn(
     diagnostics.filter(({ skipped }) => !skipped).map(({ where, problems }) => [where, problems]),
   );
   const shown: DoctorReport["skills"][number][] = [];
-  for (const { name, id, version, folder, directory, files, tokens } of skills) {
+  for (const { name, id, version, folder, directory, files, tokens, frontMatter } of skills) {
     const place = `${folder.path}/${directory}`;
     const uploaded = await stored?.findUploaded(name);
-    const problems = [...noted.get(place) ?? [], ...uploaded ? [goesBefore(uploaded.id)] : []];
+    const problems = [
+      ...noted.get(place) ?? [],
+      ...frontMatter ? [] : [NOT_LISTED],
+      ...uploaded ? [goesBefore(uploaded.id)] : [],
+    ];
     shown.push({
       name,
       id,
@@ -141,6 +145,16 @@ async function reportOn(
     },
   };
 }
+
+/** Clients that find one skill in a list that is not as it should be may refuse the whole list. */
+const NOT_LISTED: Problem = {
+  file: "SKILL.md",
+  line: undefined,
+  rule: "not-listed",
+  message:
+    "It is left out of skills/list and skill:// over MCP and of the public index: its front matter is not as the open specification has it",
+  hint: "mend what is said of SKILL.md above",
+};
 
 function goesBefore(id: string): Problem {
   return {

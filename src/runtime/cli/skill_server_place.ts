@@ -65,6 +65,15 @@ export function openServerPlace(server: ApiServer, signal: AbortSignal): SkillPl
     return undefined;
   }
 
+  /** Local skills come first in the list of a server, however old they are: the newest one is that or an uploaded one. */
+  async function findNewest(name: string): Promise<ListedSkill | undefined> {
+    const found = await findName(name, () => true);
+    if (found?.source !== "local") return found;
+    // Among too many to look at there may be one: the local one is there in any case.
+    const uploaded = await findName(name, ({ source }) => source === "custom").catch(() => undefined);
+    return uploaded && Date.parse(uploaded.updated_at) > Date.parse(found.updated_at) ? uploaded : found;
+  }
+
   /** A skill that is deleted meanwhile has none. */
   async function nameOf(id: string, version: string): Promise<string | undefined> {
     try {
@@ -83,7 +92,7 @@ export function openServerPlace(server: ApiServer, signal: AbortSignal): SkillPl
       } catch (error) {
         // Some servers refuse what does not look like an id.
         if (!(error instanceof ApiError && (error.status === 404 || error.status === 400))) throw error;
-        const found = isName(skill) ? await findName(skill, () => true) : undefined;
+        const found = isName(skill) ? await findNewest(skill) : undefined;
         if (!found) throw error;
         return found;
       }

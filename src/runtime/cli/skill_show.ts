@@ -95,7 +95,7 @@ function describeSkill(
   lines.push(row("tokens", `about ${tokens.metadata} always, ${tokens.instructions} more when it is loaded`));
   const size = files.reduce((sum, { size }) => sum + size, 0);
   lines.push(row("files", `${files.length}, ${showBytes(size)}`));
-  const widest = Math.max(...files.map(({ size }) => showBytes(size).length));
+  const widest = files.reduce((most, { size }) => Math.max(most, showBytes(size).length), 0);
   for (const { path, size, digest } of files) {
     lines.push(`    ${showBytes(size).padStart(widest)}  ${plainText(digest)}  ${plainText(path)}`);
   }

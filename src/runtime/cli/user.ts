@@ -5,7 +5,9 @@
  */
 import process from "node:process";
 import { randomSecret } from "../../crypto/secret.ts";
-import { addUser, listUsers, removeUser } from "../../oauth/user.ts";
+import { collectBytes } from "../../http/byte_buffer.ts";
+import { addUser, listUsers, removeUser, setUserRole } from "../../oauth/user.ts";
+import { USER_ROLES } from "../../oauth/user_role.ts";
 import { DATA_HELP, DATA_OPTION, readPlace, withStore } from "./data.ts";
 import {
   printError,
@@ -15,11 +17,13 @@ import {
   textOption,
   UsageError,
   type Values,
+  wordOption,
 } from "./output.ts";
 
 export const help: string = `trivet user: adds, lists and removes users
 
 Usage: trivet user add USERNAME [options]
+       trivet user role USERNAME ROLE [options]
        trivet user list [options]
        trivet user remove USERNAME [options]
 
@@ -30,24 +34,33 @@ add (asks for the password, unless one of the first two is given):
   --generate        make a random password and print it
   --name NAME       full name (default: the user name)
   --email ADDRESS   e-mail address
+  --role ROLE       what the user may let applications do: reader (their own data, and read skills), author (also
+                    write skills and ask the model), admin (everything) (default: the server's, reader)
+
+A running server sees the change at once; a lower role holds for what the user allowed before, too.
 
 Examples:
   trivet user add alice --name "Alice Liddell" --email alice@example.com --generate
+  trivet user role alice author
   printf %s "$PASSWORD" | trivet user add bob --password-stdin
 `;
 
 export async function run(argv: readonly string[]): Promise<void> {
-  const { values, operands: [action, username] } = readArguments(argv, {
+  const { values, operands: [action, username, role] } = readArguments(argv, {
     ...DATA_OPTION,
     json: { type: "boolean" },
     "password-stdin": { type: "boolean" },
     generate: { type: "boolean" },
     name: { type: "string" },
     email: { type: "string" },
-  }, 2);
+    role: { type: "string" },
+  }, argv.includes("role") ? 3 : 2);
   const place = readPlace(values, process.env);
   const json = values.json === true;
-  if (action !== "list" && username === undefined && (action === "add" || action === "remove")) {
+  if (
+    action !== "list" && username === undefined &&
+    (action === "add" || action === "remove" || action === "role")
+  ) {
     throw new UsageError(`Name the user to ${action}`);
   }
   switch (action) {
@@ -60,6 +73,7 @@ export async function run(argv: readonly string[]): Promise<void> {
           password,
           name,
           email: textOption(values, "email"),
+          role: wordOption(values, "role", USER_ROLES),
         });
         const { password: _, ...shown } = user;
         const made = values.generate ? { password } : {};
@@ -68,13 +82,21 @@ export async function run(argv: readonly string[]): Promise<void> {
         if (values.generate) printLine(`password  ${password}   (shown once)`);
       });
     }
+    case "role": {
+      const chosen = USER_ROLES.find((each) => each === role);
+      if (!chosen) throw new UsageError(`Name the role: ${USER_ROLES.join(", ")}`);
+      return await withStore(place, async (store) => {
+        if (!await setUserRole(store, username!, chosen)) throw new Error(`There is no user "${username}"`);
+        printLine(json ? JSON.stringify({ username, role: chosen }) : `${username} is ${chosen}`);
+      });
+    }
     case "list":
       return await withStore(place, async (store) => {
         const users = (await Array.fromAsync(listUsers(store))).map(({ password: _, ...user }) => user);
         if (json) return printLine(JSON.stringify(users));
         printTable(
-          ["USERNAME", "NAME", "E-MAIL", "ID"],
-          users.map(({ username, name, email, id }) => [username, name, email || "-", id]),
+          ["USERNAME", "NAME", "E-MAIL", "ROLE", "ID"],
+          users.map(({ username, name, email, role, id }) => [username, name, email || "-", role ?? "-", id]),
         );
       });
     case "remove":
@@ -83,16 +105,19 @@ export async function run(argv: readonly string[]): Promise<void> {
         printLine(`Removed ${username}`);
       });
     default:
-      throw new UsageError("Say what to do: add, list or remove");
+      throw new UsageError("Say what to do: add, role, list or remove");
   }
 }
 
 async function readPassword(values: Values): Promise<string> {
   if (values.generate) return randomSecret("").slice(0, 20);
   if (values["password-stdin"]) {
-    let text = "";
-    for await (const chunk of process.stdin) text += chunk;
-    return text.replace(/\r?\n$/, "");
+    const bytes = await collectBytes(process.stdin);
+    try {
+      return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes).replace(/\r?\n$/, "");
+    } catch {
+      throw new UsageError("The password must be UTF-8");
+    }
   }
   if (!process.stdin.isTTY) {
     throw new UsageError("Give --password-stdin or --generate: there is no terminal to ask on");
@@ -106,6 +131,8 @@ function askPassword(): Promise<string> {
   process.stdin.setRawMode(true);
   return new Promise((resolve, reject) => {
     let text = "";
+    // A character may come in two pieces.
+    const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
     const finish = (settle: () => void) => {
       process.stdin.setRawMode(false);
       process.stdin.pause();
@@ -114,7 +141,7 @@ function askPassword(): Promise<string> {
       settle();
     };
     const read = (chunk: Uint8Array) => {
-      for (const character of new TextDecoder().decode(chunk)) {
+      for (const character of decoder.decode(chunk, { stream: true })) {
         if (character === "\r" || character === "\n") return finish(() => resolve(text));
         if (character === "\u0003") return finish(() => reject(new Error("Nothing was added")));
         if (character === "\u007f") text = [...text].slice(0, -1).join("");

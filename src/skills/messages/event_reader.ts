@@ -4,6 +4,8 @@
  *
  * @module
  */
+import { ByteBuffer } from "../../http/byte_buffer.ts";
+import { SkillError } from "../error.ts";
 
 export interface ServerSentEvent {
   /** `message` when the stream names none. */
@@ -11,16 +13,18 @@ export interface ServerSentEvent {
   readonly data: string;
 }
 
-/** Characters of one event: an answer with a file in it is large, but not endless. */
+/** Bytes of one line, and characters of one event: an answer with a file in it is large, but not endless. */
 const MOST = 32 * 1024 * 1024;
 
-/** The events of a stream. What is not ended by an empty line is no event. */
+/**
+ * The events of a stream. What is not ended by an empty line is no event.
+ * @throws {SkillError} for what is no UTF-8
+ */
 export async function* readEvents(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<ServerSentEvent> {
-  const decoder = new TextDecoder();
   const lines = new Lines();
   const fields = new Fields();
   for await (const chunk of chunks) {
-    for (const line of lines.add(decoder.decode(chunk, { stream: true }))) {
+    for (const line of lines.add(chunk)) {
       const event = fields.add(line);
       if (event) yield event;
     }
@@ -29,33 +33,56 @@ export async function* readEvents(chunks: AsyncIterable<Uint8Array>): AsyncGener
   if (event) yield event;
 }
 
-/** Text as lines, which end with LF, CR or both. */
+const CR = 13;
+const LF = 10;
+
+/** Bytes as lines, which end with LF, CR or both. */
 class Lines {
-  #rest = "";
-  // Where to look on: a long line is searched once.
+  readonly #decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+  readonly #rest = new ByteBuffer();
+  #isFirst = true;
+  /** Where to look on: a long line is searched once. */
   #from = 0;
 
-  *add(text: string): Generator<string> {
-    const end = /[\r\n]/g;
-    let rest = this.#rest + text;
+  *add(chunk: Uint8Array): Generator<string> {
+    const rest = this.#rest;
+    rest.append(chunk);
+    const bytes = rest.view();
     let start = 0;
-    end.lastIndex = this.#from;
-    for (let found = end.exec(rest); found; found = end.exec(rest)) {
-      const at = found.index;
+    let at = this.#from;
+    for (; at < bytes.length; at++) {
+      if (bytes[at] !== LF && bytes[at] !== CR) continue;
       // The LF of a CR LF may come next.
-      if (rest[at] === "\r" && at === rest.length - 1) break;
-      yield rest.slice(start, at);
-      start = end.lastIndex = rest.startsWith("\r\n", at) ? at + 2 : at + 1;
+      if (bytes[at] === CR && at === bytes.length - 1) break;
+      yield this.#decode(bytes.subarray(start, at));
+      if (bytes[at] === CR && bytes[at + 1] === LF) at++;
+      start = at + 1;
     }
-    rest = rest.slice(start);
+    rest.discard(start);
     if (rest.length > MOST) throw tooLong();
-    this.#from = rest.endsWith("\r") ? rest.length - 1 : rest.length;
-    this.#rest = rest;
+    this.#from = at - start;
   }
 
   /** A last line that its CR ended. What nothing ended is a field of no event. */
   end(): string {
-    return this.#rest.endsWith("\r") ? this.#rest.slice(0, -1) : " ";
+    const bytes = this.#rest.view();
+    return bytes.at(-1) === CR ? this.#decode(bytes.subarray(0, -1)) : " ";
+  }
+
+  /** A byte order mark may open the stream. */
+  #decode(bytes: Uint8Array): string {
+    let line: string;
+    try {
+      line = this.#decoder.decode(bytes);
+    } catch (cause) {
+      throw new SkillError("api_error", "The model endpoint answered what is not UTF-8", {
+        status: 502,
+        cause,
+      });
+    }
+    const isMarked = this.#isFirst && line.startsWith("\ufeff");
+    this.#isFirst = false;
+    return isMarked ? line.slice(1) : line;
   }
 }
 
@@ -81,7 +108,8 @@ class Fields {
     const value = colon < 0 ? "" : line.slice(line[colon + 1] === " " ? colon + 2 : colon + 1);
     if (name === "event") this.#event = value;
     if (name !== "data") return undefined;
-    this.#length += value.length;
+    // An empty line takes room too.
+    this.#length += value.length + 1;
     if (this.#length > MOST) throw tooLong();
     this.#data.push(value);
     return undefined;

@@ -150,7 +150,7 @@ export function createMessages(options: MessagesOptions): Messages {
 
   return async (principal, request) => {
     const text = await readText(request, bodyLimit);
-    const body = parseBody(text);
+    const body = await parseBody(text);
     const gone = new AbortController();
     const leave = (): void => gone.abort();
     const { signal } = request;

@@ -5,7 +5,7 @@
  *
  * @module
  */
-import { joinBytes } from "../../http/body.ts";
+import { collectBytes } from "../../http/byte_buffer.ts";
 import { SkillError } from "../error.ts";
 import { readEvents } from "./event_reader.ts";
 import { type Block, isObject, type Members } from "./request.ts";
@@ -38,15 +38,14 @@ export async function* eventsOf({ type, chunks }: ModelAnswer): AsyncGenerator<S
   }
 }
 
-/** The whole of an answer as text. */
+/** The whole of an answer as text. @throws {SkillError} when it is no UTF-8 */
 export async function readAll(chunks: AsyncIterable<Uint8Array>): Promise<string> {
-  const parts: Uint8Array[] = [];
-  let length = 0;
-  for await (const chunk of chunks) {
-    parts.push(chunk);
-    length += chunk.length;
+  const bytes = await collectBytes(chunks);
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    throw noAnswer();
   }
-  return new TextDecoder().decode(joinBytes(parts, length));
 }
 
 function parse(text: string): Members & { readonly type: string } {
@@ -101,6 +100,7 @@ function* toEvents(message: Members): Generator<StreamEvent> {
 export class BlockAssembly {
   #block: Record<string, unknown>;
   #json = "";
+  #citations: unknown[] | undefined;
 
   constructor(block: Block) {
     this.#block = { ...block };
@@ -111,7 +111,12 @@ export class BlockAssembly {
     const block = this.#block;
     if (delta.type === "input_json_delta") this.#json += String(delta.partial_json ?? "");
     else if (delta.type === "citations_delta") {
-      block.citations = [...Array.isArray(block.citations) ? block.citations : [], delta.citation];
+      // Copied once: what the event brought belongs to the event.
+      if (!this.#citations) {
+        this.#citations = Array.isArray(block.citations) ? [...block.citations] : [];
+        block.citations = this.#citations;
+      }
+      this.#citations.push(delta.citation);
     } else {
       // Text, thinking, signatures, and what is to come: texts go on, the rest is replaced.
       for (const [name, value] of Object.entries(delta)) {

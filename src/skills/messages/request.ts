@@ -4,6 +4,8 @@
  *
  * @module
  */
+import { findExcess, LARGE_TEXT_CHARACTERS, MAX_JSON_DEPTH } from "../../http/json_text.ts";
+import { nextTurn } from "../../http/work_slice.ts";
 import { SkillError } from "../error.ts";
 
 /** A block of content: its type, and whatever the type has. */
@@ -37,14 +39,25 @@ export interface MessagesBody {
   readonly [member: string]: unknown;
 }
 
-/** The body as an object. @throws {SkillError} when it is none */
-export function parseBody(text: string): Members {
+/** The body as an object. @throws {SkillError} when it is none, or has too many values */
+export async function parseBody(text: string): Promise<Members> {
+  const isLarge = text.length > LARGE_TEXT_CHARACTERS;
+  if (isLarge) await nextTurn();
+  const excess = findExcess(text);
+  if (excess === "depth") {
+    throw new SkillError("invalid_request_error", `The body is nested more than ${MAX_JSON_DEPTH} deep`);
+  }
+  if (excess) {
+    throw new SkillError("request_too_large", "The body has too many values: send fewer messages or blocks");
+  }
+  if (isLarge) await nextTurn();
   let body: unknown;
   try {
     body = JSON.parse(text);
   } catch {
     throw new SkillError("invalid_request_error", "The body must be JSON");
   }
+  if (isLarge) await nextTurn();
   if (!isObject(body)) throw new SkillError("invalid_request_error", "The body must be a JSON object");
   return body;
 }

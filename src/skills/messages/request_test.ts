@@ -77,4 +77,12 @@ test("names of the language are names like others", async () => {
   assert.is(response.status, 404);
 });
 
+test("a body of more values than one turn of the event loop can parse is 413", async () => {
+  const many = `[${Array.from({ length: 200_000 }, () => "{}").join(",")}]`;
+  const body = `{"model":"m","max_tokens":1,"messages":[{"role":"user","content":${many}}]}`;
+  const response = await newMessages().post(body);
+  assert.is(response.status, 413);
+  assert.is((await response.json()).error.type, "request_too_large");
+});
+
 test.run();

@@ -8,6 +8,8 @@
  * @module
  */
 import { sha256 } from "../../crypto/sha256.ts";
+import { LARGE_TEXT_CHARACTERS } from "../../http/json_text.ts";
+import { nextTurn } from "../../http/work_slice.ts";
 import { encodeBase64url } from "../../crypto/base64url.ts";
 import { estimateTokens } from "../tokens.ts";
 import { readCatalogue } from "./catalogue.ts";
@@ -29,7 +31,11 @@ export function askScriptedModel(): AskModel {
     const whole = encodeBase64url(new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)));
     const digest = (purpose: string): string =>
       encodeBase64url(sha256(purpose + whole)).replace(/[\W_]/g, "0");
-    const message = answer(JSON.parse(body) as MessagesBody, digest);
+    const request = JSON.parse(body) as MessagesBody;
+    if (body.length > LARGE_TEXT_CHARACTERS) await nextTurn();
+    const tokens = estimateTokens(JSON.stringify([request.system, request.tools, request.messages]));
+    if (body.length > LARGE_TEXT_CHARACTERS) await nextTurn();
+    const message = answer(request, tokens, digest);
     const text = stream ? toStream(message).map(writeEvent).join("") : JSON.stringify(message);
     return { type: stream ? "text/event-stream" : "application/json", chunks: oneChunk(text) };
   };
@@ -45,8 +51,11 @@ interface Message {
   readonly [member: string]: unknown;
 }
 
-/** @param digest makes a text of letters and digits that differs with its argument and the request */
-function answer(request: MessagesBody, digest: (purpose: string) => string): Message {
+/**
+ * @param input_tokens of the request
+ * @param digest makes a text of letters and digits that differs with its argument and the request
+ */
+function answer(request: MessagesBody, input_tokens: number, digest: (purpose: string) => string): Message {
   const skills = readCatalogue(textOf(request.system));
   const tools = findTools(request.tools ?? [], skills.map(({ name }) => name));
   const task = taskOf(request.messages);
@@ -77,7 +86,7 @@ function answer(request: MessagesBody, digest: (purpose: string) => string): Mes
     stop_sequence,
     container: null,
     usage: {
-      input_tokens: estimateTokens(JSON.stringify([request.system, request.tools, request.messages])),
+      input_tokens,
       output_tokens: estimateTokens(blocks.map(textOfBlock).join("")),
     },
   };

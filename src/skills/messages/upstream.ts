@@ -28,6 +28,8 @@ export interface Upstream {
   readonly answerLimit?: number | undefined;
   /** Milliseconds of silence within an answer. @default 120000 */
   readonly idleLimit?: number | undefined;
+  /** Bytes of one answer. @default 67108864 */
+  readonly sizeLimit?: number | undefined;
   /** @default the runtime's `fetch` */
   readonly fetch?: ((url: string, init: RequestInit) => Promise<Response>) | undefined;
 }
@@ -47,16 +49,24 @@ export interface Question {
 /** @throws {SkillError} when there will be no answer */
 export type AskModel = (question: Question) => Promise<ModelAnswer>;
 
+/** Far more than any model says: an answer is put together in memory, and one without end would fill it. */
+const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 /** What a timer can wait. */
 const LONGEST_LIMIT = 2 ** 31 - 1;
 
 /** Asks a model endpoint. @throws {TypeError | RangeError} for a URL that is none, and for a limit that no timer keeps */
 export function askUpstream(upstream: Upstream, observe: Observe): AskModel {
-  const { connectLimit = 60_000, answerLimit = 300_000, idleLimit = 120_000 } = upstream;
+  const { connectLimit = 60_000, answerLimit = 300_000, idleLimit = 120_000, sizeLimit = MAX_ANSWER_BYTES } =
+    upstream;
   for (const [name, limit] of Object.entries({ connectLimit, answerLimit, idleLimit })) {
     if (Number.isSafeInteger(limit) && limit > 0 && limit <= LONGEST_LIMIT) continue;
     throw new RangeError(
       `Cannot create Trivet: "${name}" of the model endpoint must be whole milliseconds from 1 to ${LONGEST_LIMIT}, but is ${limit}`,
+    );
+  }
+  if (!Number.isSafeInteger(sizeLimit) || sizeLimit < 1) {
+    throw new RangeError(
+      `Cannot create Trivet: "sizeLimit" of the model endpoint must be whole bytes from 1, but is ${sizeLimit}`,
     );
   }
   const url = messagesUrl(upstream.url);
@@ -101,10 +111,13 @@ export function askUpstream(upstream: Upstream, observe: Observe): AskModel {
     limit: number,
   ): AsyncGenerator<Uint8Array> {
     const reader = body.getReader();
+    let left = sizeLimit;
     try {
       for (;;) {
         const { done, value } = await patience.wait(reader.read(), limit, "fell silent");
         if (done) return;
+        left -= value.length;
+        if (left < 0) throw new Error(`The model endpoint answered with more than ${sizeLimit} bytes`);
         yield value;
       }
     } catch (error) {

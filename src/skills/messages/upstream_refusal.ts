@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { ByteBuffer } from "../../http/byte_buffer.ts";
 import type { Fields } from "../../http/response.ts";
 import { SkillError, type SkillErrorType } from "../error.ts";
 import { isObject } from "./request.ts";
@@ -73,20 +74,19 @@ export async function refusalOf(
 
 /** The beginning of the body; what does not end is not waited for. */
 async function readSome(response: Response): Promise<string> {
-  const decoder = new TextDecoder();
-  let text = "";
+  const read = new ByteBuffer();
   const reader = response.body?.getReader();
   try {
-    while (reader && text.length < MOST_READ) {
+    while (reader && read.length < MOST_READ) {
       const { done, value } = await reader.read();
       if (done) break;
-      text += decoder.decode(value, { stream: true });
+      read.append(value);
     }
   } catch {
     // What came before it broke off is enough.
   }
   reader?.cancel().catch(() => {});
-  return text;
+  return new TextDecoder().decode(read.view());
 }
 
 /** The message of an error in the API's envelope, or in those of its relatives. */

@@ -119,6 +119,23 @@ test("failures, redirects and pages are failures of the endpoint", async () => {
   });
 });
 
+test("an answer that is no UTF-8 is a failure of the endpoint, a character that is cut off too", async () => {
+  const text = '{"type":"message","role":"assistant","content":[{"type":"text","text":"?"}],"model":"?"}';
+  const events = `event: message_start\ndata: {"type":"message_start","message":${text}}\n\n`;
+  for (const bytes of [[0xf0, 0x9f, 0x92], [0xff]]) {
+    for (const [type, said] of [["application/json", text], ["text/event-stream", events]] as const) {
+      const body = new TextEncoder().encode(said);
+      const at = body.indexOf(0x3f);
+      const broken = Uint8Array.from([...body.slice(0, at), ...bytes, ...body.slice(at + 1)]);
+      const { status, type: kind } = await refused(
+        [new Response(broken, { headers: { "content-type": type } })],
+        ask(["forms"]),
+      );
+      assert.equal([status, kind], [502, "api_error"]);
+    }
+  }
+});
+
 /** A response whose body says something and then nothing more. */
 function hanging(type: string, said: string, signals: boolean[]): Response {
   const body = new ReadableStream<Uint8Array>({
@@ -153,6 +170,24 @@ test("an endpoint that hangs is given up: before it answers, and within its answ
     assert.ok(asked[0]!.signal.aborted);
   }
   assert.is(cancelled.length, 3);
+});
+
+test("an answer without end is given up, however fast it comes", async () => {
+  for (const type of ["application/json", "text/event-stream"]) {
+    let cancelled = 0;
+    const endless = () => {
+      const body = new ReadableStream<Uint8Array>({
+        pull: (controller) => controller.enqueue(new Uint8Array(1000).fill(32)),
+        cancel: () => void cancelled++,
+      });
+      return new Response(body, { headers: { "content-type": type } });
+    };
+    const upstream = { url: "https://models.test", sizeLimit: 100_000 };
+    const { status, type: error, faults } = await refused([endless], ask(["forms"]), { upstream });
+    assert.equal([status, error], [502, "api_error"]);
+    assert.match(faults.join(), "more than 100000 bytes");
+    assert.is(cancelled, 1);
+  }
 });
 
 test("an answer that breaks off is told so, and half an event is not passed on", async () => {
@@ -263,6 +298,12 @@ test("a URL or a limit that is none is found at the start", () => {
     assert.throws(
       () => newMessages([], { upstream: { url } }),
       /URL of the model endpoint must be http or https/,
+    );
+  }
+  for (const sizeLimit of [0, -1, 1.5, NaN]) {
+    assert.throws(
+      () => newMessages([], { upstream: { url: "https://models.test", sizeLimit } }),
+      /"sizeLimit" of the model endpoint must be whole bytes/,
     );
   }
   for (const limit of [0, -1, 1.5, Infinity, NaN, 2 ** 31]) {

@@ -24,13 +24,17 @@ export interface Match {
   readonly words: readonly string[];
 }
 
+/** A longer text is judged by its beginning: this shows how skills are found, and reads no books. */
+const MAX_MATCHED_CHARACTERS = 20_000;
+
 /** The skills that share words with the text: best first, and in the order of the list where they are equal. */
 export function matchSkills(
   text: string,
   skills: readonly { readonly name: string; readonly description: string }[],
 ): Match[] {
-  const asked = new Map(wordsOf(text).map((word) => [stem(word), word]));
-  const lower = ` ${wordsOf(text, "-").join(" ")} `;
+  const matched = text.slice(0, MAX_MATCHED_CHARACTERS);
+  const asked = new Map(wordsOf(matched).map((word) => [stem(word), word]));
+  const lower = ` ${wordsOf(matched, "-").join(" ")} `;
   return skills.map(({ name, description }, index) => {
     const inName = new Set(wordsOf(name).map(stem));
     const inDescription = new Set(wordsOf(description).map(stem));

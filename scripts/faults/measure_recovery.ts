@@ -1,0 +1,40 @@
+/**
+ * Measures how long instances answer 503 after their PostgreSQL is back. Exit code 1 when one took more than 3 seconds,
+ * or a promise was broken.
+ *
+ *   node scripts/faults/measure_recovery.ts [--rounds N] [--fault fast,immediate,backend,terminated]
+ *
+ * @module
+ */
+import process from "node:process";
+import { parseArgs } from "node:util";
+import { type Fault, FAULTS, measureRecovery, percentile } from "./recovery.ts";
+
+/** Milliseconds. */
+const LONGEST_RECOVERY = 3000;
+
+const { values } = parseArgs({ options: { rounds: { type: "string" }, fault: { type: "string" } } });
+const faults = values.fault?.split(",") as Fault[] | undefined;
+const rounds = await measureRecovery({
+  rounds: Number(values.rounds ?? 100),
+  ...(faults && { faults }),
+  onRound: ({ fault, recovered, slowest, violations }) =>
+    console.log(
+      `${fault.padEnd(11)}${recovered.join(", ")} ms, slowest answer ${slowest} ms${
+        violations.map((line) => `; ${line}`).join("")
+      }`,
+    ),
+});
+for (const fault of FAULTS) {
+  const times = rounds.filter((round) => round.fault === fault).flatMap(({ recovered }) => recovered);
+  if (times.length === 0) continue;
+  const shown = [0.5, 0.9, 0.99, 1].map((share) => percentile(times, share));
+  console.log(`${fault.padEnd(11)}p50, p90, p99, worst: ${shown.join(", ")} ms of ${times.length}`);
+}
+const all = rounds.flatMap(({ recovered }) => recovered);
+console.log(
+  `all        p99 ${percentile(all, 0.99)} ms, worst ${Math.max(...all)} ms in ${rounds.length} rounds`,
+);
+if (rounds.some(({ violations }) => violations.length > 0) || Math.max(...all) > LONGEST_RECOVERY) {
+  process.exitCode = 1;
+}

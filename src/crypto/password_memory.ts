@@ -1,0 +1,41 @@
+/**
+ * Passwords that were right lately, as keyed digests in the memory of this process: the right one is known again without
+ * a slow hash, so that its owner does not wait behind those who guess. Nothing of it is ever stored.
+ *
+ * @module
+ */
+import { equalInConstantTime, randomBytes } from "./secret.ts";
+import { encodeBase64url } from "./base64url.ts";
+import { hmacSha256 } from "./sha256.ts";
+
+/** A digest is forgotten after this, or when so many others came after it. */
+export const PASSWORD_MEMORY_MS: number = 7 * 24 * 60 * 60 * 1000;
+export const MAX_REMEMBERED_PASSWORDS = 10_000;
+
+export interface PasswordMemory {
+  /** Whether this password matched this stored hash lately. Takes as long without a hash. */
+  knows(password: string, hash: string | undefined): boolean;
+  /** The password matched the hash. */
+  remember(password: string, hash: string): void;
+}
+
+export function createPasswordMemory(now: () => number): PasswordMemory {
+  const key = randomBytes(32);
+  /** By the stored hash, whose random salt makes it the hash of one user and of one password. */
+  const digests = new Map<string, { readonly digest: string; readonly until: number }>();
+  const digestOf = (password: string, hash: string) =>
+    encodeBase64url(hmacSha256(key, `${hash}\n${password.normalize("NFC")}`));
+
+  return {
+    knows(password, hash = "") {
+      const found = digests.get(hash);
+      const matches = equalInConstantTime(digestOf(password, hash), found?.digest ?? "");
+      return matches && found !== undefined && found.until > now();
+    },
+    remember(password, hash) {
+      digests.delete(hash);
+      digests.set(hash, { digest: digestOf(password, hash), until: now() + PASSWORD_MEMORY_MS });
+      if (digests.size > MAX_REMEMBERED_PASSWORDS) digests.delete(digests.keys().next().value!);
+    },
+  };
+}

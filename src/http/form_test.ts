@@ -1,0 +1,36 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { readPairs } from "./form.ts";
+
+const test = suite("http/form");
+
+const PIECES = [
+  "",
+  "a",
+  "a=",
+  "=b",
+  "a=b=c",
+  "a%3Db=%26",
+  "a+b=c+%2B",
+  "a=%C3%A9",
+  "a=é\u{1f600}",
+  "a=%EF%BB%BFb",
+  "a=%",
+  "a=%zz",
+  "a=%E2%82",
+  "a=%ED%A0%80",
+  "?a=b",
+  "a=\u0000#;",
+];
+
+test("names and values are those of URLSearchParams, whatever the text", () => {
+  for (const first of PIECES) {
+    for (const second of PIECES) {
+      const text = `${first}&${second}`;
+      assert.equal([...readPairs(text)].map((pair) => [...pair]), [...new URLSearchParams(text)], text);
+      assert.equal([...readPairs(first)].map((pair) => [...pair]), [...new URLSearchParams(first)], first);
+    }
+  }
+});
+
+test.run();

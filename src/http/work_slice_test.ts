@@ -1,0 +1,55 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { assertLoopIsFree, LoopWatchdog, MAX_LOOP_HOLD_MS } from "./test_loop_watchdog.ts";
+import { MAX_SLICE_MS, WorkSlice } from "./work_slice.ts";
+
+const test = suite("http/work_slice");
+const isMeasured = globalThis.navigator?.userAgent !== "Cloudflare-Workers";
+
+/** Works for so many milliseconds, which may be fewer of processor time on a busy machine. */
+function work(milliseconds: number): void {
+  for (const until = performance.now() + milliseconds; performance.now() < until;);
+}
+
+test("work that asks after each step lets others run when its slice is over", async () => {
+  const slice = new WorkSlice();
+  assert.not(slice.isOver);
+  work(2 * MAX_SLICE_MS);
+  assert.ok(slice.isOver);
+  let ran = false;
+  setTimeout(() => ran = true, 0);
+  await slice.yield();
+  assert.ok(ran);
+  assert.not(slice.isOver);
+});
+
+test("the watchdog finds work that holds the loop, and work in slices does not", async () => {
+  if (isMeasured) {
+    const message = await assertLoopIsFree(() => work(20 * MAX_LOOP_HOLD_MS)).then(
+      () => "free",
+      (error: Error) => error.message,
+    );
+    assert.match(message, /held for \d+, \d+, \d+ ms/);
+  }
+  await assertLoopIsFree(async () => {
+    const slice = new WorkSlice();
+    for (let step = 0; step < 100; step++) {
+      work(1);
+      if (slice.isOver) await slice.yield();
+    }
+  });
+  await assertLoopIsFree(() => new Promise((resolve) => setTimeout(resolve, 2 * MAX_LOOP_HOLD_MS)));
+});
+
+test("a watchdog of a long run tells of each piece of work apart", async () => {
+  const watchdog = new LoopWatchdog();
+  await watchdog.take();
+  work(20 * MAX_LOOP_HOLD_MS);
+  const first = await watchdog.take();
+  const second = await watchdog.take();
+  watchdog.stop();
+  if (isMeasured) assert.ok(first > MAX_LOOP_HOLD_MS);
+  assert.ok(second <= MAX_LOOP_HOLD_MS);
+});
+
+test.run();

@@ -1,0 +1,93 @@
+/**
+ * What stays open ends when the token that it was opened with is no longer valid: revoked, or of a user, client or key
+ * that is gone. A store that fails meanwhile ends nothing.
+ *
+ * @module
+ */
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { StoreUnavailableError } from "../store/store.ts";
+import { resource, tool } from "./definition.ts";
+import { createSseHandlers } from "./http_sse.ts";
+import type { ToolServer } from "./service.ts";
+import {
+  client,
+  type EventReader,
+  modernHeaders,
+  modernParams,
+  readEvents,
+  session,
+} from "./test_exchange.ts";
+import { newServer } from "./test_server.ts";
+
+const test = suite("mcp: streams of tokens that ended");
+const definitions = [
+  resource({ uri: "test://a", name: "a", read: () => "x" }),
+  tool({
+    name: "hang",
+    description: "Goes on until it is cancelled",
+    async run(_, call) {
+      await call.log("error", "began");
+      await new Promise((resolve) => call.signal.addEventListener("abort", resolve));
+    },
+  }),
+];
+
+const STREAMS: Readonly<Record<string, (server: ToolServer) => Promise<EventReader>>> = {
+  async "subscriptions/listen"(server) {
+    const method = "subscriptions/listen";
+    const message = { jsonrpc: "2.0", id: 1, method, params: modernParams({ notifications: {} }) };
+    return readEvents(await client(server).fetch(message, modernHeaders(method)));
+  },
+  async "the stream of a session"(server) {
+    return readEvents(await (await session(server)).other("GET"));
+  },
+  async "the rest of a call's stream"(server) {
+    const { fetch, other } = await session(server);
+    const events = readEvents(
+      await fetch({ jsonrpc: "2.0", id: 5, method: "tools/call", params: { name: "hang" } }),
+    );
+    const { id } = (await events.next())!;
+    await events.cancel();
+    return readEvents(await other("GET", { "last-event-id": id! }));
+  },
+  async "HTTP+SSE"(server) {
+    const url = "http://127.0.0.1:8787/mcp/sse";
+    return readEvents(await server.fetch(new Request(url, { headers: { accept: "text/event-stream" } })));
+  },
+};
+
+for (const [name, open] of Object.entries(STREAMS)) {
+  test(`${name} ends with the first comment after its token did`, async () => {
+    let answer: () => Promise<boolean> = () => Promise.resolve(true);
+    let asked = 0;
+    const principal = {
+      client: "c",
+      workspace: "default",
+      scopes: new Set<string>(),
+      isStillValid: () => (asked++, answer()),
+    };
+    const { server } = newServer({
+      definitions,
+      keepAlive: 10,
+      sse: createSseHandlers,
+      authenticate: () => Promise.resolve(principal),
+    });
+    const events = await open(server);
+    const pause = async () => {
+      const before = asked;
+      for (let i = 0; i < 200 && asked < before + 3; i++) {
+        await new Promise((resolve) => setTimeout(resolve, 5));
+      }
+      assert.ok(asked >= before + 3, "the token is looked at again and again");
+    };
+    await pause();
+    answer = () => Promise.reject(new StoreUnavailableError("away"));
+    await pause();
+    answer = () => Promise.resolve(false);
+    // What was sent before comes first.
+    while (await events.next() !== undefined);
+  });
+}
+
+test.run();

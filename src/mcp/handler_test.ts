@@ -1,0 +1,77 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { RpcError } from "../jsonrpc/error.ts";
+import { prompt, resource, resourceTemplate, tool } from "./definition.ts";
+import type { StandardSchema } from "./standard_schema.ts";
+import { modern } from "./test_exchange.ts";
+import { newServer, request, STREAMABLE } from "./test_server.ts";
+
+const test = suite("mcp/handler");
+
+/** A server all of whose handlers throw this. */
+function thrower(error: RpcError) {
+  const fail = () => {
+    throw error;
+  };
+  const schema: StandardSchema<Record<string, unknown>> = {
+    "~standard": {
+      version: 1,
+      vendor: "x",
+      validate: fail,
+      jsonSchema: { input: () => ({ type: "object" }) },
+    },
+  };
+  return newServer({
+    definitions: [
+      tool({ name: "runs", description: "d", run: fail }),
+      tool({ name: "takes", description: "d", input: schema, run: () => "x" }),
+      resource({ uri: "test://r", name: "r", read: fail }),
+      resourceTemplate({ uriTemplate: "test://t/{v}", name: "t", read: fail, complete: { v: fail } }),
+      prompt({ name: "p", get: fail }),
+    ],
+  });
+}
+
+const REQUESTS = [
+  ["tools/call", { name: "runs" }],
+  ["tools/call", { name: "takes" }],
+  ["resources/read", { uri: "test://r" }],
+  ["resources/read", { uri: "test://t/1" }],
+  ["prompts/get", { name: "p" }],
+  ["completion/complete", {
+    ref: { type: "ref/resource", uri: "test://t/{v}" },
+    argument: { name: "v", value: "" },
+  }],
+] as const;
+
+for (const code of [-32700, -32600, -32601, -32602, -32020, -32021, -32022, -32002, 404]) {
+  test(`the code ${code} of a handler says nothing of the HTTP status`, async () => {
+    const { server, post } = thrower(new RpcError(code, "Of the handler", { why: 1 }));
+    for (const [method, params] of REQUESTS) {
+      const said = await modern(server, method, params);
+      assert.equal([said.status, said.answer.error.code, said.answer.error.data], [200, code, { why: 1 }]);
+      const legacy = await post(request(method, params), STREAMABLE);
+      assert.equal([legacy.status, legacy.body.error.code], [200, code]);
+      const plain = await post(request(method, params));
+      assert.equal([plain.status, plain.body.error.code], [500, code]);
+    }
+  });
+}
+
+test("what is listed anew for a caller is a handler's too", async () => {
+  const list = () => Promise.reject(new RpcError(-32601, "Not here"));
+  const { server } = newServer({
+    definitions: [resourceTemplate({ uriTemplate: "test://{a}", name: "a", list, read: () => "x" })],
+  });
+  const { status, answer } = await modern(server, "resources/list");
+  assert.equal([status, answer.error.code], [200, -32601]);
+});
+
+test("a code that is no whole number is an internal error", async () => {
+  for (const code of [NaN, 1.5, "7" as never, undefined as never]) {
+    const { post } = thrower(new RpcError(code, "Odd"));
+    assert.is((await post(request("tools/call", { name: "runs" }))).body.error.code, -32603);
+  }
+});
+
+test.run();

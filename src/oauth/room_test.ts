@@ -1,0 +1,104 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { toClient } from "./client.ts";
+import { OAuthError } from "./error.ts";
+import { createRoom, type RoomKind, STORAGE_LIMITS } from "./room.ts";
+import { CHALLENGE, ISSUER, newServer } from "./test_server.ts";
+
+const test = suite("oauth/room");
+const OPERATORS = toClient({ id: "web", secret: "s", domain: "web.example" }, 0);
+const PUBLIC = toClient({ id: "native", redirect_uris: ["http://127.0.0.1/cb"] }, 0);
+const REGISTERED = { ...OPERATORS, source: "registration" } as const;
+
+function newRoom() {
+  let at = 0;
+  const room = createRoom({ pushedRequestLifetime: 600, deviceCodeLifetime: 600, now: () => at });
+  return { ...room, advance: (seconds: number) => void (at += seconds * 1000) };
+}
+
+/** How many bytes were taken before the refusal, and the refusal. */
+function fill(
+  { take }: ReturnType<typeof newRoom>,
+  kind: RoomKind,
+  client: typeof OPERATORS | undefined,
+  ipOf: (i: number) => string | undefined,
+): { taken: number; error: OAuthError | undefined } {
+  for (let i = 0; i < 100_000; i++) {
+    try {
+      take(kind, 1000, client, { ip: ipOf(i) });
+    } catch (error) {
+      return { taken: i * 1256, error: error as OAuthError };
+    }
+  }
+  return { taken: Infinity, error: undefined };
+}
+
+for (
+  const [kind, limits] of Object.entries(STORAGE_LIMITS) as [RoomKind, typeof STORAGE_LIMITS[RoomKind]][]
+) {
+  test(`${kind}: a network, all of them, and the unknown ones have their limits`, () => {
+    const own = fill(newRoom(), kind, PUBLIC, () => "203.0.113.1");
+    assert.ok(own.taken <= limits.perNetwork && own.taken > limits.perNetwork - 2000, `${own.taken}`);
+    assert.equal([own.error!.code, own.error!.status], ["temporarily_unavailable", 429]);
+    assert.match(JSON.stringify(own.error!.fields), /retry-after/);
+    const all = fill(newRoom(), kind, REGISTERED, (i) => `20.0.${i >> 8 & 255}.${i & 255}`);
+    assert.ok(all.taken <= limits.overall && all.taken > limits.overall - 2000, `${all.taken}`);
+    const unknown = fill(newRoom(), kind, undefined, (i) => i % 2 === 0 ? undefined : "10.0.0.1");
+    assert.ok(unknown.taken <= limits.unknown && unknown.taken > limits.unknown - 2000, `${unknown.taken}`);
+    assert.is(unknown.error!.status, 503);
+    const free = fill(newRoom(), kind, OPERATORS, () => undefined);
+    assert.is(free.error, undefined, "the operator's own clients are not counted");
+  });
+}
+
+test("what has ended leaves room again", () => {
+  const room = newRoom();
+  fill(room, "pushed_request", PUBLIC, () => "203.0.113.1");
+  room.advance(300);
+  assert.throws(() => room.take("pushed_request", 2000, PUBLIC, { ip: "203.0.113.1" }));
+  room.advance(340);
+  room.take("pushed_request", 2000, PUBLIC, { ip: "203.0.113.1" });
+});
+
+test("pushed requests: small ones, so many for a network, and any number for a client of the operator's", async () => {
+  const server = await newServer();
+  const push = async (form: Record<string, string>, ip = "203.0.113.1") => {
+    const body = new URLSearchParams({ response_type: "code", ...form });
+    const response = await server.service.fetch(
+      new Request(ISSUER + "/oauth/par", { method: "POST", body }),
+      { ip },
+    );
+    return [response.status, response.status === 201 ? "" : (await response.json()).error];
+  };
+  const native = {
+    client_id: "native",
+    redirect_uri: "http://127.0.0.1/callback",
+    code_challenge: CHALLENGE,
+    code_challenge_method: "S256",
+  };
+  assert.equal(await push({ ...native, state: "x".repeat(9000) }), [413, "invalid_request"]);
+  const large = { ...native, state: "x".repeat(7000) };
+  let given = 0;
+  let last = await push(large);
+  for (; given < 1000 && last[0] === 201; given++) last = await push(large);
+  assert.equal(last, [429, "temporarily_unavailable"]);
+  assert.ok(given * 7000 <= STORAGE_LIMITS.pushed_request.perNetwork, String(given));
+  assert.is((await push(native, "203.0.113.2"))[0], 201);
+  const web = { client_id: "web", client_secret: "web-secret", redirect_uri: "https://web.example/cb" };
+  for (let i = 0; i < 5; i++) assert.is((await push({ ...web, state: "x".repeat(7000) }))[0], 201);
+});
+
+test("proofs of a public client: so many for a network", async () => {
+  const server = await newServer();
+  const ask = (ip: string) => {
+    const body = new URLSearchParams({ client_id: "native", grant_type: "authorization_code", code: "x" });
+    const request = new Request(ISSUER + "/oauth/token", { method: "POST", body, headers: { dpop: "x" } });
+    return server.service.fetch(request, { ip });
+  };
+  const most = STORAGE_LIMITS.proof.perNetwork / 256;
+  for (let i = 0; i < most; i++) assert.is((await ask("203.0.113.1")).status, 400);
+  assert.is((await ask("203.0.113.1")).status, 429);
+  assert.is((await ask("203.0.113.2")).status, 400);
+});
+
+test.run();

@@ -1,0 +1,56 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { execFile } from "node:child_process";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { runtimeCommand } from "./test_process.ts";
+
+const test = suite("runtime/connect_publicly");
+const file = (path: string) => JSON.stringify(fileURLToPath(new URL(path, import.meta.url)));
+const CONFIG = fileURLToPath(new URL("../../deno.json", import.meta.url));
+const entry = "Deno" in globalThis ? "./deno.ts" : "Bun" in globalThis ? "./bun.ts" : "./node.ts";
+
+/** What a process prints that embeds Trivet, with these imports and options. */
+async function embed(imports: string, oauth: string, id: string): Promise<unknown> {
+  const folder = await mkdtemp(join(tmpdir(), "trivet-embed-"));
+  const path = join(folder, "embed.mjs");
+  await writeFile(
+    path,
+    `import { createTrivet, memoryStore } from ${file("../mod.ts")};
+    ${imports}
+    let plain = 0;
+    globalThis.fetch = () => (plain++, Promise.resolve(new Response("{}")));
+    try {
+      const trivet = createTrivet({ issuer: "https://as.example", store: memoryStore(), oauth: ${oauth} });
+      const get = (path) => trivet.fetch(new Request("https://as.example" + path));
+      const metadata = await (await get("/.well-known/oauth-authorization-server")).json();
+      const page = await get("/oauth/authorize?response_type=code&client_id=${encodeURIComponent(id)}");
+      console.log(JSON.stringify([metadata.client_id_metadata_document_supported, page.status, plain]));
+    } catch (error) {
+      console.log(JSON.stringify(error.message));
+    }`,
+  );
+  try {
+    const [command, before] = runtimeCommand();
+    const config = "Deno" in globalThis ? ["--config", CONFIG] : [];
+    const { stdout } = await promisify(execFile)(command, [...before, ...config, path]);
+    return JSON.parse(stdout);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+test("an embedder without a connection that looks at addresses fetches nothing by the runtime's fetch", async () => {
+  assert.equal(await embed("", "{}", "https://client.example/x"), [false, 400, 0]);
+  const wanted = "{ clientMetadataDocuments: true }";
+  assert.match(String(await embed("", wanted, "https://client.example/x")), '"oauth.connect"');
+});
+
+test("the runtime's entry brings one", async () => {
+  assert.equal(await embed(`import ${file(entry)};`, "{}", "https://[::1]/x"), [true, 400, 0]);
+});
+
+test.run();

@@ -1,0 +1,118 @@
+/**
+ * The addresses of a host name, by a resolver of our own: the system's (`getaddrinfo`) can be neither stopped nor given a
+ * time limit, and a few names whose server keeps silent hold up every other look-up of the process.
+ *
+ * The system's table of hosts goes first, as it does for other programs.
+ *
+ * @module
+ */
+import { Resolver } from "node:dns/promises";
+import { readFile } from "node:fs/promises";
+import process from "node:process";
+import { parseIp } from "../http/ip_address.ts";
+
+/** All addresses of a name, IPv4 first. Rejects when there are none, and as soon as the signal says so. */
+export type Resolve = (hostname: string, signal?: AbortSignal) => Promise<readonly ResolvedAddress[]>;
+
+export interface ResolvedAddress {
+  readonly address: string;
+  readonly family: number;
+}
+
+export interface ResolveOptions {
+  /** `host:port` of name servers. @default the system's */
+  readonly servers?: readonly string[];
+  /** The table of hosts. @default the system's */
+  readonly hostsFile?: string;
+}
+
+/** A name server has this long for an answer, in milliseconds; then it is asked once more. */
+const TIMEOUT_MS = 1500;
+const TRIES = 2;
+/** Once the addresses of one kind are there, those of the other kind have this long. */
+const GRACE_MS = 300;
+const MAX_ADDRESSES = 8;
+const MAX_HOSTS_BYTES = 1024 * 1024;
+/** How long the table of hosts is used before it is read again. */
+const HOSTS_LIFETIME_MS = 5000;
+
+/** The system's table of hosts. */
+function systemHosts(): string {
+  return process.platform === "win32"
+    ? `${process.env.SystemRoot ?? "C:\\Windows"}\\System32\\drivers\\etc\\hosts`
+    : "/etc/hosts";
+}
+
+export function createResolve({ servers, hostsFile = systemHosts() }: ResolveOptions = {}): Resolve {
+  let table:
+    | { readonly hosts: Promise<ReadonlyMap<string, readonly string[]>>; readonly read: number }
+    | undefined;
+  const hosts = () => {
+    if (!table || performance.now() - table.read > HOSTS_LIFETIME_MS) {
+      table = { hosts: readHosts(hostsFile), read: performance.now() };
+    }
+    return table.hosts;
+  };
+  return async (hostname, signal) => {
+    const name = hostname.toLowerCase().replace(/\.$/, "");
+    // RFC 6761 section 6.3: no name server is asked for these.
+    if (name === "localhost" || name.endsWith(".localhost")) return toAddresses(["127.0.0.1", "::1"]);
+    const listed = (await hosts()).get(name);
+    return toAddresses(listed ?? await query(name, servers, signal));
+  };
+}
+
+async function query(
+  name: string,
+  servers: readonly string[] | undefined,
+  signal: AbortSignal | undefined,
+): Promise<readonly string[]> {
+  signal?.throwIfAborted();
+  // One resolver for each name: cancelling ends all that it was asked.
+  const resolver = new Resolver({ timeout: TIMEOUT_MS, tries: TRIES });
+  if (servers) resolver.setServers(servers);
+  const found: string[] = [];
+  const ask = async (answer: Promise<string[]>) => void found.push(...await answer);
+  const asked = [ask(resolver.resolve4(name)), ask(resolver.resolve6(name))];
+  const all = Promise.allSettled(asked);
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let stop: (() => void) | undefined;
+  const grace = Promise.any(asked).then(
+    () => new Promise<void>((resolve) => timer = setTimeout(resolve, GRACE_MS)),
+    () => {},
+  );
+  const stopped = new Promise<never>((_, reject) => {
+    stop = () => reject(signal!.reason);
+    signal?.addEventListener("abort", stop, { once: true });
+  });
+  try {
+    await Promise.race([all, grace, stopped]);
+    if (found.length > 0) return found;
+    const [{ reason }] = await all as [PromiseRejectedResult];
+    throw reason;
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener("abort", stop!);
+    resolver.cancel();
+  }
+}
+
+function toAddresses(texts: readonly string[]): readonly ResolvedAddress[] {
+  return texts.map((address): ResolvedAddress => ({ address, family: address.includes(":") ? 6 : 4 }))
+    .sort((a, b) => a.family - b.family).slice(0, MAX_ADDRESSES);
+}
+
+/** Names to addresses; nothing when the file cannot be read (Deno asks for a permission). */
+async function readHosts(file: string): Promise<ReadonlyMap<string, readonly string[]>> {
+  const hosts = new Map<string, string[]>();
+  const text = await readFile(file, "utf8").catch(() => "");
+  for (const line of text.slice(0, MAX_HOSTS_BYTES).split("\n")) {
+    const [address = "", ...names] = line.replace(/#.*/, "").trim().split(/\s+/);
+    if (!parseIp(address)) continue;
+    for (const name of names) {
+      const key = name.toLowerCase();
+      hosts.set(key, [...hosts.get(key) ?? [], address]);
+    }
+  }
+  return hosts;
+}

@@ -1,0 +1,42 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { memoryStore } from "./memory.ts";
+import { LOST_RACE, MAX_COMMIT_TRIES, retryLostRaces } from "./retry.ts";
+import { compareAndSet, putIfAbsent, StoreUnavailableError } from "./store.ts";
+
+const test = suite("store/retry");
+
+test("the first attempt that does not lose is the last", async () => {
+  let tries = 0;
+  const result = await retryLostRaces(() => Promise.resolve(++tries < 4 ? LOST_RACE : "done"));
+  assert.equal([result, tries], ["done", 4]);
+});
+
+test("attempts are bounded; then the caller is asked to come back", async () => {
+  let tries = 0;
+  try {
+    await retryLostRaces(() => Promise.resolve((tries++, LOST_RACE)));
+    assert.unreachable();
+  } catch (error) {
+    assert.instance(error, StoreUnavailableError);
+    assert.is((error as StoreUnavailableError).retryAfter, 1);
+  }
+  assert.is(tries, MAX_COMMIT_TRIES);
+});
+
+test("twenty that change one record at once lose no change", async () => {
+  const store = memoryStore();
+  const add = () =>
+    retryLostRaces(async () => {
+      const entry = await store.get<number>(["count"]);
+      const done = entry
+        ? await compareAndSet(store, ["count"], entry.version, entry.value + 1)
+        : await putIfAbsent(store, ["count"], 1);
+      return done || LOST_RACE;
+    });
+  await Promise.all(Array.from({ length: 20 }, add));
+  assert.is((await store.get<number>(["count"]))?.value, 20);
+  await store.close();
+});
+
+test.run();
