@@ -81,12 +81,23 @@ export function createIntake(options: IntakeOptions): Intake {
     const place = await gate.enter(room, isBodyEager(request) ? MOST_WAITING : undefined, caller);
     // Who holds much must send fast. Of a body of no length nobody knows how much is to come.
     const rate = declared === undefined ? MIN_BYTES_PER_SECOND : declared * 1000 / whole;
+    let upload: Upload | undefined;
     try {
-      return await run(await readUpload(request, limit, { idle, whole, rate }, declared, place));
+      upload = await readUpload(request, limit, { idle, whole, rate }, declared, place);
+      return await run(upload);
     } finally {
+      if (upload) releaseMemory(upload.files);
       place.leave();
     }
   };
+}
+
+/** Frees the bytes now: until the next garbage collection they would count beside those of the uploads that follow. */
+function releaseMemory(files: readonly SentFile[]): void {
+  for (const { bytes } of files) {
+    const { buffer } = bytes;
+    if (buffer instanceof ArrayBuffer && !buffer.detached) buffer.transfer(0);
+  }
 }
 
 async function readUpload(
