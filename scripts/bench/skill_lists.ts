@@ -209,7 +209,7 @@ async function add(ledger: Ledger, i: number): Promise<string> {
   const description =
     `Does what skill ${i} of the bench does. Use it when somebody measures how much skills cost.`;
   const markdown = `---\nname: ${nameOf(i)}\ndescription: ${description}\n---\n# Skill ${i}\n\nDo it well.\n`;
-  const content = readPackage([{
+  const content = await readPackage([{
     path: "SKILL.md",
     bytes: new TextEncoder().encode(markdown),
   }], 1e6);

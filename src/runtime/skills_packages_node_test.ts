@@ -107,9 +107,9 @@ test("they are all here", () => {
 });
 
 for (const [name, { files, bytes, tokens, errors = [], warnings }] of Object.entries(PACKAGES)) {
-  test(`${name}: the dry run says what an upload gives and what it costs`, () => {
+  test(`${name}: the dry run says what an upload gives and what it costs`, async () => {
     const sent = read(name).map(([path, content]) => ({ path, bytes: content as Uint8Array }));
-    const report = reportOn(sent, LIMIT);
+    const report = await reportOn(sent, LIMIT);
     assert.equal(
       [report.valid, report.files, report.size_bytes, report.tokens],
       [errors.length === 0, files, bytes, tokens],

@@ -132,9 +132,10 @@ const findCosts: Find = ({ markdown }, { metadata }) => {
   return found;
 };
 
-/** Where the instructions begin. */
-function bodyLine({ source, body }: SkillMarkdown): number {
-  return countLines(source) - countLines(body) + 1;
+/** Where the instructions begin: behind the first line `---` below the one that opens the front matter. */
+function bodyLine({ source }: SkillMarkdown): number {
+  const end = /(?:\r\n|\r|\n)---(?![^\r\n])/.exec(source)!.index;
+  return countLineEnds(source, 0, end) + 3;
 }
 
 function countLines(text: string): number {

@@ -37,8 +37,8 @@ const skill = (name: string, ...texts: string[]) =>
   ], 1e7);
 
 const add = (ledger: Ledger, name: string, ...texts: string[]) => addTo("w", ledger, name, ...texts);
-const addTo = (workspace: string, ledger: Ledger, name: string, ...texts: string[]) =>
-  publish(ledger, workspace, skill(name, ...texts), { now: Date.now() }).then(({ skill }) => skill);
+const addTo = async (workspace: string, ledger: Ledger, name: string, ...texts: string[]) =>
+  (await publish(ledger, workspace, await skill(name, ...texts), { now: Date.now() })).skill;
 
 /** Every version is whole, every object has who refers to it, and nothing is left over. */
 async function checkShelf(

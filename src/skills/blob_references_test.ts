@@ -15,7 +15,7 @@ const encoder = new TextEncoder();
 const DAY = 24 * 60 * 60 * 1000;
 
 async function add(store: Store, name: string, text: string): Promise<string> {
-  const content = readPackage([
+  const content = await readPackage([
     { path: "SKILL.md", bytes: encoder.encode(SKILL_MD.replace("name: demo", `name: ${name}`)) },
     { path: "LICENSE.txt", bytes: encoder.encode(text) },
   ], 1e6);

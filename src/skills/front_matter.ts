@@ -12,6 +12,7 @@ import {
   isNode,
   isScalar,
   isSeq,
+  Lexer,
   parseDocument,
   type Scalar,
   type YAMLMap,
@@ -40,8 +41,8 @@ const MOST_KEYS = 64;
 const DEEPEST = 4;
 /** Brackets that may be open at once before the parser, which recurses, sees them: text may have some too. */
 const MOST_BRACKETS = 64;
-/** Commas between brackets: the parser takes some 5 microseconds for each. */
-const MAX_FLOW_ITEMS = 1000;
+/** Names, values, signs and blanks between them. */
+const MAX_TOKENS = 2000;
 const FORBIDDEN = new Set(["", "<<", "__proto__", "constructor", "prototype"]);
 
 /** The parts of a SKILL.md, or the one problem that keeps it from being read. */
@@ -145,6 +146,7 @@ class YamlProblem extends Error {
 
 function readYaml(block: string): Pick<SkillMarkdown, "fields" | "json" | "lines"> {
   refuseNesting(block);
+  refuseManyTokens(block);
   // Keys are compared below: the parser compares each with all others.
   const document: Document = parseDocument(block, {
     schema: "core",
@@ -173,20 +175,28 @@ function hintFor(message: string): string | undefined {
   return undefined;
 }
 
-/** Looks for nesting that the parser, which calls itself for every level, might not come back from, and for long lists. */
+/** Looks for nesting that the parser, which calls itself for every level, might not come back from. */
 function refuseNesting(block: string): void {
   const compact = /^[ \t]*(?:[-?][ \t]+){9}/m.exec(block);
   if (compact) throw tooDeep(compact.index);
   let open = 0;
-  let items = 0;
   for (let i = 0; i < block.length; i++) {
     const code = block.charCodeAt(i);
     if (code === 91 /* [ */ || code === 123 /* { */) open++;
     else if (open > 0 && (code === 93 /* ] */ || code === 125 /* } */)) open--;
-    else if (open > 0 && code === 44 /* , */ && ++items > MAX_FLOW_ITEMS) {
-      throw new YamlProblem("yaml-keys", `it has more than ${MAX_FLOW_ITEMS} items between brackets`, i);
-    }
     if (open > MOST_BRACKETS) throw tooDeep(i);
+  }
+}
+
+/** Refuses what has more tokens than the parser, which takes some 10 microseconds for each, can read in one turn. */
+function refuseManyTokens(block: string): void {
+  let tokens = 0;
+  let offset = 0;
+  for (const token of new Lexer().lex(block)) {
+    if (++tokens > MAX_TOKENS) {
+      throw new YamlProblem("yaml-keys", `it has more than ${MAX_TOKENS} YAML tokens`, offset);
+    }
+    offset += token.length;
   }
 }
 

@@ -62,13 +62,15 @@ export function findAllHidden(text: string, most: number): HiddenCharacter[] {
   const found: HiddenCharacter[] = [];
   let line = 1;
   let at = 0;
-  for (const match of shown.matchAll(HIDDEN)) {
-    const lines = countLineEnds(shown, at, match.index);
-    line += lines;
+  HIDDEN.lastIndex = 0;
+  for (let match; found.length < most && (match = HIDDEN.exec(shown));) {
+    line += countLineEnds(shown, at, match.index);
     at = match.index;
-    if (lines === 0 && found.length > 0) continue;
-    const point = "U+" + match[0].codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0");
-    if (found.push({ point, line }) === most) break;
+    found.push({ point: "U+" + match[0].codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0"), line });
+    // The rest of the line is not looked at.
+    const ends = [shown.indexOf("\n", at), shown.indexOf("\r", at)].filter((end) => end >= 0);
+    if (ends.length === 0) break;
+    HIDDEN.lastIndex = Math.min(...ends);
   }
   return found;
 }

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { WorkSlice } from "../http/work_slice.ts";
 import { checkPath, collisionKey, isLitter, showPath } from "./path.ts";
 import type { Problem } from "./problem.ts";
 import type { SentFile } from "./sent_file.ts";
@@ -25,7 +26,8 @@ export interface Layout {
 }
 
 /** Where the package lies among the files that were sent, and everything that is wrong with their names. */
-export function findLayout(sent: readonly SentFile[], rules: LayoutRules): Layout {
+export async function findLayout(sent: readonly SentFile[], rules: LayoutRules): Promise<Layout> {
+  const slice = new WorkSlice();
   const problems: Problem[] = [];
   const warnings: Problem[] = [];
   const files: SentFile[] = [];
@@ -36,6 +38,7 @@ export function findLayout(sent: readonly SentFile[], rules: LayoutRules): Layou
   /** A SKILL.md with a bad path is told, and not missed. */
   let isSkillBad = false;
   for (const file of sent) {
+    if (slice.isOver) await slice.yield();
     const checked = checkPath(file.path);
     if ("problem" in checked) {
       problems.push(checked.problem);
@@ -45,7 +48,12 @@ export function findLayout(sent: readonly SentFile[], rules: LayoutRules): Layou
   const root = findRoot(files, rules);
   if ("problem" in root) {
     if (!isSkillBad) problems.push(root.problem);
-    return { directory: "", files: [], problems: [...problems, ...findCollisions(files)], warnings };
+    return {
+      directory: "",
+      files: [],
+      problems: [...problems, ...await findCollisions(files, slice)],
+      warnings,
+    };
   }
   const { directory, markdown } = root;
   const prefix = directory === "" ? "" : directory + "/";
@@ -66,7 +74,12 @@ export function findLayout(sent: readonly SentFile[], rules: LayoutRules): Layou
       );
     } else inside.push({ ...file, path: file.path.slice(prefix.length) });
   }
-  return { directory, files: inside, problems: [...problems, ...findCollisions(inside)], warnings };
+  return {
+    directory,
+    files: inside,
+    problems: [...problems, ...await findCollisions(inside, slice)],
+    warnings,
+  };
 }
 
 /** The path of SKILL.md, and the folder that it lies in. */
@@ -106,12 +119,14 @@ function unwrapped(): Problem {
 }
 
 /** Two files that some system takes for one, or a file that is also a folder. */
-function findCollisions(files: readonly SentFile[]): Problem[] {
+async function findCollisions(files: readonly SentFile[], slice: WorkSlice): Promise<Problem[]> {
   const found: Problem[] = [];
   const seen = new Map<string, string>();
-  const keys = files.map(({ path }) => collisionKey(path));
-  for (const [i, { path }] of files.entries()) {
-    const key = keys[i]!;
+  const keys: string[] = [];
+  for (const { path } of files) {
+    if (slice.isOver) await slice.yield();
+    const key = collisionKey(path);
+    keys.push(key);
     const other = seen.get(key);
     if (other === undefined) seen.set(key, path);
     else if (other === path) found.push(problem("path-twice", path, "the file comes twice"));
@@ -122,6 +137,7 @@ function findCollisions(files: readonly SentFile[]): Problem[] {
   }
   const lengths = new Set(keys.map((key) => key.length));
   for (const [i, { path }] of files.entries()) {
+    if (slice.isOver) await slice.yield();
     const key = keys[i]!;
     for (let slash = key.indexOf("/"); slash >= 0; slash = key.indexOf("/", slash + 1)) {
       // Hardly ever is a file's path just as long as the folder's.

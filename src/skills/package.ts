@@ -49,13 +49,13 @@ export interface PackageCheck {
  * Looks at all of an upload.
  * @param limit bytes of all files together
  */
-export function checkPackage(
+export async function checkPackage(
   sent: readonly SentFile[],
   limit: number,
   rules: PackageRules = {},
-): PackageCheck {
+): Promise<PackageCheck> {
   const tooLarge = sent.reduce((sum, { bytes }) => sum + bytes.length, 0) > limit ? [largerThan(limit)] : [];
-  const layout = findLayout(sent, rules);
+  const layout = await findLayout(sent, rules);
   const { directory, files } = layout;
   const markdown = files.find(({ path }) => path === "SKILL.md");
   const checked = markdown && checkMarkdown(markdown.bytes, directory, "strict", rules);
@@ -78,12 +78,12 @@ export function checkPackage(
  * @param limit bytes of all files together
  * @throws {SkillError} with what is wrong, in one message and as `problems`, as far as there is room
  */
-export function readPackage(
+export async function readPackage(
   sent: readonly SentFile[],
   limit: number,
   rules: PackageRules = {},
-): SkillPackage {
-  const { package: content, problems } = checkPackage(sent, limit, rules);
+): Promise<SkillPackage> {
+  const { package: content, problems } = await checkPackage(sent, limit, rules);
   if (content) return content;
   const isTooLarge = problems.some(({ rule }) => rule === "upload-too-large");
   const type = isTooLarge ? "request_too_large" : "invalid_request_error";

@@ -42,7 +42,7 @@ function mutate(bytes: Uint8Array, random: (below: number) => number): Uint8Arra
   return mutated;
 }
 
-test("five hundred of them: never a fault, every problem has a place and a reason, and lenient forgives what strict does", () => {
+test("five hundred of them: never a fault, every problem has a place and a reason, and lenient forgives what strict does", async () => {
   const sources = Object.values(VARIANTS).flat()
     .filter(([path, content]) => path.endsWith("SKILL.md") && content.length < 2000)
     .map(([, content]) => typeof content === "string" ? encoder.encode(content) : content);
@@ -54,7 +54,7 @@ test("five hundred of them: never a fault, every problem has a place and a reaso
   for (let i = 0; i < 500; i++) {
     const bytes = mutate(sources[random(sources.length)]!, random);
     const text = new TextDecoder().decode(bytes);
-    const strict = checkPackage([{ path: "demo/SKILL.md", bytes }], 1e6);
+    const strict = await checkPackage([{ path: "demo/SKILL.md", bytes }], 1e6);
     const lenient = checkMarkdown(bytes, "demo", "lenient");
     const lines = text.split(/\r\n?|\n/).length;
     for (const { rule, message, line = 1 } of [...strict.problems, ...strict.warnings, ...lenient.warnings]) {

@@ -22,8 +22,8 @@ const bytesOf = (content: string | Uint8Array): Uint8Array =>
 for (const [what, upload, local] of OUTCOMES) {
   const sent = VARIANTS[what]!.map(([path, content]) => ({ path, bytes: bytesOf(content) }));
 
-  test(`${what}: as an upload`, () => {
-    const { package: content, problems, warnings } = checkPackage(sent, LIMIT);
+  test(`${what}: as an upload`, async () => {
+    const { package: content, problems, warnings } = await checkPackage(sent, LIMIT);
     const outcome = problems.length > 0 ? ["refused", ...codes(problems)] : ["taken", ...codes(warnings)];
     assert.is(outcome.join(" "), upload);
     assert.is(content === undefined, problems.length > 0);
@@ -75,12 +75,12 @@ for (
   });
 }
 
-test("litter is no part of the package; all else is, byte by byte", () => {
+test("litter is no part of the package; all else is, byte by byte", async () => {
   for (const what of ["litter of desktops", "dotfiles", "binary files", "empty files", "backslashes"]) {
     const sent = VARIANTS[what]!.map(([path, content]) => ({ path, bytes: bytesOf(content) }));
     const expected = sent.filter(({ path }) => !/MACOSX|DS_Store|Thumbs/.test(path))
       .map(({ path, bytes }) => ({ path: path.replaceAll("\\", "/").slice("demo/".length), bytes }));
-    assert.equal(checkPackage(sent, LIMIT).package?.files, expected, what);
+    assert.equal((await checkPackage(sent, LIMIT)).package?.files, expected, what);
   }
 });
 

@@ -182,8 +182,9 @@ interface PreparedFile extends SentFile {
   readonly crc: number;
 }
 
-/** Bytes that are hashed at one time: whoever hashes may copy them. */
+/** Bytes that are hashed at one time, since whoever hashes may copy them, and files, since each call holds the loop. */
 const HASHED_AT_ONCE = 1024 * 1024;
+const FILES_AT_ONCE = 100;
 
 async function prepare(files: readonly SentFile[]): Promise<PreparedFile[]> {
   const prepared: PreparedFile[] = [];
@@ -191,7 +192,7 @@ async function prepare(files: readonly SentFile[]): Promise<PreparedFile[]> {
     let to = from;
     let bytes = 0;
     do bytes += files[to++]!.bytes.length; while (
-      to < files.length && bytes + files[to]!.bytes.length <= HASHED_AT_ONCE
+      to < files.length && to - from < FILES_AT_ONCE && bytes + files[to]!.bytes.length <= HASHED_AT_ONCE
     );
     const some = files.slice(from, to);
     // Digests are made on other threads, and checksums meanwhile.

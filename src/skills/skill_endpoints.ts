@@ -38,7 +38,7 @@ export function skillEndpoints(workshop: Workshop): SkillEndpoints {
       const { request, principal: { workspace }, dialect } = call;
       return intake(request, callerOf(call), async ({ files, displayName: sent }) => {
         const displayName = sent === undefined ? undefined : checkLabel(sent, dialect);
-        const content = readPackage(files, uploadLimit, { ...packageRules, ...dialect.rules });
+        const content = await readPackage(files, uploadLimit, { ...packageRules, ...dialect.rules });
         const options = { displayName, ownTitle: dialect.ownTitles, now: now() };
         const { skill } = await publish(ledger, workspace, content, options);
         observe({ type: "skill_created", id: skill.id, workspace });

@@ -17,7 +17,7 @@ export function validateEndpoint({ intake, uploadLimit, packageRules }: Workshop
       report = await intake(
         request,
         callerOf(call),
-        ({ files }) => Promise.resolve(reportOn(files, uploadLimit, { ...packageRules, ...dialect.rules })),
+        ({ files }) => reportOn(files, uploadLimit, { ...packageRules, ...dialect.rules }),
       );
     } catch (error) {
       // An archive that cannot be read is what was asked about; a body that is none, or no room for it, is not.

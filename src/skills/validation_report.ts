@@ -39,12 +39,12 @@ export interface ValidationReport {
  * A report on the files of an upload.
  * @param limit bytes of all files together
  */
-export function reportOn(
+export async function reportOn(
   sent: readonly SentFile[],
   limit: number,
   rules: PackageRules = {},
-): ValidationReport {
-  const { problems, warnings, name, description, tokens, files } = checkPackage(sent, limit, rules);
+): Promise<ValidationReport> {
+  const { problems, warnings, name, description, tokens, files } = await checkPackage(sent, limit, rules);
   return {
     type: "skill_validation",
     valid: problems.length === 0,

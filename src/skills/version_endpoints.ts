@@ -33,7 +33,7 @@ export function versionEndpoints(workshop: Workshop): VersionEndpoints {
       // Nobody should upload a package to learn that its skill is not there.
       await openSkill(workshop, call);
       return await intake(request, callerOf(call), async ({ files, fields }) => {
-        const content = readPackage(files, uploadLimit, { ...packageRules, ...dialect.rules });
+        const content = await readPackage(files, uploadLimit, { ...packageRules, ...dialect.rules });
         const options = { isDefault: dialect.name === "openai" && readFlag(fields, "default"), now: now() };
         const { version } = await publishVersion(ledger, workspace, id, content, options);
         observe({ type: "skill_version_created", id, version: version.id, workspace });

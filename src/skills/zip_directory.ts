@@ -7,7 +7,8 @@
  * @module
  */
 import { refuseArchive } from "./archive_refusal.ts";
-import { findLocal, type ZipHeader } from "./zip_local_header.ts";
+import { WorkSlice } from "../http/work_slice.ts";
+import { findLocal, isSameBytes, type ZipHeader } from "./zip_local_header.ts";
 
 /** An entry and where its data begins. */
 export interface ZipEntryPlace extends ZipHeader {
@@ -33,12 +34,14 @@ const REPACK = "pack the folder anew with an ordinary tool";
  * The entries in the order of the directory.
  * @throws {SkillError} naming what is wrong
  */
-export function readDirectory(archive: Uint8Array): ZipEntryPlace[] {
+export async function readDirectory(archive: Uint8Array): Promise<ZipEntryPlace[]> {
   const view = new DataView(archive.buffer, archive.byteOffset, archive.byteLength);
   const { end, count, offset } = readEnd(view);
   const headers: ZipHeader[] = [];
+  const slice = new WorkSlice();
   let at = offset;
   for (let i = 0; i < count; i++) {
+    if (slice.isOver) await slice.yield();
     if (at + 46 > end || view.getUint32(at, true) !== CENTRAL) throw damagedDirectory();
     const nameLength = view.getUint16(at + 28, true);
     const extraLength = view.getUint16(at + 30, true);
@@ -48,7 +51,7 @@ export function readDirectory(archive: Uint8Array): ZipEntryPlace[] {
     at = next;
   }
   if (at !== end) throw damagedDirectory();
-  return place(archive, view, headers, offset);
+  return await place(archive, view, headers, offset, slice);
 }
 
 /** The one end record, which must be the last thing in the archive, and where the directory that it names lies. */
@@ -149,16 +152,18 @@ function readHeader(
 }
 
 /** Finds the data of each entry; together they must fill the archive up to its directory. */
-function place(
+async function place(
   archive: Uint8Array,
   view: DataView,
   headers: readonly ZipHeader[],
   directory: number,
-): ZipEntryPlace[] {
+  slice: WorkSlice,
+): Promise<ZipEntryPlace[]> {
   const starts = new Map<ZipHeader, number>();
   let expected = 0;
   // The directory may have its own order.
   for (const header of headers.toSorted((a, b) => a.local - b.local)) {
+    if (slice.isOver) await slice.yield();
     if (header.local < expected) {
       throw refuse(header, "overlap", "lies where another file does: its files overlap", REPACK);
     }
@@ -182,7 +187,7 @@ function checkExtra(view: DataView, from: number, length: number, header: ZipHea
     const start = at + 4;
     const end = start + view.getUint16(at + 2, true);
     const id = view.getUint16(at, true);
-    if (id === 0x7075 && (end > to || !isSame(view, start + 5, end, header.name))) {
+    if (id === 0x7075 && (end > to || !isSameBytes(bytesOf(view, start + 5, end), header.name))) {
       throw refuse(header, "second-name", "has a second name", REPACK);
     }
     // Some tools leave room for sizes that turn out not to need it.
@@ -199,8 +204,8 @@ function checkExtra(view: DataView, from: number, length: number, header: ZipHea
   }
 }
 
-function isSame(view: DataView, from: number, to: number, name: Uint8Array): boolean {
-  return to - from === name.length && name.every((byte, i) => view.getUint8(from + i) === byte);
+function bytesOf(view: DataView, from: number, to: number): Uint8Array {
+  return new Uint8Array(view.buffer, view.byteOffset + from, Math.max(0, to - from));
 }
 
 function readName(bytes: Uint8Array): string {

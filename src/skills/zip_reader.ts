@@ -44,8 +44,9 @@ export async function readZip(
   limit: number,
   reserve?: (bytes: number) => Promise<void>,
 ): Promise<ZipFile[]> {
-  const all = readDirectory(archive);
-  checkFolders(all);
+  const slice = new WorkSlice();
+  const all = await readDirectory(archive);
+  await checkFolders(all, slice);
   const entries = all.filter(({ isFolder }) => !isFolder);
   let size = 0;
   for (const entry of entries) {
@@ -61,7 +62,6 @@ export async function readZip(
   const unpacks = entries.some(({ method }) => method !== 0);
   if (unpacks) await reserve?.(size);
   const files: ZipFile[] = [];
-  const slice = new WorkSlice();
   for (const entry of entries) {
     if (slice.isOver) await slice.yield();
     const bytes = await unpack(archive, entry, unpacks, slice);
@@ -74,9 +74,10 @@ export async function readZip(
 }
 
 /** Folders are not kept, but one that leads out of the package tells of an archive that means harm. */
-function checkFolders(entries: readonly ZipEntryPlace[]): void {
+async function checkFolders(entries: readonly ZipEntryPlace[], slice: WorkSlice): Promise<void> {
   const problems: Problem[] = [];
   for (const { path, isFolder } of entries) {
+    if (slice.isOver) await slice.yield();
     const checked = isFolder ? checkPath(path.replace(/[\\/]$/, "")) : undefined;
     if (checked && "problem" in checked) problems.push(checked.problem);
   }

@@ -28,7 +28,7 @@ export async function unpackSkill(
   }
   const bytes = received.take();
   if (!isZip(bytes)) throw new Error("The skill did not come as a zip archive");
-  const { files, problems } = findLayout(await readZip(bytes, LIMIT), {});
+  const { files, problems } = await findLayout(await readZip(bytes, LIMIT), {});
   if (problems.length > 0) {
     throw new Error(
       ["The skill is not written to disk:", ...problemLines(problems.map(toReported))].join("\n"),

@@ -18,7 +18,7 @@ export async function checkSource(
   progress: Progress,
 ): Promise<ValidationReport> {
   try {
-    return reportOn(await readSource(source, MOST_BYTES, progress), limit);
+    return await reportOn(await readSource(source, MOST_BYTES, progress), limit);
   } catch (error) {
     if (error instanceof SkillError) return reportRefusal(error);
     throw error;

@@ -102,7 +102,7 @@ function storePlace(store: Store, workspace: string, shelf: BlobStore): SkillPla
     },
     async add({ source, skill, displayName }, progress) {
       if (displayName !== undefined) checkLabel(displayName);
-      const content = readPackage(await readSource(source, UPLOAD_LIMIT, NO_PROGRESS), UPLOAD_LIMIT);
+      const content = await readPackage(await readSource(source, UPLOAD_LIMIT, NO_PROGRESS), UPLOAD_LIMIT);
       progress.begin(content.files.reduce((sum, { bytes }) => sum + bytes.length, 0));
       const options = { displayName, now: Date.now() };
       const published: Published = skill === undefined
