@@ -125,6 +125,10 @@ function checkMayTrade(
       "subject_token was neither issued to this client nor meant for what it serves",
     );
   }
+  // A new token would name this client as its subject, and outlive the client that it came from.
+  if (!own && subject.user === undefined) {
+    throw new OAuthError("invalid_request", "subject_token identifies another client and no user");
+  }
 }
 
 /**

@@ -135,6 +135,17 @@ for (
   });
 }
 
+test("RFC 8693 section 1.1: a token of another client for itself is not traded: the subject would change", async () => {
+  const server = await newServer({ clients });
+  const own = async (form = {}): Promise<string> =>
+    (await (await server.token({ grant_type: "client_credentials", scope: "read", ...form })).json())
+      .access_token;
+  const ofApp = await own({ resource: MCP });
+  const { status, body } = await exchange(server, ofApp, GATEWAY);
+  assert.equal([status, body.error], [400, "invalid_request"]);
+  assert.is((await exchange(server, ofApp)).status, 200, "its own client");
+});
+
 test("a token that is bound to its key is traded with that key only", async () => {
   const server = await newServer({ clients });
   const key = await newKey();
