@@ -49,7 +49,7 @@ test("an app on workerd with D1 holds nothing of PostgreSQL, Redis, SQLite's dri
   const code = bundle(`
     import { createTrivet } from "src/mod.ts";
     import { toWorker } from "src/runtime/workerd.ts";
-    import { d1Store } from "src/store/d1.ts";
+    import { d1Store } from "src/store/drivers/d1.ts";
     export default toWorker((env) => createTrivet({ issuer: "https://a.example", store: d1Store(env.DB) }));
   `);
   assert.equal(held(code), ["Cloudflare's SQL"]);
@@ -57,10 +57,10 @@ test("an app on workerd with D1 holds nothing of PostgreSQL, Redis, SQLite's dri
 
 test("the marks are found where they should be", () => {
   const code = (file: string) => held(readFileSync(file, "utf8"));
-  assert.ok(code("src/store/postgres.ts").includes("PostgreSQL"));
-  assert.ok(code("src/store/redis.ts").includes("Redis"));
-  assert.ok(code("src/store/sqlite.ts").includes("SQLite"));
-  assert.ok(code("src/store/redis.ts").includes("a runtime"));
+  assert.ok(code("src/store/drivers/postgres.ts").includes("PostgreSQL"));
+  assert.ok(code("src/store/drivers/redis.ts").includes("Redis"));
+  assert.ok(code("src/store/drivers/sqlite.ts").includes("SQLite"));
+  assert.ok(code("src/store/drivers/redis.ts").includes("a runtime"));
 });
 
 test.run();

@@ -16,7 +16,7 @@ const all = globSync(["src/**/*.ts", "scripts/**/*.ts", "conformance/**/*.ts", "
   exclude: ["**/node_modules/**"],
 }).map((file) => file.replaceAll("\\", "/"));
 const isOutside = (file: string) =>
-  /^(scripts|conformance)\/|^src\/runtime\/|^src\/store\/(sqlite|postgres|redis|test_engines)|_node_test\.ts$/
+  /^(scripts|conformance)\/|^src\/runtime\/|^src\/end_to_end\/|^src\/store\/(drivers\/(sqlite|postgres|redis)|test_engines)|_node_test\.ts$/
     .test(file);
 
 let failed = false;

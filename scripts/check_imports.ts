@@ -43,19 +43,19 @@ const TOP: Readonly<Record<string, readonly string[]>> = {
 
 /** Packages, and the files that may import them. */
 const PACKAGES: Readonly<Record<string, RegExp>> = {
-  postgres: /^src\/store\/postgres_pool\.ts$/,
-  redis: /^src\/store\/redis\.ts$/,
-  aws4fetch: /^src\/skills\/s3\.ts$/,
-  yaml: /^src\/skills\/front_matter\.ts$/,
+  postgres: /^src\/store\/drivers\/postgres_pool\.ts$/,
+  redis: /^src\/store\/drivers\/redis\.ts$/,
+  aws4fetch: /^src\/skills\/blobs\/s3\.ts$/,
+  yaml: /^src\/skills\/package\/front_matter\.ts$/,
   "srvx/node": /^src\/runtime\/node\.ts$/,
   "@hattip/adapter-node": /^src\/runtime\/hattip_node\.ts$/,
   "@hattip/core": /^src\/runtime\/hattip_node\.ts$/,
 };
 
 /** Files that may touch a runtime. */
-const OUTSIDE = /^src\/(runtime\/|store\/(sqlite|redis))/;
+const OUTSIDE = /^src\/(runtime\/|end_to_end\/|store\/drivers\/(sqlite|redis))/;
 const TESTS =
-  /_test\.ts$|^src\/store\/(contract|cloudflare_suite)\.ts$|^src\/(?:[a-z_]+\/)+test_[a-z_]+\.ts$/;
+  /_test\.ts$|^src\/end_to_end\/|^src\/store\/(contract|cloudflare_suite)\.ts$|^src\/(?:[a-z_]+\/)+test_[a-z_]+\.ts$/;
 const RUNTIME_NAMES = /(?<![\w.$'"])(Deno|Bun|process|Buffer|setImmediate|require|__dirname)(?=\s*[.([])/g;
 
 export interface Finding {

@@ -3,13 +3,13 @@
  *
  * @module
  */
-import type { Icon } from "./mcp/content.ts";
-import type { Definitions, Middleware } from "./mcp/group.ts";
-import { createSseHandlers } from "./mcp/http_sse.ts";
+import type { Icon } from "./mcp/definition/content.ts";
+import type { Definitions, Middleware } from "./mcp/definition/group.ts";
+import { createSseHandlers } from "./mcp/http/http_sse.ts";
 import type { ToolServerOptions } from "./mcp/service.ts";
-import { serveStdio } from "./mcp/stdio.ts";
-import type { StorageLimits } from "./mcp/storage_limits.ts";
-import type { StreamLimits } from "./mcp/stream_limits.ts";
+import { serveStdio } from "./mcp/stdio/stdio.ts";
+import type { StorageLimits } from "./mcp/session/storage_limits.ts";
+import type { StreamLimits } from "./mcp/http/stream_limits.ts";
 import { checkWhole } from "./option_check.ts";
 import { VERSION } from "./version.ts";
 

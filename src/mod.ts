@@ -4,8 +4,8 @@
  *
  * @module
  */
-import { convertSchemasOf } from "./mcp/schema_vendor.ts";
-import { toJsonSchema } from "./mcp/valibot_json_schema.ts";
+import { convertSchemasOf } from "./mcp/schema/schema_vendor.ts";
+import { toJsonSchema } from "./mcp/schema/valibot_json_schema.ts";
 
 convertSchemasOf("valibot", toJsonSchema);
 
@@ -17,21 +17,28 @@ export type { TrivetEvent } from "./events.ts";
 export type { Principal } from "./http/bearer.ts";
 export type { RequestContext } from "./http/service.ts";
 export type { BunServer, DenoInfo, RuntimeContext, WorkerContext } from "./http/runtime_context.ts";
-export type { TrustedProxies } from "./http/trusted_proxy.ts";
-export { memoryStore } from "./store/memory.ts";
+export type { TrustedProxies } from "./http/network/trusted_proxy.ts";
+export { memoryStore } from "./store/drivers/memory.ts";
 export type { Store } from "./store/store.ts";
-export { type Definition, prompt, resource, resourceTemplate, tool, ToolError } from "./mcp/definition.ts";
+export {
+  type Definition,
+  prompt,
+  resource,
+  resourceTemplate,
+  tool,
+  ToolError,
+} from "./mcp/definition/definition.ts";
 export { convertSchemasOf };
-export type { ToJsonSchema } from "./mcp/schema_vendor.ts";
-export { type Definitions, group, type Middleware } from "./mcp/group.ts";
+export type { ToJsonSchema } from "./mcp/schema/schema_vendor.ts";
+export { type Definitions, group, type Middleware } from "./mcp/definition/group.ts";
 export type { CallContext } from "./mcp/context.ts";
-export type { ContentItem, ToolResult } from "./mcp/content.ts";
+export type { ContentItem, ToolResult } from "./mcp/definition/content.ts";
 export { MissingCapabilityError, ScopeError } from "./mcp/error.ts";
 export { RpcError } from "./jsonrpc/error.ts";
 export type { ToolServer } from "./mcp/service.ts";
-export { addClient, type ClientRegistration, listClients, removeClient } from "./oauth/client.ts";
-export { EDITOR_SCHEMES } from "./oauth/redirect_uri.ts";
-export { addUser, listUsers, removeUser, setUserRole, type UserRegistration } from "./oauth/user.ts";
+export { addClient, type ClientRegistration, listClients, removeClient } from "./oauth/clients/client.ts";
+export { EDITOR_SCHEMES } from "./oauth/clients/redirect_uri.ts";
+export { addUser, listUsers, removeUser, setUserRole, type UserRegistration } from "./oauth/users/user.ts";
 export type {
   AuthenticatedUser,
   AuthorizationDetailType,

@@ -14,12 +14,12 @@ import type {
   ScopeDefinition,
   TrustedIssuer,
 } from "./oauth/authorization_server.ts";
-import { type ClientRegistration, toClient } from "./oauth/client.ts";
-import { documentsSupported } from "./oauth/client_document.ts";
-import type { TrustedProxies } from "./http/trusted_proxy.ts";
+import { type ClientRegistration, toClient } from "./oauth/clients/client.ts";
+import { documentsSupported } from "./oauth/clients/client_document.ts";
+import type { TrustedProxies } from "./http/network/trusted_proxy.ts";
 import type { UserRole } from "./oauth/records.ts";
-import { checkUserRole } from "./oauth/user_role.ts";
-import { checkRedirectScheme, EDITOR_SCHEMES } from "./oauth/redirect_uri.ts";
+import { checkUserRole } from "./oauth/users/user_role.ts";
+import { checkRedirectScheme, EDITOR_SCHEMES } from "./oauth/clients/redirect_uri.ts";
 import { ITERATIONS, MAX_ITERATIONS } from "./crypto/password.ts";
 import type { SkillsOptions } from "./skills_options.ts";
 import type { Store } from "./store/store.ts";

@@ -2,7 +2,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { TrivetEvent } from "./events.ts";
 import { secretDigest } from "./crypto/secret.ts";
-import { memoryStore } from "./store/memory.ts";
+import { memoryStore } from "./store/drivers/memory.ts";
 import { type Store, StoreUnavailableError } from "./store/store.ts";
 import { createTrivet } from "./trivet.ts";
 

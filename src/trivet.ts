@@ -6,17 +6,17 @@
  */
 import type { TrivetEvent } from "./events.ts";
 import { homePage } from "./home.ts";
-import { createLoopbackGuard } from "./http/loopback_guard.ts";
+import { createLoopbackGuard } from "./http/network/loopback_guard.ts";
 import { type Authenticate, readBearer, TokenRefusal } from "./http/bearer.ts";
 import { allowWellKnown, answerPreflight, isWellKnown } from "./http/cors.ts";
 import { respondJson, respondText } from "./http/response.ts";
 import { pathOf } from "./http/router.ts";
 import { type RuntimeContext, toRequestContext, type WorkerContext } from "./http/runtime_context.ts";
 import type { RequestContext, Service } from "./http/service.ts";
-import { createCallerFinder } from "./http/trusted_proxy.ts";
+import { createCallerFinder } from "./http/network/trusted_proxy.ts";
 import { type ToolServer, toolServer } from "./mcp/service.ts";
-import { skillsExtension } from "./mcp/skills_extension.ts";
-import { resourceMetadataUrl } from "./oauth/protected_resource.ts";
+import { skillsExtension } from "./mcp/skills/skills_extension.ts";
+import { resourceMetadataUrl } from "./oauth/endpoints/protected_resource.ts";
 import { authorizationServer, type OAuthService } from "./oauth/service.ts";
 import { completeMcp } from "./mcp_options.ts";
 import { completeSkills } from "./skills_options.ts";

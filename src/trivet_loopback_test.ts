@@ -1,7 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { folderOf } from "./skills/test_service.ts";
-import { memoryStore } from "./store/memory.ts";
+import { memoryStore } from "./store/drivers/memory.ts";
 import type { TrivetOptions } from "./options.ts";
 import { createTrivet } from "./trivet.ts";
 

@@ -1,9 +1,9 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { memoryStore } from "./store/memory.ts";
-import { addClient } from "./oauth/client.ts";
+import { memoryStore } from "./store/drivers/memory.ts";
+import { addClient } from "./oauth/clients/client.ts";
 import { createApiKey } from "./skills/api_key.ts";
-import { tool } from "./mcp/definition.ts";
+import { tool } from "./mcp/definition/definition.ts";
 import { client, modernHeaders, modernParams, readEvents } from "./mcp/test_exchange.ts";
 import type { TrivetOptions } from "./options.ts";
 import { createTrivet } from "./trivet.ts";

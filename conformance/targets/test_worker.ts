@@ -48,7 +48,7 @@ export async function checkAt(
 export function checkOnD1(suites: readonly string[], least: number): Promise<void> {
   const source = `
     ${opening()}
-    import { d1Store } from ${from("src/store/d1.ts")};
+    import { d1Store } from ${from("src/store/drivers/d1.ts")};
     export default toWorker(({ DB }) => workerHandler(bundled, async (now) => {
       await DB.batch(TABLES.map((table) => DB.prepare("DROP TABLE IF EXISTS " + table)));
       return d1Store(DB, { now });

@@ -4,8 +4,8 @@
  *
  * @module
  */
-import { layeredStore } from "../../src/store/layered.ts";
-import { sqliteStore } from "../../src/store/sqlite.ts";
+import { layeredStore } from "../../src/store/drivers/layered.ts";
+import { sqliteStore } from "../../src/store/drivers/sqlite.ts";
 import { start as startTrivet } from "./trivet.ts";
 import type { TrivetTarget } from "./trivet_world.ts";
 

@@ -5,7 +5,7 @@
  * @module
  */
 import postgres from "postgres";
-import { postgresStore } from "../../src/store/postgres.ts";
+import { postgresStore } from "../../src/store/drivers/postgres.ts";
 import { startOnEngine } from "./trivet_engine.ts";
 import type { TrivetTarget } from "./trivet_world.ts";
 

@@ -5,7 +5,7 @@
  * @module
  */
 import { createClient } from "redis";
-import { redisStore } from "../../src/store/redis.ts";
+import { redisStore } from "../../src/store/drivers/redis.ts";
 import { startOnEngine } from "./trivet_engine.ts";
 import type { TrivetTarget } from "./trivet_world.ts";
 

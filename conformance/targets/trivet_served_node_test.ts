@@ -6,7 +6,7 @@
  */
 import { suite } from "uvu";
 import { freePort } from "../../scripts/test/workerd.ts";
-import { runtimeCommand } from "../../src/runtime/test_process.ts";
+import { runtimeCommand } from "../../src/end_to_end/test_process.ts";
 import { check, replayWith, targetFile, WHOLE_KIT } from "./test_replay.ts";
 
 const test = suite("conformance of Trivet over a socket");

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { sqliteStore } from "../../src/store/sqlite.ts";
+import { sqliteStore } from "../../src/store/drivers/sqlite.ts";
 import { start as startTrivet } from "./trivet.ts";
 import type { TrivetTarget } from "./trivet_world.ts";
 

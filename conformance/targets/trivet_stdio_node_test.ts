@@ -5,7 +5,7 @@
  * @module
  */
 import { suite } from "uvu";
-import { runtimeCommand, temporaryFolder } from "../../src/runtime/test_process.ts";
+import { runtimeCommand, temporaryFolder } from "../../src/end_to_end/test_process.ts";
 import { check, replayWith, targetFile } from "./test_replay.ts";
 
 const test = suite("conformance of Trivet on standard input");

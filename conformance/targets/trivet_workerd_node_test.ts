@@ -25,7 +25,7 @@ function define(): void {
     withWorker(
       `${opening()}
       import { DurableObject } from "cloudflare:workers";
-      import { durableObjectStore } from ${from("src/store/durable_object.ts")};
+      import { durableObjectStore } from ${from("src/store/drivers/durable_object.ts")};
       export class Trivet extends DurableObject {
         #handler = workerHandler(bundled, async (now) => {
           const { storage } = this.ctx;

@@ -16,7 +16,7 @@ import {
   type Store,
   type Trivet,
 } from "../../src/mod.ts";
-import type { SkillFolder } from "../../src/skills/folder.ts";
+import type { SkillFolder } from "../../src/skills/local/folder.ts";
 import { apiKeyKey } from "../../src/skills/records.ts";
 import type { ModuleTarget } from "../runner/target_file.ts";
 import { exampleMethods } from "./example_methods.ts";

@@ -4,11 +4,11 @@
  * @module
  */
 import { createTrivet, memoryStore, tool, type Trivet } from "../../src/mod.ts";
-import { addUser } from "../../src/oauth/user.ts";
+import { addUser } from "../../src/oauth/users/user.ts";
 import { createApiKey } from "../../src/skills/api_key.ts";
-import { createLedger } from "../../src/skills/blob_ledger.ts";
-import { publish } from "../../src/skills/publish.ts";
-import type { ToolDefinition } from "../../src/mcp/definition.ts";
+import { createLedger } from "../../src/skills/blobs/blob_ledger.ts";
+import { publish } from "../../src/skills/publishing/publish.ts";
+import type { ToolDefinition } from "../../src/mcp/definition/definition.ts";
 import type { Store } from "../../src/store/store.ts";
 import type { Subject } from "./harness.ts";
 

@@ -15,7 +15,7 @@ import { multipart } from "../../src/skills/test_service.ts";
 import { LOADS, newContents, pack, type UploadKind } from "./skill_packages.ts";
 
 const SERVER = fileURLToPath(
-  new URL("../../src/runtime/test_upload_memory_server.ts", import.meta.url),
+  new URL("../../src/end_to_end/skills/test_upload_memory_server.ts", import.meta.url),
 );
 const BIN = fileURLToPath(new URL("../../node_modules/.bin/", import.meta.url));
 const MOST = 24 * 1024 * 1024;

@@ -9,7 +9,7 @@ import process from "node:process";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { Pool } from "undici";
-import { startTrivet, temporaryFolder } from "../../src/runtime/test_process.ts";
+import { startTrivet, temporaryFolder } from "../../src/end_to_end/test_process.ts";
 import { findEngine } from "../../src/store/test_engines.ts";
 import { dropStore } from "../cluster/cluster.ts";
 import { measure, printResults, type Result, type Subject } from "./harness.ts";

@@ -5,9 +5,9 @@
  */
 import postgres from "postgres";
 import { createClient } from "redis";
-import { type RunningTrivet, startTrivet, temporaryFolder } from "../../src/runtime/test_process.ts";
-import { postgresStore } from "../../src/store/postgres.ts";
-import { redisStore } from "../../src/store/redis.ts";
+import { type RunningTrivet, startTrivet, temporaryFolder } from "../../src/end_to_end/test_process.ts";
+import { postgresStore } from "../../src/store/drivers/postgres.ts";
+import { redisStore } from "../../src/store/drivers/redis.ts";
 import type { Store } from "../../src/store/store.ts";
 import { Balancer } from "./balancer.ts";
 

@@ -1,4 +1,4 @@
-import { postgresStore } from "../../src/store/postgres.ts";
+import { postgresStore } from "../../src/store/drivers/postgres.ts";
 import postgres from "postgres";
 import { testFaults } from "./faults.ts";
 

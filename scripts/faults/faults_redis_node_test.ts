@@ -1,4 +1,4 @@
-import { redisStore } from "../../src/store/redis.ts";
+import { redisStore } from "../../src/store/drivers/redis.ts";
 import { createClient } from "redis";
 import { testFaults } from "./faults.ts";
 

@@ -5,8 +5,8 @@
  *
  * @module
  */
-import { addClient } from "../../src/oauth/client.ts";
-import { addUser } from "../../src/oauth/user.ts";
+import { addClient } from "../../src/oauth/clients/client.ts";
+import { addUser } from "../../src/oauth/users/user.ts";
 import { createApiKey } from "../../src/skills/api_key.ts";
 import type { Store } from "../../src/store/store.ts";
 import { type FinalState, findViolations, History } from "./history.ts";

@@ -5,7 +5,7 @@
  */
 import process from "node:process";
 import postgres from "postgres";
-import { postgresStore } from "../../src/store/postgres.ts";
+import { postgresStore } from "../../src/store/drivers/postgres.ts";
 import { createTrivet } from "../../src/trivet.ts";
 import { type Engine, newEngine } from "./engine.ts";
 import { Load, makeAccount } from "./load.ts";

@@ -18,7 +18,7 @@ import { findLeak } from "./mcp_shape.ts";
 import { isObject } from "./mcp_wire.ts";
 import { talkOverSse } from "./mcp_sse.ts";
 import { talkOverStdio } from "./mcp_stdio.ts";
-import { prompt, tool } from "../../src/mcp/definition.ts";
+import { prompt, tool } from "../../src/mcp/definition/definition.ts";
 import { DEFINITIONS } from "./mcp_definitions.ts";
 import { newWorld, ORIGIN, type World } from "./mcp_world.ts";
 import { newRandom, type Random } from "./random.ts";

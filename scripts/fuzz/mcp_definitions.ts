@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { type Definition, prompt, resource, resourceTemplate } from "../../src/mcp/definition.ts";
+import { type Definition, prompt, resource, resourceTemplate } from "../../src/mcp/definition/definition.ts";
 import { askName, SECRET, TOOLS } from "./mcp_tools.ts";
 
 const others: readonly Definition[] = [

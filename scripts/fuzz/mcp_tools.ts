@@ -6,7 +6,7 @@
 import * as v from "valibot";
 import { RpcError } from "../../src/jsonrpc/error.ts";
 import type { CallContext } from "../../src/mcp/context.ts";
-import { tool, type ToolDefinition, ToolError } from "../../src/mcp/definition.ts";
+import { tool, type ToolDefinition, ToolError } from "../../src/mcp/definition/definition.ts";
 
 /** What no answer may ever hold. */
 export const SECRET = "hunter2 in /srv/private/secret.ts";

@@ -5,11 +5,11 @@
  * @module
  */
 import type { TrivetEvent } from "../../src/events.ts";
-import { createSseHandlers } from "../../src/mcp/http_sse.ts";
+import { createSseHandlers } from "../../src/mcp/http/http_sse.ts";
 import type { ToolServer } from "../../src/mcp/service.ts";
 import { newServer } from "../../src/mcp/test_server.ts";
-import { watchedStore } from "../../src/mcp/test_watched_store.ts";
-import { memoryStore } from "../../src/store/memory.ts";
+import { watchedStore } from "../../src/mcp/instances/test_watched_store.ts";
+import { memoryStore } from "../../src/store/drivers/memory.ts";
 import type { Store } from "../../src/store/store.ts";
 import { DEFINITIONS } from "./mcp_definitions.ts";
 import { Loot } from "./mcp_loot.ts";

@@ -4,9 +4,9 @@
  *
  * @module
  */
-import { toClient } from "../../src/oauth/client.ts";
+import { toClient } from "../../src/oauth/clients/client.ts";
 import { APP_URI, ISSUER, newServer, type TestServer } from "../../src/oauth/test_server.ts";
-import { memoryStore } from "../../src/store/memory.ts";
+import { memoryStore } from "../../src/store/drivers/memory.ts";
 import { findExcess } from "./budgets.ts";
 import { createMeter } from "./meter.ts";
 import { type Loot, nextRequest } from "./oauth_requests.ts";

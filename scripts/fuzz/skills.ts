@@ -12,7 +12,7 @@ import {
   type TestFile,
   zip,
 } from "../../src/skills/test_service.ts";
-import { memoryStore } from "../../src/store/memory.ts";
+import { memoryStore } from "../../src/store/drivers/memory.ts";
 import { findExcess, type Measured } from "./budgets.ts";
 import { createMeter } from "./meter.ts";
 import type { Findings } from "./oauth.ts";

@@ -1,7 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { EventStream } from "./event_stream.ts";
-import { readPaced } from "./paced_body.ts";
+import { readPaced } from "./body/paced_body.ts";
 import { MAX_TIMER_MS, timerDelay } from "./timer.ts";
 
 const test = suite("http/timer");

@@ -10,9 +10,9 @@ import type { RequestContext } from "../http/service.ts";
 import { INVALID_PARAMS, RpcError } from "../jsonrpc/error.ts";
 import type { Id } from "../jsonrpc/message.ts";
 import type { Json } from "../store/store.ts";
-import { bindMethods } from "./bind_methods.ts";
-import { type Capabilities, hasFeature, requiredCapabilities } from "./client_feature.ts";
-import type { Meta } from "./content.ts";
+import { bindMethods } from "./definition/bind_methods.ts";
+import { type Capabilities, hasFeature, requiredCapabilities } from "./input/client_feature.ts";
+import type { Meta } from "./definition/content.ts";
 import type {
   CallContext,
   ClientFeature,
@@ -26,13 +26,13 @@ import type {
   UrlAnswer,
   UrlRequest,
 } from "./context.ts";
-import { readElicitation, writeElicitation } from "./elicitation.ts";
+import { readElicitation, writeElicitation } from "./input/elicitation.ts";
 import { type Era, MODERN } from "./era.ts";
 import { MissingCapabilityError, ScopeError } from "./error.ts";
-import { Inputs } from "./inputs.ts";
+import { Inputs } from "./input/inputs.ts";
 import { DEFAULT_LEVEL, severity } from "./log_level.ts";
-import type { Session } from "./session.ts";
-import type { AnySchema } from "./standard_schema.ts";
+import type { Session } from "./session/session.ts";
+import type { AnySchema } from "./schema/standard_schema.ts";
 
 /** The way back to the client while a call runs. */
 export interface Outlet {

@@ -8,10 +8,10 @@ import type { Method } from "../jsonrpc/dispatch.ts";
 import type { Id } from "../jsonrpc/message.ts";
 import type { Key, Store } from "../store/store.ts";
 import type { Call } from "./call.ts";
-import { requireObject } from "./params.ts";
-import { type Session, SESSION_ENDED, streamKey } from "./session.ts";
-import { RECORD_BYTES, type StorageAllowance } from "./storage_limits.ts";
-import { type Wakeups, wakingKey } from "./wakeups.ts";
+import { requireObject } from "./schema/params.ts";
+import { type Session, SESSION_ENDED, streamKey } from "./session/session.ts";
+import { RECORD_BYTES, type StorageAllowance } from "./session/storage_limits.ts";
+import { type Wakeups, wakingKey } from "./session/wakeups.ts";
 
 /** Milliseconds for which a cancellation waits for a call that has not yet listened. */
 const LIFETIME = 60_000;

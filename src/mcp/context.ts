@@ -6,8 +6,8 @@
  */
 import type { Principal } from "../http/bearer.ts";
 import type { Json } from "../store/store.ts";
-import type { ContentItem, Meta } from "./content.ts";
-import type { AnySchema, Parsed } from "./standard_schema.ts";
+import type { ContentItem, Meta } from "./definition/content.ts";
+import type { AnySchema, Parsed } from "./schema/standard_schema.ts";
 
 /** Severities of RFC 5424, in rising order. */
 export type LogLevel = "debug" | "info" | "notice" | "warning" | "error" | "critical" | "alert" | "emergency";

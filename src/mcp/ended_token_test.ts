@@ -7,8 +7,8 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { StoreUnavailableError } from "../store/store.ts";
-import { resource, tool } from "./definition.ts";
-import { createSseHandlers } from "./http_sse.ts";
+import { resource, tool } from "./definition/definition.ts";
+import { createSseHandlers } from "./http/http_sse.ts";
 import type { ToolServer } from "./service.ts";
 import {
   client,

@@ -5,7 +5,7 @@
  *
  * @module
  */
-import { acceptNames } from "../http/media_type.ts";
+import { acceptNames } from "../http/body/media_type.ts";
 
 /** The revision without a handshake. Revisions are dates, so they compare as texts. */
 export const MODERN = "2026-07-28";

@@ -1,8 +1,8 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { RpcError } from "../jsonrpc/error.ts";
-import { prompt, resource, resourceTemplate, tool } from "./definition.ts";
-import type { StandardSchema } from "./standard_schema.ts";
+import { prompt, resource, resourceTemplate, tool } from "./definition/definition.ts";
+import type { StandardSchema } from "./schema/standard_schema.ts";
 import { modern } from "./test_exchange.ts";
 import { newServer, request, STREAMABLE } from "./test_server.ts";
 

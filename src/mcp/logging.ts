@@ -8,8 +8,8 @@
 import type { Method } from "../jsonrpc/dispatch.ts";
 import type { Call } from "./call.ts";
 import { readLevel } from "./log_level.ts";
-import { requireObject, requireString } from "./params.ts";
-import type { Sessions } from "./session.ts";
+import { requireObject, requireString } from "./schema/params.ts";
+import type { Sessions } from "./session/session.ts";
 
 /** `logging/setLevel` of the revisions with a handshake. Without a session there is nothing to set it for. */
 export function loggingMethods(sessions: Sessions): [string, Method<Call>][] {

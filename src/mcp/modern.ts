@@ -9,10 +9,10 @@ import { type Request, type Response, writeResponse } from "../jsonrpc/message.t
 import type { Call } from "./call.ts";
 import { LEGACY, MODERN } from "./era.ts";
 import { HeaderMismatchError, MetaError, unsupportedVersion } from "./error.ts";
-import { decodeHeaderValue } from "./header_value.ts";
-import { readClientInfo } from "./lifecycle.ts";
+import { decodeHeaderValue } from "./http/header_value.ts";
+import { readClientInfo } from "./session/lifecycle.ts";
 import { readLevel } from "./log_level.ts";
-import { implementation, type ServerInfo } from "./server_info.ts";
+import { implementation, type ServerInfo } from "./definition/server_info.ts";
 
 const PREFIX = "io.modelcontextprotocol/";
 const VERSION_KEY = PREFIX + "protocolVersion";

@@ -2,7 +2,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { assertLoopIsFree } from "../http/test_loop_watchdog.ts";
 import { countingStore } from "../store/test_counting_store.ts";
-import { resourceTemplate, tool } from "./definition.ts";
+import { resourceTemplate, tool } from "./definition/definition.ts";
 import { REQUEST_BUDGET } from "./request_budget.ts";
 import { client, from, modernHeaders, modernParams, session } from "./test_exchange.ts";
 import { DEFINITIONS, newServer, request } from "./test_server.ts";

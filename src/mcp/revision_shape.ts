@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { ContentItem, ToolResult } from "./content.ts";
+import type { ContentItem, ToolResult } from "./definition/content.ts";
 import { MODERN } from "./era.ts";
 
 /** When members of tools, resources and prompts came (changelogs of the revisions). */

@@ -7,12 +7,19 @@
 import * as v from "valibot";
 import type { TrivetEvent } from "../events.ts";
 import { type Principal, TokenRefusal } from "../http/bearer.ts";
-import { memoryStore } from "../store/memory.ts";
-import { type Definition, prompt, resource, resourceTemplate, tool, ToolError } from "./definition.ts";
+import { memoryStore } from "../store/drivers/memory.ts";
+import {
+  type Definition,
+  prompt,
+  resource,
+  resourceTemplate,
+  tool,
+  ToolError,
+} from "./definition/definition.ts";
 import { type ToolServer, toolServer, type ToolServerOptions } from "./service.ts";
-import { serveStdio } from "./stdio.ts";
-import { convertSchemasOf } from "./schema_vendor.ts";
-import { toJsonSchema } from "./valibot_json_schema.ts";
+import { serveStdio } from "./stdio/stdio.ts";
+import { convertSchemasOf } from "./schema/schema_vendor.ts";
+import { toJsonSchema } from "./schema/valibot_json_schema.ts";
 
 convertSchemasOf("valibot", toJsonSchema);
 

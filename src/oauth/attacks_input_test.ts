@@ -6,7 +6,7 @@
  */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { toClient } from "./client.ts";
+import { toClient } from "./clients/client.ts";
 import { CHALLENGE, CLIENTS, ISSUER, newServer, type TestServer } from "./test_server.ts";
 
 const test = suite("attacks by input");

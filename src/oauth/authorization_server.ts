@@ -9,16 +9,16 @@ import type { JwsAlgorithm } from "../crypto/jws.ts";
 import type { PasswordHasher } from "../crypto/password.ts";
 import type { PasswordMemory } from "../crypto/password_memory.ts";
 import type { Observe } from "../events.ts";
-import type { Connect } from "../http/public_fetch.ts";
+import type { Connect } from "../http/network/public_fetch.ts";
 import type { Store } from "../store/store.ts";
-import type { LoginLedger } from "./login_ledger.ts";
-import type { PasswordQueue } from "./password_queue.ts";
-import type { RecentCounts } from "./recent_counts.ts";
+import type { LoginLedger } from "./users/login_ledger.ts";
+import type { PasswordQueue } from "./users/password_queue.ts";
+import type { RecentCounts } from "./users/recent_counts.ts";
 import type { AuthorizationDetail, Client, Profile, UserRole } from "./records.ts";
-import type { RemoteDocuments } from "./remote_document.ts";
+import type { RemoteDocuments } from "./clients/remote_document.ts";
 import type { Room } from "./room.ts";
-import type { SigningKeys } from "./signing_keys.ts";
-import type { Throttle } from "./throttle.ts";
+import type { SigningKeys } from "./tokens/signing_keys.ts";
+import type { Throttle } from "./users/throttle.ts";
 
 /** What a scope allows, as the consent page says it, and which others it brings along. */
 export interface ScopeDefinition {

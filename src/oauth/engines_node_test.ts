@@ -6,14 +6,14 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { skipBecause } from "../../scripts/test/run_files.ts";
-import { memoryStore } from "../store/memory.ts";
-import { postgresStore } from "../store/postgres.ts";
-import { redisStore } from "../store/redis.ts";
-import { sqliteStore } from "../store/sqlite.ts";
+import { memoryStore } from "../store/drivers/memory.ts";
+import { postgresStore } from "../store/drivers/postgres.ts";
+import { redisStore } from "../store/drivers/redis.ts";
+import { sqliteStore } from "../store/drivers/sqlite.ts";
 import type { Store } from "../store/store.ts";
 import { findEngine } from "../store/test_engines.ts";
 import { dropStore } from "../../scripts/cluster/cluster.ts";
-import { toClient } from "./client.ts";
+import { toClient } from "./clients/client.ts";
 import { assertClient, newKey, prove } from "./test_keys.ts";
 import {
   APP_URI,

@@ -1,7 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { TrivetEvent } from "../events.ts";
-import { toClient } from "./client.ts";
+import { toClient } from "./clients/client.ts";
 import { APP_URI, newServer, type TestServer, transactionOf } from "./test_server.ts";
 
 const test = suite("oauth: what an observer is told");

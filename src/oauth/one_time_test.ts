@@ -5,9 +5,9 @@
  */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { memoryStore } from "../store/memory.ts";
+import { memoryStore } from "../store/drivers/memory.ts";
 import type { Store } from "../store/store.ts";
-import { toClient } from "./client.ts";
+import { toClient } from "./clients/client.ts";
 import { assertClient, newKey, prove, sign } from "./test_keys.ts";
 import { APP_URI, CLIENTS, ISSUER, newServer, type TestServer, transactionOf } from "./test_server.ts";
 

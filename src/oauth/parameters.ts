@@ -4,10 +4,10 @@
  *
  * @module
  */
-import { readText } from "../http/body.ts";
-import { BodyError } from "../http/body.ts";
-import { readPairs } from "../http/form.ts";
-import { mediaType } from "../http/media_type.ts";
+import { readText } from "../http/body/body.ts";
+import { BodyError } from "../http/body/body.ts";
+import { readPairs } from "../http/body/form.ts";
+import { mediaType } from "../http/body/media_type.ts";
 import { OAuthError, plain } from "./error.ts";
 
 /** RFC 8707 §2 and RFC 8693 §2.1: what may come several times. */

@@ -1,12 +1,12 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { assertLoopIsFree } from "../http/test_loop_watchdog.ts";
-import { memoryStore } from "../store/memory.ts";
+import { memoryStore } from "../store/drivers/memory.ts";
 import { countingStore } from "../store/test_counting_store.ts";
-import { toClient } from "./client.ts";
+import { toClient } from "./clients/client.ts";
 import { ENDPOINT_BUDGETS } from "./request_budget.ts";
 import { newKey, prove } from "./test_keys.ts";
-import { WEB } from "./test_registration.ts";
+import { WEB } from "./endpoints/test_registration.ts";
 import { APP_URI, CHALLENGE, CLIENTS, ISSUER, newServer, transactionOf, VERIFIER } from "./test_server.ts";
 
 const test = suite("oauth/request_budget");

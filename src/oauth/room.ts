@@ -5,8 +5,8 @@
  *
  * @module
  */
-import { type Allowance, createAllowance } from "../http/allowance.ts";
-import { networkOf } from "../http/network.ts";
+import { type Allowance, createAllowance } from "../http/network/allowance.ts";
+import { networkOf } from "../http/network/network.ts";
 import type { RequestContext } from "../http/service.ts";
 import { OAuthError } from "./error.ts";
 import type { Client } from "./records.ts";

@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { toClient } from "./client.ts";
+import { toClient } from "./clients/client.ts";
 import { OAuthError } from "./error.ts";
 import { createRoom, type RoomKind, STORAGE_LIMITS } from "./room.ts";
 import { CHALLENGE, ISSUER, newServer } from "./test_server.ts";

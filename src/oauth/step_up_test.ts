@@ -1,7 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { readJws } from "../crypto/jws.ts";
-import { toClient } from "./client.ts";
+import { toClient } from "./clients/client.ts";
 import { APP_URI, CHALLENGE, ISSUER, newServer, type TestServer, transactionOf } from "./test_server.ts";
 
 const test = suite("oauth/step_up");

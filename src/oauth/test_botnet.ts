@@ -5,15 +5,15 @@
  * @module
  */
 import { createPasswordMemory, type PasswordMemory } from "../crypto/password_memory.ts";
-import { memoryStore } from "../store/memory.ts";
+import { memoryStore } from "../store/drivers/memory.ts";
 import type { AuthorizationServer } from "./authorization_server.ts";
-import { writeDevice } from "./device_cookie.ts";
-import { attemptLogin } from "./login_attempt.ts";
-import { createLoginLedger } from "./login_ledger.ts";
-import { createPasswordQueue, MAX_CONCURRENT_HASHES } from "./password_queue.ts";
-import { createRecentCounts } from "./recent_counts.ts";
+import { writeDevice } from "./users/device_cookie.ts";
+import { attemptLogin } from "./users/login_attempt.ts";
+import { createLoginLedger } from "./users/login_ledger.ts";
+import { createPasswordQueue, MAX_CONCURRENT_HASHES } from "./users/password_queue.ts";
+import { createRecentCounts } from "./users/recent_counts.ts";
 import { type User, userKey, usernameKey } from "./records.ts";
-import { createThrottle } from "./throttle.ts";
+import { createThrottle } from "./users/throttle.ts";
 
 export interface Botnet {
   /** Addresses that it guesses from. */

@@ -5,13 +5,13 @@
  * @module
  */
 import type { TrivetEvent } from "../events.ts";
-import { memoryStore } from "../store/memory.ts";
+import { memoryStore } from "../store/drivers/memory.ts";
 import type { Store } from "../store/store.ts";
-import { type ClientRegistration, toClient } from "./client.ts";
+import { type ClientRegistration, toClient } from "./clients/client.ts";
 import type { AuthorizationServerOptions } from "./authorization_server.ts";
-import { EDITOR_SCHEMES } from "./redirect_uri.ts";
+import { EDITOR_SCHEMES } from "./clients/redirect_uri.ts";
 import { authorizationServer, type OAuthService } from "./service.ts";
-import { addUser } from "./user.ts";
+import { addUser } from "./users/user.ts";
 
 export const ISSUER = "https://as.example";
 /** Confidential, by domain; confidential, by URI; public, on loopback. */

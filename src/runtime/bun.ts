@@ -4,8 +4,8 @@
  * @module
  */
 import { publicConnect } from "./connect_publicly.ts";
-import { usePublicConnect } from "../http/public_fetch.ts";
-import { expectEagerBody } from "../http/eager_body.ts";
+import { usePublicConnect } from "../http/network/public_fetch.ts";
+import { expectEagerBody } from "../http/body/eager_body.ts";
 import {
   completeServeOptions,
   faultResponse,

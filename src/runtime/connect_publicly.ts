@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { Connect } from "../http/public_fetch.ts";
+import type { Connect } from "../http/network/public_fetch.ts";
 
 let made: Promise<Connect> | undefined;
 

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { runtimeCommand } from "./test_process.ts";
+import { runtimeCommand } from "../end_to_end/test_process.ts";
 
 const test = suite("runtime/connect_publicly");
 const file = (path: string) => JSON.stringify(fileURLToPath(new URL(path, import.meta.url)));

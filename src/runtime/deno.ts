@@ -5,7 +5,7 @@
  * @module
  */
 import { publicConnect } from "./connect_publicly.ts";
-import { usePublicConnect } from "../http/public_fetch.ts";
+import { usePublicConnect } from "../http/network/public_fetch.ts";
 import {
   completeServeOptions,
   faultResponse,

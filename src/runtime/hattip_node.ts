@@ -8,7 +8,7 @@
  * @module
  */
 import { publicConnect } from "./connect_publicly.ts";
-import { usePublicConnect } from "../http/public_fetch.ts";
+import { usePublicConnect } from "../http/network/public_fetch.ts";
 import { createServer, type ServerResponse } from "node:http";
 import { createMiddleware } from "@hattip/adapter-node";
 import type { HattipHandler } from "@hattip/core";

@@ -5,7 +5,7 @@
  * @module
  */
 import { publicConnect } from "./connect_publicly.ts";
-import { usePublicConnect } from "../http/public_fetch.ts";
+import { usePublicConnect } from "../http/network/public_fetch.ts";
 import type { IncomingMessage, Server } from "node:http";
 import { FastResponse, serve as serveBySrvx } from "srvx/node";
 import { type ResponseConstructor, useResponse } from "../http/response.ts";

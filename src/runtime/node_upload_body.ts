@@ -10,8 +10,8 @@
  */
 import type { IncomingMessage } from "node:http";
 import { clearImmediate, setImmediate } from "node:timers";
-import { useBodyReader } from "../http/body_reader.ts";
-import { ByteBuffer } from "../http/byte_buffer.ts";
+import { useBodyReader } from "../http/body/body_reader.ts";
+import { ByteBuffer } from "../http/body/byte_buffer.ts";
 
 /** What is passed over when nobody reads on: bytes, and milliseconds. */
 const LINGER_BYTES = 32 * 1024 * 1024;

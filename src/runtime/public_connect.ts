@@ -8,7 +8,7 @@
 import type { IncomingMessage } from "node:http";
 import { request } from "node:https";
 import { Readable } from "node:stream";
-import { isPublicIp, parseIp } from "../http/ip_address.ts";
+import { isPublicIp, parseIp } from "../http/network/ip_address.ts";
 import { createResolve, type Resolve, type ResolvedAddress } from "./resolve_name.ts";
 
 export type { Resolve, ResolvedAddress };

@@ -2,7 +2,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
-import { createPublicFetch, PublicFetchError } from "../http/public_fetch.ts";
+import { createPublicFetch, PublicFetchError } from "../http/network/public_fetch.ts";
 import { createPublicConnect } from "./public_connect.ts";
 
 const test = suite("runtime/public_connect");

@@ -9,7 +9,7 @@
 import { Resolver } from "node:dns/promises";
 import { readFile } from "node:fs/promises";
 import process from "node:process";
-import { parseIp } from "../http/ip_address.ts";
+import { parseIp } from "../http/network/ip_address.ts";
 
 /** All addresses of a name, IPv4 first. Rejects when there are none, and as soon as the signal says so. */
 export type Resolve = (hostname: string, signal?: AbortSignal) => Promise<readonly ResolvedAddress[]>;

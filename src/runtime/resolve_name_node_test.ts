@@ -6,7 +6,7 @@ import type { AddressInfo } from "node:net";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createPublicFetch, PublicFetchError } from "../http/public_fetch.ts";
+import { createPublicFetch, PublicFetchError } from "../http/network/public_fetch.ts";
 import { createPublicConnect } from "./public_connect.ts";
 import { createResolve } from "./resolve_name.ts";
 

@@ -8,7 +8,7 @@
 import { constants, type Stats } from "node:fs";
 import { type FileHandle, lstat, open, opendir, readlink, realpath, stat } from "node:fs/promises";
 import { join, sep } from "node:path";
-import { type FolderEntry, FolderError, type SkillFolder } from "../skills/folder.ts";
+import { type FolderEntry, FolderError, type SkillFolder } from "../skills/local/folder.ts";
 
 export interface SkillFolderOptions {
   /** Whether a skill's folder may be a link to a folder, wherever that lies. @default false */

@@ -13,9 +13,9 @@ import { dirname, join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { FolderError } from "../skills/folder.ts";
+import { FolderError } from "../skills/local/folder.ts";
 import { skillFolder } from "./skill_folder.ts";
-import { temporaryFolder } from "./test_process.ts";
+import { temporaryFolder } from "../end_to_end/test_process.ts";
 
 const test = suite("runtime/skill_folder, what lies there");
 const temporary = temporaryFolder();

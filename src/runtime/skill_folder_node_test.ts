@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { skillFolder } from "./skill_folder.ts";
-import { temporaryFolder } from "./test_process.ts";
+import { temporaryFolder } from "../end_to_end/test_process.ts";
 
 const test = suite("runtime/skill_folder");
 const temporary = temporaryFolder();

@@ -8,8 +8,8 @@
  *
  * @module
  */
-import { usePublicConnect } from "../http/public_fetch.ts";
-import { keepRequestsApart } from "../mcp/requests_apart.ts";
+import { usePublicConnect } from "../http/network/public_fetch.ts";
+import { keepRequestsApart } from "../mcp/http/requests_apart.ts";
 import { faultResponse, type FetchHandler } from "./server.ts";
 
 keepRequestsApart();

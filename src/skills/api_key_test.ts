@@ -1,7 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { layeredStore } from "../store/layered.ts";
-import { memoryStore } from "../store/memory.ts";
+import { layeredStore } from "../store/drivers/layered.ts";
+import { memoryStore } from "../store/drivers/memory.ts";
 import { CACHED } from "../store/store.ts";
 import { createApiKey, listApiKeys, removeApiKey, verifyApiKey } from "./api_key.ts";
 

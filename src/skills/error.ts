@@ -4,7 +4,7 @@
  * @module
  */
 import type { Fields } from "../http/response.ts";
-import { capProblems, type Problem } from "./problem.ts";
+import { capProblems, type Problem } from "./package/problem.ts";
 
 const STATUS = {
   invalid_request_error: 400,

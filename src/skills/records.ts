@@ -7,7 +7,7 @@
  * @module
  */
 import type { Key } from "../store/store.ts";
-import type { FrontMatter } from "./rules.ts";
+import type { FrontMatter } from "./package/rules.ts";
 
 /**
  * Written by `publish.ts`, also when a version comes; ended by `remove.ts`. Holds all that a list shows, in any dialect.

@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { memoryStore } from "../store/memory.ts";
+import { memoryStore } from "../store/drivers/memory.ts";
 import type { Store } from "../store/store.ts";
 import {
   SKILLS_REQUEST_BUDGETS,

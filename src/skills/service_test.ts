@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { memoryStore } from "../store/memory.ts";
+import { memoryStore } from "../store/drivers/memory.ts";
 import { losingRaces } from "../store/test_losing_races.ts";
 import { DEMO, multipart, newService, SKILL_MD, zip } from "./test_service.ts";
 

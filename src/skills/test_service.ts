@@ -6,14 +6,14 @@
  */
 import type { TrivetEvent } from "../events.ts";
 import { TokenRefusal } from "../http/bearer.ts";
-import { joinBytes } from "../http/byte_buffer.ts";
-import { memoryStore } from "../store/memory.ts";
+import { joinBytes } from "../http/body/byte_buffer.ts";
+import { memoryStore } from "../store/drivers/memory.ts";
 import type { Store } from "../store/store.ts";
 import { verifyApiKey } from "./api_key.ts";
-import { crc32 } from "./crc32.ts";
+import { crc32 } from "./archive/crc32.ts";
 import { apiKeyKey } from "./records.ts";
 import { secretDigest } from "../crypto/secret.ts";
-import type { FolderEntry, SkillFolder } from "./folder.ts";
+import type { FolderEntry, SkillFolder } from "./local/folder.ts";
 import { type SkillsService, skillsService, type SkillsServiceOptions } from "./service.ts";
 
 const encoder = new TextEncoder();

@@ -8,10 +8,10 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { createTrivet } from "../trivet.ts";
 import { createApiKey } from "../skills/api_key.ts";
-import { SCHEMA } from "./cloudflare_rows.ts";
+import { SCHEMA } from "./drivers/cloudflare_rows.ts";
 import { storeContract } from "./contract.ts";
-import { type D1Binding, d1Store } from "./d1.ts";
-import { type DurableObjectBinding, durableObjectStore } from "./durable_object.ts";
+import { type D1Binding, d1Store } from "./drivers/d1.ts";
+import { type DurableObjectBinding, durableObjectStore } from "./drivers/durable_object.ts";
 import type { Store } from "./store.ts";
 
 const { database, storage } = (globalThis as unknown as {

@@ -2,7 +2,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { compareRecords, copyRecords, countRecords, finishCopy } from "./copy.ts";
 import { FORMAT_KEY } from "./format.ts";
-import { memoryStore } from "./memory.ts";
+import { memoryStore } from "./drivers/memory.ts";
 import { type Key, type Put, type Store, StoreUnavailableError } from "./store.ts";
 
 const test = suite("store/copy");

@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { memoryStore } from "./memory.ts";
+import { memoryStore } from "./drivers/memory.ts";
 import { LOST_RACE, MAX_COMMIT_TRIES, retryLostRaces } from "./retry.ts";
 import { compareAndSet, putIfAbsent, StoreUnavailableError } from "./store.ts";
 

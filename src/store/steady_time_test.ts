@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { memoryStore } from "./memory.ts";
+import { memoryStore } from "./drivers/memory.ts";
 import { SweepGuard, WAIT_AFTER_JUMP_MS } from "./steady_time.ts";
 
 const test = suite("store/steady_time");

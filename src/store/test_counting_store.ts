@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { memoryStore } from "./memory.ts";
+import { memoryStore } from "./drivers/memory.ts";
 import type { Commit, Store } from "./store.ts";
 
 export interface CountingStore {

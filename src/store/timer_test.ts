@@ -1,7 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { Chores } from "./chores.ts";
-import { answerInTime } from "./patience.ts";
+import { answerInTime } from "./drivers/patience.ts";
 
 const test = suite("store/timer");
 const pause = () => new Promise((resolve) => setTimeout(resolve, 20));

@@ -4,7 +4,7 @@
  * @module
  */
 import { createTrivet, memoryStore } from "../../../src/mod.ts";
-import { addUser } from "../../../src/oauth/user.ts";
+import { addUser } from "../../../src/oauth/users/user.ts";
 import { serve } from "../../../src/runtime/node.ts";
 import { CLIENT, LIFETIME, SCOPE, serveParent, USER } from "./child.ts";
 

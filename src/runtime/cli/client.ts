@@ -5,7 +5,7 @@
  */
 import { readFileSync } from "node:fs";
 import process from "node:process";
-import { addClient, isPublic, listClients, removeClient } from "../../oauth/client.ts";
+import { addClient, isPublic, listClients, removeClient } from "../../oauth/clients/client.ts";
 import { type Client, GRANT_TYPES, type GrantType } from "../../oauth/records.ts";
 import { DATA_HELP, DATA_OPTION, readPlace, withStore } from "./data.ts";
 import {

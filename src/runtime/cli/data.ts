@@ -6,11 +6,11 @@
  */
 import { mkdirSync } from "node:fs";
 import { join, resolve } from "node:path";
-import type { BlobStore } from "../../skills/blob_store.ts";
+import type { BlobStore } from "../../skills/blobs/blob_store.ts";
 import { FORMAT_KEY, StoreFormatError } from "../../store/format.ts";
-import { layeredStore } from "../../store/layered.ts";
-import { memoryStore } from "../../store/memory.ts";
-import { sqliteStore } from "../../store/sqlite.ts";
+import { layeredStore } from "../../store/drivers/layered.ts";
+import { memoryStore } from "../../store/drivers/memory.ts";
+import { sqliteStore } from "../../store/drivers/sqlite.ts";
 import type { Store } from "../../store/store.ts";
 import { printError, textOption, UsageError, type Values } from "./output.ts";
 import { warnOfSharedFolder } from "./private_files.ts";
@@ -72,7 +72,7 @@ function readBlobs(address: string, env: Environment): Place["openBlobs"] {
     secretAccessKey,
     sessionToken: env.AWS_SESSION_TOKEN,
   };
-  return async () => (await load("aws4fetch", () => import("../../skills/s3.ts"))).s3Blobs(options);
+  return async () => (await load("aws4fetch", () => import("../../skills/blobs/s3.ts"))).s3Blobs(options);
 }
 
 /** Whether other instances may use the store at the same time. */
@@ -90,8 +90,11 @@ export async function openStore(place: Place, cache: number = 0): Promise<Store>
   const options = { onWarning };
   if (isShared(place)) {
     const store = /^postgres/.test(place.store)
-      ? (await load("postgres", () => import("../../store/postgres.ts"))).postgresStore(place.store, options)
-      : (await load("redis", () => import("../../store/redis.ts"))).redisStore(place.store, options);
+      ? (await load("postgres", () => import("../../store/drivers/postgres.ts"))).postgresStore(
+        place.store,
+        options,
+      )
+      : (await load("redis", () => import("../../store/drivers/redis.ts"))).redisStore(place.store, options);
     // A store that this version does not read is told before anything starts; an engine that is away may come back.
     await store.get(FORMAT_KEY).catch(async (error) => {
       if (!(error instanceof StoreFormatError)) return;

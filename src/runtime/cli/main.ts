@@ -17,7 +17,7 @@ interface Command {
 const COMMANDS: Readonly<Record<string, { readonly summary: string; load(): Promise<Command> }>> = {
   serve: {
     summary: "runs the authorization server, the Skills service and the tool server",
-    load: () => import("./serve.ts"),
+    load: () => import("./serve/serve.ts"),
   },
   stdio: {
     summary: "serves tools to one MCP client over standard input and output",
@@ -33,7 +33,7 @@ const COMMANDS: Readonly<Record<string, { readonly summary: string; load(): Prom
   },
   skill: {
     summary: "adds, shows, pulls and removes skills, here or on a server",
-    load: () => import("./skill.ts"),
+    load: () => import("./skill/skill.ts"),
   },
   key: {
     summary: "adds, lists and removes API keys",

@@ -4,9 +4,9 @@
  * @module
  */
 import process from "node:process";
-import { createLedger } from "../../skills/blob_ledger.ts";
-import { readAll } from "../../skills/blob_store.ts";
-import { digestOf } from "../../skills/publish.ts";
+import { createLedger } from "../../skills/blobs/blob_ledger.ts";
+import { readAll } from "../../skills/blobs/blob_store.ts";
+import { digestOf } from "../../skills/publishing/publish.ts";
 import type { Blob } from "../../skills/records.ts";
 import { compareRecords, copyRecords, countRecords, finishCopy } from "../../store/copy.ts";
 import { listAll, type Store } from "../../store/store.ts";

@@ -8,12 +8,12 @@ import process from "node:process";
 import { createTrivet } from "../../trivet.ts";
 import { CALLER_HELP, readCaller } from "./caller.ts";
 import { DATA_HELP, DATA_OPTION, openStore, readPlace } from "./data.ts";
-import { ensureSkills } from "./demo.ts";
-import { endSoon, offerChanges } from "./offer_tools.ts";
+import { ensureSkills } from "./serve/demo.ts";
+import { endSoon, offerChanges } from "./serve/offer_tools.ts";
 import { printError, readArguments, textOption } from "./output.ts";
-import { readSkillFolders, SKILLS_HELP, SKILLS_OPTION } from "./skill_folders.ts";
-import { MODULE_HELP, MODULE_OPTION, readModule, WATCH_HELP } from "./tool_module.ts";
-import { watchSkills } from "./watch_skills.ts";
+import { readSkillFolders, SKILLS_HELP, SKILLS_OPTION } from "./skill/skill_folders.ts";
+import { MODULE_HELP, MODULE_OPTION, readModule, WATCH_HELP } from "./serve/tool_module.ts";
+import { watchSkills } from "./serve/watch_skills.ts";
 
 export const help: string = `trivet stdio: serves tools to one MCP client over standard input and output
 

@@ -5,9 +5,9 @@
  */
 import process from "node:process";
 import { randomSecret } from "../../crypto/secret.ts";
-import { collectBytes } from "../../http/byte_buffer.ts";
-import { addUser, listUsers, removeUser, setUserRole } from "../../oauth/user.ts";
-import { USER_ROLES } from "../../oauth/user_role.ts";
+import { collectBytes } from "../../http/body/byte_buffer.ts";
+import { addUser, listUsers, removeUser, setUserRole } from "../../oauth/users/user.ts";
+import { USER_ROLES } from "../../oauth/users/user_role.ts";
 import { DATA_HELP, DATA_OPTION, readPlace, withStore } from "./data.ts";
 import {
   printError,

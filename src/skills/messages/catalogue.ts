@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { OpenSkill } from "../library.ts";
+import type { OpenSkill } from "../disclosure/library.ts";
 import { type Block, isObject, type Members, type MessagesBody } from "./request.ts";
 
 /** Characters of a description; uploads are held to it, folders are not. */

@@ -8,7 +8,7 @@ import type { Principal } from "../../http/bearer.ts";
 import { randomBytes } from "../../crypto/secret.ts";
 import type { Key, Store } from "../../store/store.ts";
 import { SkillError } from "../error.ts";
-import type { OpenSkill, SkillLibrary } from "../library.ts";
+import type { OpenSkill, SkillLibrary } from "../disclosure/library.ts";
 import { invalid, isObject } from "./request.ts";
 
 /** `container`, checked: an id, skills, or both. */

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { ByteBuffer } from "../../http/byte_buffer.ts";
+import { ByteBuffer } from "../../http/body/byte_buffer.ts";
 import { SkillError } from "../error.ts";
 
 export interface ServerSentEvent {

@@ -8,7 +8,7 @@
  *
  * @module
  */
-import type { OpenSkill } from "../library.ts";
+import type { OpenSkill } from "../disclosure/library.ts";
 import type { Block, Turn } from "./request.ts";
 import { isView, toAnswer, toCall, type ToolNames, VIEW_RESULT } from "./view.ts";
 

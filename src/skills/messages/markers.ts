@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { betasOf } from "../dialect.ts";
+import { betasOf } from "../api/dialect.ts";
 import { SkillError } from "../error.ts";
 
 /** When the markers must be there: by the version that the request names, always, or never. */

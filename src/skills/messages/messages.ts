@@ -7,12 +7,12 @@
  */
 import type { Observe } from "../../events.ts";
 import type { Principal } from "../../http/bearer.ts";
-import { readText } from "../../http/body.ts";
+import { readText } from "../../http/body/body.ts";
 import { type Fields, respond } from "../../http/response.ts";
 import type { RequestContext } from "../../http/service.ts";
 import type { Store } from "../../store/store.ts";
-import { betasOf, OLDER_MARKER } from "../dialect.ts";
-import type { OpenSkill, SkillLibrary } from "../library.ts";
+import { betasOf, OLDER_MARKER } from "../api/dialect.ts";
+import type { OpenSkill, SkillLibrary } from "../disclosure/library.ts";
 import {
   type ContainerParameter,
   findContainer,

@@ -5,7 +5,7 @@
  *
  * @module
  */
-import { collectBytes } from "../../http/byte_buffer.ts";
+import { collectBytes } from "../../http/body/byte_buffer.ts";
 import { SkillError } from "../error.ts";
 import { readEvents } from "./event_reader.ts";
 import { type Block, isObject, type Members } from "./request.ts";

@@ -6,7 +6,7 @@
  * @module
  */
 import { SkillError } from "../error.ts";
-import type { OpenSkill } from "../library.ts";
+import type { OpenSkill } from "../disclosure/library.ts";
 import { addCatalogue, countBreakpoints, writeCatalogue } from "./catalogue.ts";
 import { hasView, rebuildTurns } from "./history.ts";
 import { type Block, isObject, type MessagesBody } from "./request.ts";

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { findExcess, LARGE_TEXT_CHARACTERS, MAX_JSON_DEPTH } from "../../http/json_text.ts";
+import { findExcess, LARGE_TEXT_CHARACTERS, MAX_JSON_DEPTH } from "../../http/body/json_text.ts";
 import { nextTurn } from "../../http/work_slice.ts";
 import { SkillError } from "../error.ts";
 

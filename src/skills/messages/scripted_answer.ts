@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { estimateTokens } from "../tokens.ts";
+import { estimateTokens } from "../package/tokens.ts";
 import type { Turn } from "./request.ts";
 import type { Match } from "./word_match.ts";
 

@@ -8,10 +8,10 @@
  * @module
  */
 import { sha256 } from "../../crypto/sha256.ts";
-import { LARGE_TEXT_CHARACTERS } from "../../http/json_text.ts";
+import { LARGE_TEXT_CHARACTERS } from "../../http/body/json_text.ts";
 import { nextTurn } from "../../http/work_slice.ts";
 import { encodeBase64url } from "../../crypto/base64url.ts";
-import { estimateTokens } from "../tokens.ts";
+import { estimateTokens } from "../package/tokens.ts";
 import { readCatalogue } from "./catalogue.ts";
 import { type StreamEvent, writeEvent } from "./model_events.ts";
 import type { Block, MessagesBody, Tool, Turn } from "./request.ts";

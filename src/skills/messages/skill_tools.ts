@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { OpenSkill } from "../library.ts";
+import type { OpenSkill } from "../disclosure/library.ts";
 import { invalid, isObject, type Members, type Tool } from "./request.ts";
 import type { ToolNames } from "./view.ts";
 

@@ -6,13 +6,13 @@
  */
 import type { TrivetEvent } from "../../events.ts";
 import type { Principal } from "../../http/bearer.ts";
-import { BodyError } from "../../http/body.ts";
-import { memoryStore } from "../../store/memory.ts";
+import { BodyError } from "../../http/body/body.ts";
+import { memoryStore } from "../../store/drivers/memory.ts";
 import type { Store } from "../../store/store.ts";
-import { createLedger } from "../blob_ledger.ts";
-import { openDirectory } from "../directory.ts";
+import { createLedger } from "../blobs/blob_ledger.ts";
+import { openDirectory } from "../local/directory.ts";
 import { SkillError } from "../error.ts";
-import { createLibrary } from "../library.ts";
+import { createLibrary } from "../disclosure/library.ts";
 import { folderOf, newService, type TestFile } from "../test_service.ts";
 import { createMessages, type MessagesOptions } from "./messages.ts";
 import type { Block, Members } from "./request.ts";

@@ -5,7 +5,7 @@
  * @module
  */
 import type { Observe } from "../../events.ts";
-import { mediaType } from "../../http/media_type.ts";
+import { mediaType } from "../../http/body/media_type.ts";
 import { SkillError } from "../error.ts";
 import { type ModelAnswer, noAnswer } from "./model_events.ts";
 import { refusalOf } from "./upstream_refusal.ts";

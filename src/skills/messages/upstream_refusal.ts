@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { ByteBuffer } from "../../http/byte_buffer.ts";
+import { ByteBuffer } from "../../http/body/byte_buffer.ts";
 import type { Fields } from "../../http/response.ts";
 import { SkillError, type SkillErrorType } from "../error.ts";
 import { isObject } from "./request.ts";

@@ -5,7 +5,7 @@
  *
  * @module
  */
-import type { OpenSkill } from "../library.ts";
+import type { OpenSkill } from "../disclosure/library.ts";
 import { type Block, isObject, type Members } from "./request.ts";
 
 /** The server tool that clients know, and its results. */

@@ -4,8 +4,8 @@
  *
  * @module
  */
-import { estimateTokens } from "../tokens.ts";
-import type { OpenFile, OpenSkill } from "../library.ts";
+import { estimateTokens } from "../package/tokens.ts";
+import type { OpenFile, OpenSkill } from "../disclosure/library.ts";
 import { escape } from "./catalogue.ts";
 import type { Block, Members, Turn } from "./request.ts";
 import { folderOf, isLoad, SKILL_MD, type View, VIEW_RESULT } from "./view.ts";

@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import type { OpenSkill } from "../library.ts";
+import type { OpenSkill } from "../disclosure/library.ts";
 import { StoreUnavailableError } from "../../store/store.ts";
 import { type Shown, ViewAnswers } from "./view_answers.ts";
 import { type Any, ask, call, json, newMessages, text } from "./test_messages.ts";

@@ -1,0 +1,141 @@
+import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+import { join } from "node:path";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { startTrivet, trivet } from "../test_process.ts";
+import { environment, exchange, stdioCommand, toolFolder, until } from "./test_tool_folder.ts";
+
+const test = suite("trivet stdio, whom it serves");
+const folder = toolFolder();
+const data = ["--data", join(folder.path, "data")];
+test.after(() => folder.remove());
+
+const file = folder.write(
+  "who.ts",
+  `import { tool } from "trivet";
+export const who = tool({
+  name: "who",
+  description: "Tells who calls",
+  run: (_, { principal }) => ({ ...principal, scopes: [...principal!.scopes] }),
+});
+export const write = tool({ name: "write", description: "Writes", scopes: ["write"], run: () => "written" });
+`,
+);
+const WHO = { method: "tools/call", params: { name: "who" } };
+const WRITE = { method: "tools/call", params: { name: "write" } };
+
+const textOf = (result: unknown): string => (result as { content: { text: string }[] }).content[0]!.text;
+
+/** Who calls, and what a call comes to that needs the scope `write`. */
+async function ask(env: Record<string, string>): Promise<{ who: Record<string, unknown>; write: unknown }> {
+  const { results: [who, write], stderr, code } = await exchange([file, ...data], [WHO, WRITE], { env });
+  assert.is(stderr, "");
+  assert.is(code, 0);
+  return { who: JSON.parse(textOf(who)), write };
+}
+
+/** What it says to an environment that it cannot serve, without the secret in it. */
+async function refusalOf(env: Record<string, string>, words: readonly string[] = []): Promise<string> {
+  const { stdout, stderr, code } = await exchange([file, ...data, ...words], [WHO], { env });
+  assert.is(stdout, "");
+  assert.ok(code === 1 || code === 2);
+  if (env.TRIVET_TOKEN) assert.not.match(stderr, env.TRIVET_TOKEN.trim());
+  return stderr;
+}
+
+async function addKey(scope: string): Promise<{ id: string; secret: string }> {
+  const { stdout } = await trivet(["key", "add", "--json", "--scope", scope, ...data]);
+  return JSON.parse(stdout);
+}
+
+test("without a word it is local, and may read skills", async () => {
+  const { who, write } = await ask({});
+  assert.equal(who, { client: "stdio", workspace: "default", scopes: ["skills:read"] });
+  assert.match((write as { message: string }).message, "needs a token with the scopes: write");
+});
+
+test("TRIVET_SCOPES sets what it may do, or takes all of it", async () => {
+  const { who, write } = await ask({ TRIVET_SCOPES: " write  skills:read " });
+  assert.equal(who.scopes, ["write", "skills:read"]);
+  assert.is(textOf(write), "written");
+  assert.equal((await ask({ TRIVET_SCOPES: "" })).who.scopes, []);
+});
+
+test("TRIVET_TOKEN: an API key of the store", async () => {
+  const { id, secret } = await addKey("admin");
+  const { who, write } = await ask({ TRIVET_TOKEN: secret });
+  assert.equal(who, { client: id, workspace: "default", scopes: ["admin"] });
+  assert.is(textOf(write), "written", "admin stands for everything");
+});
+
+test("TRIVET_TOKEN: an access token of the server, when it is for that server's tools", async () => {
+  const server = await startTrivet(data);
+  const { issuer, mcp, client } = server.facts;
+  const request = async (more: Record<string, string>): Promise<string> => {
+    const form = { grant_type: "client_credentials", client_id: client.id, client_secret: client.secret! };
+    const body = new URLSearchParams({ ...form, ...more });
+    return (await (await fetch(`${issuer}/oauth/token`, { method: "POST", body })).json()).access_token;
+  };
+  const token = await request({ scope: "write", resource: mcp });
+  const other = await request({ resource: `${issuer}/v1/skills` });
+  await server.stop();
+  const words = [file, ...data, "--issuer", issuer];
+  const { results: [who, write] } = await exchange(words, [WHO, WRITE], { env: { TRIVET_TOKEN: token } });
+  const { client: caller, scopes, audience } = JSON.parse(textOf(who));
+  assert.equal({ caller, scopes, audience }, {
+    caller: client.id,
+    scopes: ["write", "read"],
+    audience: [mcp],
+  });
+  assert.is(textOf(write), "written");
+
+  const elsewhere = `for another resource than ${mcp}`;
+  assert.match(await refusalOf({ TRIVET_TOKEN: other }, ["--issuer", issuer]), elsewhere);
+  assert.match(await refusalOf({ TRIVET_TOKEN: token }), "another resource than http://127.0.0.1:8787/mcp");
+});
+
+test("a token that does not hold ends it, and is not printed", async () => {
+  const unknown = "trivet stdio: TRIVET_TOKEN does not hold: The access token or API key is unknown";
+  assert.match(
+    await refusalOf({ TRIVET_TOKEN: "trivet_key_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA" }),
+    unknown,
+  );
+  assert.match(await refusalOf({ TRIVET_TOKEN: "no-such-token" }), unknown.slice(0, 50));
+  assert.match(await refusalOf({ TRIVET_TOKEN: "two words" }), "must be an access token or API key");
+  assert.match(await refusalOf({ TRIVET_TOKEN: "zwölf" }), "must be an access token or API key");
+  assert.match(await refusalOf({ TRIVET_TOKEN: "{braces}" }), "TRIVET_TOKEN does not hold");
+});
+
+test("an empty token is no local caller, and a token's scopes are its own", async () => {
+  assert.match(await refusalOf({ TRIVET_TOKEN: "" }), "must be an access token or API key");
+  assert.match(await refusalOf({ TRIVET_TOKEN: "x-y-z", TRIVET_SCOPES: "write" }), "unset one of them");
+});
+
+test("a token that is revoked meanwhile ends it", async () => {
+  const { id, secret } = await addKey("skills:read");
+  const { command, args } = stdioCommand([file, ...data]);
+  const child: ChildProcessWithoutNullStreams = spawn(command, args, {
+    env: environment({ TRIVET_TOKEN: secret }),
+  });
+  let stdout = "";
+  let stderr = "";
+  child.stdout.on("data", (chunk) => stdout += chunk);
+  child.stderr.on("data", (chunk) => stderr += chunk);
+  const ended = new Promise<number | null>((resolve) => child.on("close", resolve));
+  const late = setTimeout(() => child.kill("SIGKILL"), 20_000);
+  child.stdin.on("error", () => {});
+  child.stdin.write(JSON.stringify({ jsonrpc: "2.0", id: 1, ...WHO }) + "\n");
+  await until(() => stdout.includes("\n"), "an answer");
+  await trivet(["key", "remove", id, ...data]);
+  assert.is(await ended, 1);
+  clearTimeout(late);
+  assert.match(stderr, "trivet stdio: TRIVET_TOKEN holds no more");
+  assert.not.match(stderr, secret);
+});
+
+test("its help tells of the environment", async () => {
+  const { stdout } = await trivet(["stdio", "--help"]);
+  for (const text of ["TRIVET_TOKEN", "TRIVET_SCOPES", "--issuer URL"]) assert.match(stdout, text);
+});
+
+test.run();

@@ -1,0 +1,264 @@
+import { spawn } from "node:child_process";
+import { chmodSync, existsSync, mkdirSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import process from "node:process";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import type { DoctorReport } from "../../runtime/cli/skill/skill_doctor.ts";
+import { CLI, type Outcome, runtimeCommand, temporaryFolder, trivet } from "../test_process.ts";
+
+const test = suite("trivet skill doctor");
+const temporary = temporaryFolder();
+const home = join(realpathSync(temporary.path), "home");
+const userHome = process.env.HOME;
+test.before(() => {
+  mkdirSync(home);
+  process.env.HOME = home;
+});
+test.after(() => {
+  process.env.HOME = userHome;
+  temporary.remove();
+});
+
+let projects = 0;
+/** An empty folder to run it in. */
+function newProject(): string {
+  const path = join(realpathSync(temporary.path), String(projects++));
+  mkdirSync(path);
+  return path;
+}
+
+function addSkill(folder: string, name: string, text = "Instructions."): string {
+  const path = join(folder, name);
+  mkdirSync(path, { recursive: true });
+  writeFileSync(
+    join(path, "SKILL.md"),
+    `---\nname: ${name}\ndescription: Use it when asked.\n---\n${text}\n`,
+  );
+  return path;
+}
+
+const doctor = (cwd: string, ...words: string[]): Promise<Outcome> =>
+  trivet(["skill", "doctor", ...words], { cwd });
+const report = async (cwd: string, ...words: string[]): Promise<DoctorReport> =>
+  JSON.parse((await doctor(cwd, "--json", ...words)).stdout);
+const placesOf = (cwd: string, { skills }: DoctorReport): string[] =>
+  skills.map(({ folder }) => folder.replace(home, "~").replace(cwd, "."));
+
+test("it tells which skills are served, what they cost, and what may be better; exit code 0", async () => {
+  const cwd = newProject();
+  addSkill(join(cwd, "skills"), "good");
+  const wordy = addSkill(join(cwd, "skills"), "wordy", "x".repeat(24_000));
+  writeFileSync(join(wordy, "notes.txt"), "x".repeat(1000));
+  assert.equal(await doctor(cwd, "skills"), {
+    code: 0,
+    stdout: `OK       good: 6 + 4 tokens, 1 file, 65 B, ${cwd}/skills/good
+WARNING  wordy: 7 + 6001 tokens, 2 files, 25 kB, ${cwd}/skills/wordy
+         SKILL.md line 5: SKILL.md has about 6001 tokens of instructions: keep it under 5000 [instructions-tokens]
+           move details into files beside it, which are read when they are needed
+
+2 skills in ${cwd}/skills
+1 with warnings, 0 skipped
+about 13 tokens for names and descriptions, 6005 for all instructions
+`,
+    stderr: "",
+  });
+});
+
+test("what is skipped is told with place, rule and hint; exit code 1", async () => {
+  const cwd = newProject();
+  addSkill(join(cwd, "skills"), "good");
+  mkdirSync(join(cwd, "skills/lower"));
+  writeFileSync(join(cwd, "skills/lower/skill.md"), "x");
+  writeFileSync(join(cwd, "skills/flat.md"), "x");
+  mkdirSync(join(cwd, "skills/bare"));
+  writeFileSync(join(cwd, "skills/bare/SKILL.md"), "# No front matter\n");
+  const { code, stdout, stderr } = await doctor(cwd, "skills", "missing");
+  assert.is(code, 1);
+  assert.is(stderr, "trivet skill: 4 are skipped\n");
+  assert.is(
+    stdout,
+    `OK       good: 6 + 4 tokens, 1 file, 65 B, ${cwd}/skills/good
+SKIPPED  ${cwd}/missing
+         There is no such folder [folder-missing]
+SKIPPED  ${cwd}/skills/bare
+         SKILL.md line 1: must begin with front matter: a line "---", then name and description [front-matter]
+SKIPPED  ${cwd}/skills/flat.md
+         A skill is a folder with a SKILL.md in it [flat-file]
+           move it to flat/SKILL.md
+SKIPPED  ${cwd}/skills/lower
+         skill.md: must be named SKILL.md [skill-md-name]
+
+1 skill in ${cwd}/skills, ${cwd}/missing
+0 with warnings, 4 skipped
+about 6 tokens for names and descriptions, 4 for all instructions
+`,
+  );
+});
+
+test("--json prints the same as one object", async () => {
+  const cwd = newProject();
+  addSkill(join(cwd, "skills"), "good");
+  writeFileSync(join(cwd, "skills/flat.md"), "x");
+  const { code, stdout } = await doctor(cwd, "skills", "--json");
+  assert.is(code, 1);
+  const { skills: [{ version, ...skill }, ...more], ...rest } = JSON.parse(stdout);
+  assert.match(version, /^skver_local_[\w-]{22}$/);
+  assert.equal(more, []);
+  assert.equal(skill, {
+    name: "good",
+    id: "skill_local_dw5gdiTWiSZcpsRIhNCAfQ",
+    folder: `${cwd}/skills/good`,
+    files: 1,
+    size_bytes: 65,
+    tokens: { metadata: 6, instructions: 4 },
+    warnings: [],
+  });
+  assert.equal(rest, {
+    type: "skill_doctor_report",
+    folders: [`${cwd}/skills`],
+    skipped: [{
+      place: `${cwd}/skills/flat.md`,
+      errors: [{
+        code: "flat-file",
+        file: null,
+        line: null,
+        message: "A skill is a folder with a SKILL.md in it",
+        hint: "move it to flat/SKILL.md",
+      }],
+    }],
+    totals: { skills: 1, with_warnings: 0, skipped: 1, tokens: { metadata: 6, instructions: 4 } },
+  });
+});
+
+test("a folder that is a skill itself is looked at alone", async () => {
+  const cwd = newProject();
+  addSkill(cwd, "one");
+  mkdirSync(join(cwd, "broken"));
+  assert.equal(placesOf(cwd, await report(cwd, "one")), ["./one"]);
+  assert.equal(placesOf(cwd, await report(join(cwd, "one"), ".")), ["./one"]);
+});
+
+test("named folders count first, then those of the project, then those of the user; agents before claude", async () => {
+  const cwd = newProject();
+  const folders = [
+    join(cwd, "first"),
+    join(cwd, "second"),
+    join(cwd, ".agents/skills"),
+    join(cwd, ".claude/skills"),
+    join(home, ".agents/skills"),
+    join(home, ".claude/skills"),
+  ];
+  // Skill s0 is in all of them, s5 in the last alone.
+  folders.forEach((folder, i) => {
+    for (let n = 0; n <= i; n++) addSkill(folder, `s${5 - n}`);
+  });
+  const reversed = folders.map((_, i) => `s${i}`);
+  const served = await report(cwd, "second", "first", "--client-skills");
+  assert.equal(served.folders.map((folder) => folder.replace(home, "~").replace(cwd, ".")), [
+    "./second",
+    "./first",
+    "./.agents/skills",
+    "./.claude/skills",
+    "~/.agents/skills",
+    "~/.claude/skills",
+  ]);
+  assert.equal(reversed, served.skills.map(({ name }) => name));
+  assert.equal(placesOf(cwd, served), [
+    "~/.claude/skills/s0",
+    "~/.agents/skills/s1",
+    "./.claude/skills/s2",
+    "./.agents/skills/s3",
+    "./second/s4",
+    "./second/s5",
+  ]);
+  const codes = new Set(served.skipped.flatMap(({ errors }) => errors.map(({ code }) => code)));
+  assert.equal([...codes], ["name-taken"]);
+  assert.equal((await report(cwd, "first")).skills.map(({ name }) => name), ["s5"], "only what is asked for");
+});
+
+test("links between the folders of clients are no mistake; others need --follow-links", async () => {
+  const cwd = newProject();
+  const good = addSkill(join(cwd, ".agents/skills"), "good");
+  const away = addSkill(join(cwd, "away"), "away");
+  mkdirSync(join(cwd, ".claude/skills"), { recursive: true });
+  symlinkSync(good, join(cwd, ".claude/skills/good"));
+  symlinkSync(away, join(cwd, ".claude/skills/away"));
+  const named = ["./.agents/skills", "./.claude/skills"].map((path) => join(cwd, path));
+  const closed = await report(cwd, ...named);
+  assert.equal(placesOf(cwd, closed), ["./.agents/skills/good"]);
+  assert.equal(closed.skipped.map(({ place, errors }) => [place, errors[0]!.code]), [
+    [join(cwd, ".claude/skills/away"), "link"],
+  ]);
+  const open = await report(cwd, ...named, "--follow-links");
+  assert.equal(placesOf(cwd, open), ["./.claude/skills/away", "./.agents/skills/good"]);
+  assert.equal(open.skipped, []);
+});
+
+test("an uploaded skill of the same name is told; where there is no store none is made", async () => {
+  const cwd = newProject();
+  addSkill(join(cwd, "data/skills"), "good");
+  assert.equal((await report(cwd)).skills[0]!.warnings, []);
+  assert.not.ok(existsSync(join(cwd, "data/trivet.db")));
+  const { id } = JSON.parse((await trivet(["skill", "add", "data/skills/good", "--json"], { cwd })).stdout);
+  assert.equal(
+    (await report(cwd)).skills[0]!.warnings.map(({ code, message }) => [code, message.includes(id)]),
+    [
+      ["name-uploaded", true],
+    ],
+  );
+});
+
+test("a skill that is served and left out of lists is told so", async () => {
+  const cwd = newProject();
+  addSkill(join(cwd, "skills"), "good");
+  addSkill(join(cwd, "skills"), "Not_Good");
+  const { skills } = await report(cwd, "skills");
+  const codes = skills.map(({ name, warnings }) => [name, warnings.map(({ code }) => code)] as const);
+  assert.equal(new Map(codes), new Map([["good", []], ["Not_Good", ["name-form", "not-listed"]]]));
+});
+
+test("what the user may not read is told; the rest is served", async () => {
+  const cwd = newProject();
+  addSkill(join(cwd, "skills"), "good");
+  chmodSync(addSkill(join(cwd, "skills"), "closed"), 0);
+  chmodSync(join(addSkill(join(cwd, "skills"), "half"), "SKILL.md"), 0);
+  writeFileSync(join(cwd, "skills/good/secret"), "x");
+  chmodSync(join(cwd, "skills/good/secret"), 0);
+  mkdirSync(join(cwd, "none"));
+  chmodSync(join(cwd, "none"), 0);
+  const { code, stdout } = await asNobody(cwd, ["skill", "doctor", "skills", "none", "--json"]);
+  assert.is(code, 1);
+  const { skills, skipped } = JSON.parse(stdout) as DoctorReport;
+  const codes = (problems: DoctorReport["skipped"][number]["errors"]) =>
+    problems.map(({ code, file, message }) => [code, file, message]);
+  assert.equal(skills.map(({ name, files, warnings }) => [name, files, codes(warnings)]), [
+    ["good", 1, [["unreadable", "secret", "It cannot be read (EACCES)"]]],
+  ]);
+  assert.equal(skipped.map(({ place, errors }) => [place.replace(cwd, "."), codes(errors)]), [
+    ["./none", [["unreadable", null, "It cannot be read (EACCES)"]]],
+    ["./skills/closed", [["unreadable", null, "It cannot be read (EACCES)"]]],
+    ["./skills/half", [["unreadable", "SKILL.md", "It cannot be read (EACCES)"]]],
+  ]);
+  for (const path of ["skills/closed", "none"]) chmodSync(join(cwd, path), 0o755);
+});
+
+/** Runs `trivet` as a user who may not read everything: root may. */
+function asNobody(cwd: string, words: readonly string[]): Promise<{ code: number | null; stdout: string }> {
+  chmodSync(temporary.path, 0o755);
+  const [command, before] = runtimeCommand();
+  const isRoot = process.getuid?.() === 0;
+  const child = spawn(command, [...before, CLI, ...words], {
+    cwd,
+    stdio: ["ignore", "pipe", "inherit"],
+    ...(isRoot && { uid: 65534, gid: 65534 }),
+  });
+  let stdout = "";
+  child.stdout!.on("data", (chunk) => stdout += chunk);
+  return new Promise((resolve, reject) => {
+    child.on("error", reject);
+    child.on("close", (code) => resolve({ code, stdout }));
+  });
+}
+
+test.run();

@@ -1,0 +1,394 @@
+import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { mkdir, readdir, symlink } from "node:fs/promises";
+import { createServer } from "node:net";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { startTrivet, temporaryFolder, trivet } from "../test_process.ts";
+
+const test = suite("trivet, the command line");
+const folder = temporaryFolder();
+let folders = 0;
+const newFolder = (): string => join(folder.path, String(++folders));
+test.after(() => folder.remove());
+
+const SKILL = fileURLToPath(new URL("../../../fixtures/skills/meeting-notes", import.meta.url));
+
+test("--help and --version answer on standard output; every command has its own help with examples", async () => {
+  const help = await trivet(["--help"]);
+  assert.is(help.code, 0);
+  for (const command of ["serve", "stdio", "client", "user", "skill", "key"]) {
+    assert.match(help.stdout, `  ${command} `);
+    const own = await trivet([command, "--help"]);
+    assert.is(own.code, 0);
+    assert.match(own.stdout, `Usage: trivet ${command}`);
+    assert.is(own.stderr, "");
+  }
+  const { version } = JSON.parse(readFileSync(new URL("../../../package.json", import.meta.url), "utf8"));
+  assert.is((await trivet(["--version"])).stdout, `${version}\n`);
+});
+
+for (
+  const [words, message] of [
+    [[], "Usage: trivet <command>"],
+    [["fly"], 'there is no command "fly"'],
+    [["serve", "--no-such-option"], "Unknown option '--no-such-option'"],
+    [["serve", "--port", "http"], "--port must be a number"],
+    [["serve", "--port", "70000"], "--port must be a number"],
+    [["serve", "--trusted-proxy", "10.0.0.0/64"], "--trusted-proxy must name addresses"],
+    [["serve", "--trusted-proxy-field", "forwarded"], "--trusted-proxy-field needs --trusted-proxy"],
+    [["serve", "--store", "paper"], "--store must be one of sqlite, memory"],
+    [["serve", "now"], 'Cannot load "now": there is no such file'],
+    [["stdio", "./no/tools.ts"], 'Cannot load "./no/tools.ts": there is no such file'],
+    [["stdio", "."], 'Cannot load ".": there is no such file'],
+    [["serve", "one.ts", "two.ts"], '"two.ts" is one word too many'],
+    [["serve", "--watch"], "--watch needs a MODULE"],
+    [["client"], "add, list or remove"],
+    [["client", "remove"], "Name the id"],
+    [["client", "add", "--grant-type", "password"], "--grant-type must be"],
+    [["user", "add"], "Name the user"],
+    [["user", "add", "bob", "--generate", "--role", "root"], "--role must be one of reader, author, admin"],
+    [["serve", "--redirect-scheme", "javascript"], "--redirect-scheme must be a scheme of an application"],
+    [["user", "add", "bob"], "--password-stdin or --generate"],
+    [["skill", "add"], "Name the folder"],
+    [["key", "add", "--scope", "everything"], "--scope must be"],
+  ] as const
+) {
+  test(`trivet ${words.join(" ")}: exit code 2 and what to do`, async () => {
+    const { code, stdout, stderr } = await trivet([...words], { cwd: folder.path });
+    assert.is(code, 2);
+    assert.match(stdout + stderr, message);
+    assert.not.match(stderr, /\n\s+at /);
+  });
+}
+
+test("serve: the first start makes the demo and shows its secrets once, in one line of JSON", async () => {
+  const data = newFolder();
+  const first = await startTrivet(["--data", data]);
+  const { issuer, client, user, api_key, mcp, skills_dir } = first.facts;
+  assert.match(issuer, /^http:\/\/127\.0\.0\.1:\d+$/);
+  assert.is(mcp, `${issuer}/mcp`);
+  assert.is(skills_dir, join(data, "skills"));
+  assert.equal((await readdir(skills_dir)).sort(), ["commit-messages", "meeting-notes"]);
+  assert.equal(Object.keys(first.facts), ["issuer", "url", "client", "user", "api_key", "mcp", "skills_dir"]);
+  for (const secret of [client.secret, user.password, api_key]) assert.ok(secret!.length >= 20);
+  const form = { grant_type: "client_credentials", client_id: client.id, client_secret: client.secret! };
+  const token = await fetch(`${issuer}/oauth/token`, { method: "POST", body: new URLSearchParams(form) });
+  assert.is(token.status, 200);
+  const { access_token } = await token.json();
+  assert.is(await first.stop(), 0);
+
+  const second = await startTrivet(["--data", data]);
+  assert.is(second.facts.client.secret, null);
+  assert.is(second.facts.user.password, null);
+  assert.is(second.facts.api_key, null);
+  assert.is(second.facts.client.id, client.id);
+  const headers = { authorization: `Bearer ${access_token}` };
+  assert.is(
+    (await fetch(`${second.facts.issuer}/v1/skills`, { headers })).status,
+    200,
+    "the token of the first start still works",
+  );
+  assert.is(
+    (await fetch(`${second.facts.issuer}/v1/skills`, { headers: { "x-api-key": api_key! } })).status,
+    200,
+  );
+  assert.is(await second.stop(), 0);
+
+  const third = await startTrivet(["--data", data, "--show-secrets"]);
+  assert.equal(third.facts.client, client);
+  assert.equal(third.facts.user, user);
+  assert.is(third.facts.api_key, api_key);
+  assert.is(await third.stop("SIGINT"), 0);
+  assert.is(statSync(join(data, "demo.json")).mode & 0o777, 0o600);
+});
+
+test("serve: the home page says what runs; unknown paths are 404", async () => {
+  const server = await startTrivet(["--store", "memory", "--data", newFolder()]);
+  const home = await fetch(server.facts.issuer);
+  assert.is(home.status, 200);
+  const page = await home.text();
+  for (const text of ["Permission", "Know-how", "Tools", "/oauth/authorize", "/v1/skills", "/mcp"]) {
+    assert.match(page, text);
+  }
+  assert.is((await fetch(server.facts.issuer + "/nothing")).status, 404);
+  assert.is((await fetch(server.facts.issuer, { method: "POST" })).status, 405);
+  assert.is(await server.stop(), 0);
+});
+
+test("serve: instances that start at once on one skills folder make it once, whole", async () => {
+  const parent = newFolder();
+  const skills = join(parent, "skills");
+  const start = () => startTrivet(["--data", newFolder(), "--skills", skills, "--no-demo"]);
+  const servers = await Promise.all([start(), start(), start(), start()]);
+  assert.equal(await Promise.all(servers.map((server) => server.stop())), [0, 0, 0, 0]);
+  assert.equal(await readdir(parent), ["skills"]);
+  const files = await readdir(skills, { recursive: true });
+  assert.equal(files.sort(), (await readdir(dirname(SKILL), { recursive: true })).sort());
+});
+
+test("serve: what in the skills folder is not served is told at the start", async () => {
+  const data = newFolder();
+  await mkdir(join(data, "skills/broken"), { recursive: true });
+  writeFileSync(join(data, "skills/broken/SKILL.md"), "no front matter");
+  await symlink("/etc", join(data, "skills/link"));
+  const server = await startTrivet(["--data", data, "--no-demo"]);
+  assert.is(await server.stop(), 0);
+  assert.match(
+    server.stderr(),
+    `skipped ${join(data, "skills/broken")}: SKILL.md line 1: must begin with front matter`,
+  );
+  assert.match(
+    server.stderr(),
+    `skipped ${join(data, "skills/link")}: It is a link, and links are not followed`,
+  );
+});
+
+test("serve: --no-demo makes none, --token-format jwt signs, --mcp-auth required asks for a token", async () => {
+  const data = newFolder();
+  const server = await startTrivet([
+    "--data",
+    data,
+    "--no-demo",
+    "--token-format",
+    "jwt",
+    "--mcp-auth",
+    "required",
+  ]);
+  const { issuer } = server.facts;
+  assert.not.ok(existsSync(join(data, "demo.json")));
+  const added = await trivet([
+    "client",
+    "add",
+    "--id",
+    "worker",
+    "--grant-type",
+    "client_credentials",
+    "--json",
+    "--data",
+    data,
+  ]);
+  const { secret } = JSON.parse(added.stdout);
+  const form = { grant_type: "client_credentials", client_id: "worker", client_secret: secret };
+  const token = await fetch(`${issuer}/oauth/token`, { method: "POST", body: new URLSearchParams(form) });
+  assert.is(
+    (await token.json()).access_token.split(".").length,
+    3,
+    "a running server sees a client that the CLI adds",
+  );
+  const call = await fetch(`${issuer}/mcp`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: '{"jsonrpc":"2.0","id":1,"method":"ping"}',
+  });
+  assert.is(call.status, 401);
+  assert.is(await server.stop(), 0);
+});
+
+test("serve: a port that is taken is told, with exit code 1 and nothing made", async () => {
+  const blocker = createServer().listen(0, "127.0.0.1");
+  await new Promise((resolve) => blocker.once("listening", resolve));
+  const { port } = blocker.address() as { port: number };
+  const data = newFolder();
+  const { code, stderr } = await trivet(["serve", "--port", String(port), "--data", data]);
+  blocker.close();
+  assert.is(code, 1);
+  assert.match(stderr, `Cannot listen on 127.0.0.1:${port}: another program does`);
+  assert.not.ok(existsSync(data));
+});
+
+test("serve: a data folder that cannot be used, and an issuer that cannot stand, are told", async () => {
+  const file = join(folder.path, "a-file");
+  writeFileSync(file, "text");
+  const blocked = await trivet(["serve", "--port", "0", "--data", file]);
+  assert.is(blocked.code, 1);
+  assert.match(blocked.stderr, "Cannot open");
+  const issuer = await trivet([
+    "serve",
+    "--port",
+    "0",
+    "--data",
+    newFolder(),
+    "--issuer",
+    "http://public.example",
+  ]);
+  assert.is(issuer.code, 1);
+  assert.match(issuer.stderr, '"issuer" must be an https URL');
+  for (const { stderr } of [blocked, issuer]) assert.not.match(stderr, /\n\s+at /);
+});
+
+test("serve: on SIGTERM requests in flight are finished", async () => {
+  const server = await startTrivet(["--data", newFolder()]);
+  const { issuer, user } = server.facts;
+  // A login costs a tenth of a second of hashing: long enough to be in flight.
+  const login = fetch(`${issuer}/login`, {
+    method: "POST",
+    body: new URLSearchParams({ username: user.username, password: user.password! }),
+  });
+  await new Promise((resolve) => setTimeout(resolve, 30));
+  const stopped = server.stop();
+  assert.is((await login).status, 200);
+  assert.is(await stopped, 0);
+  assert.is(await fetch(issuer).then(() => "answered", () => "refused"), "refused");
+});
+
+test("serve: kill -9 loses no acknowledged upload, and leaves none in half", async () => {
+  const data = newFolder();
+  const first = await startTrivet(["--data", data]);
+  const headers = { "x-api-key": first.facts.api_key! };
+  const acknowledged: string[] = [];
+  let stop = false;
+  const uploads = Array.from({ length: 4 }, async () => {
+    while (!stop) {
+      const form = new FormData();
+      form.append("files[]", new Blob([readFileSync(join(SKILL, "SKILL.md"))]), "meeting-notes/SKILL.md");
+      form.append("files[]", new Blob([new Uint8Array(50_000)]), "meeting-notes/data.bin");
+      const response = await fetch(`${first.facts.issuer}/v1/skills`, { method: "POST", headers, body: form })
+        .catch(() => undefined);
+      if (!response?.ok) return;
+      const made = await response.json().catch(() => undefined);
+      if (made) acknowledged.push(made.id);
+      if (acknowledged.length >= 40) stop = true;
+    }
+  });
+  while (acknowledged.length < 20) await new Promise((resolve) => setTimeout(resolve, 5));
+  first.child.kill("SIGKILL");
+  await Promise.all(uploads);
+  const second = await startTrivet(["--data", data]);
+  for (const id of acknowledged) {
+    assert.is(
+      (await fetch(`${second.facts.issuer}/v1/skills/${id}`, { headers })).status,
+      200,
+      `${id} is lost`,
+    );
+  }
+  await second.stop();
+  const { sqliteStore } = await import("../../store/drivers/sqlite.ts");
+  const store = sqliteStore(join(data, "trivet.db"));
+  const count = async (kind: string) => (await store.list([kind], { limit: 10_000 })).length;
+  assert.is(await count("skill_version"), await count("skill"));
+  // The two files are the same in every upload: stored once, and noted for each.
+  const blobs = await store.list<{ object: string }>(["blob"]);
+  assert.is(blobs.length, 2);
+  assert.is(await count("blob_reference"), 2 * await count("skill"));
+  for (const { value } of blobs) assert.is((await store.list(["blob_data", value.object])).length, 1);
+  await store.close();
+});
+
+test("client: add shows the secret once; list and remove tell what there is", async () => {
+  const data = ["--data", newFolder()];
+  const added = await trivet([
+    "client",
+    "add",
+    "--name",
+    "My app",
+    "--domain",
+    "app.example",
+    "--json",
+    ...data,
+  ]);
+  const client = JSON.parse(added.stdout);
+  assert.match(client.secret, /^trivet_cs_/);
+  const listed = await trivet(["client", "list", "--json", ...data]);
+  assert.not.match(listed.stdout, "trivet_cs_");
+  assert.is(JSON.parse(listed.stdout)[0].domain, "app.example");
+  assert.match((await trivet(["client", "list", ...data])).stdout, "My app");
+  assert.is((await trivet(["client", "remove", client.id, ...data])).code, 0);
+  const again = await trivet(["client", "remove", client.id, ...data]);
+  assert.is(again.code, 1);
+  assert.match(again.stderr, "There is no client");
+  const bad = await trivet(["client", "add", "--redirect-uri", "http://public.example/cb", ...data]);
+  assert.is(bad.code, 1);
+  assert.match(bad.stderr, "it must be https, or http on loopback");
+});
+
+test("user: the password comes from standard input or is made; it is never listed", async () => {
+  const data = ["--data", newFolder()];
+  const added = await trivet(
+    ["user", "add", "alice", "--password-stdin", "--email", "a@b.example", ...data],
+    { input: "secret\n" },
+  );
+  assert.is(added.code, 0);
+  const cut = { input: Uint8Array.of(0x70, 0xf0, 0x9f, 0x92) };
+  assert.not.equal((await trivet(["user", "add", "cut", "--password-stdin", ...data], cut)).code, 0);
+  const made = await trivet(["user", "add", "bob", "--generate", "--json", ...data]);
+  assert.is(JSON.parse(made.stdout).password.length, 20);
+  const listed = await trivet(["user", "list", "--json", ...data]);
+  assert.equal(JSON.parse(listed.stdout).map((user: { username: string }) => user.username).sort(), [
+    "alice",
+    "bob",
+  ]);
+  assert.not.match(listed.stdout, "pbkdf2");
+  const rolesOf = async () =>
+    Object.fromEntries(
+      (JSON.parse((await trivet(["user", "list", "--json", ...data])).stdout) as {
+        username: string;
+        role?: string;
+      }[]).map(({ username, role }) => [username, role]),
+    );
+  await trivet(["user", "add", "carol", "--generate", "--role", "author", ...data]);
+  assert.equal(await rolesOf(), { alice: undefined, bob: undefined, carol: "author" });
+  assert.is((await trivet(["user", "role", "alice", "admin", ...data])).code, 0);
+  assert.is((await trivet(["user", "role", "carol", "reader", ...data])).code, 0);
+  assert.equal(await rolesOf(), { alice: "admin", bob: undefined, carol: "reader" });
+  for (const wrong of [["alice", "root"], ["alice"], ["nobody", "admin"]]) {
+    assert.not.equal((await trivet(["user", "role", ...wrong, ...data])).code, 0);
+  }
+  assert.match((await trivet(["user", "add", "ALICE", "--generate", ...data])).stderr, "the name is taken");
+  assert.is((await trivet(["user", "remove", "alice", ...data])).code, 0);
+  assert.is((await trivet(["user", "remove", "alice", ...data])).code, 1);
+});
+
+test("key: add, list, remove; the secret is shown once", async () => {
+  const data = ["--data", newFolder()];
+  const { secret, id } = JSON.parse(
+    (await trivet(["key", "add", "--name", "ci", "--scope", "skills:read", "--json", ...data])).stdout,
+  );
+  assert.match(secret, /^trivet_key_/);
+  const listed = await trivet(["key", "list", ...data]);
+  assert.match(listed.stdout, "ci");
+  assert.not.match(listed.stdout, secret);
+  assert.is((await trivet(["key", "remove", id, ...data])).code, 0);
+  assert.is((await trivet(["key", "remove", id, ...data])).code, 1);
+});
+
+test("skill: a folder is added by the rules of an upload; every broken rule is printed", async () => {
+  const data = ["--data", newFolder()];
+  const added = await trivet(["skill", "add", SKILL, "--json", ...data]);
+  const { id, name } = JSON.parse(added.stdout);
+  assert.is(name, "meeting-notes");
+  assert.match((await trivet(["skill", "list", ...data])).stdout, "meeting-notes");
+  assert.is((await trivet(["skill", "remove", id, ...data])).code, 0);
+  const bad = join(newFolder(), "Bad_Name");
+  await mkdir(bad, { recursive: true });
+  writeFileSync(join(bad, "SKILL.md"), `---\nname: Bad_Name\ndescription: ${"x".repeat(1025)}\n---\n`);
+  const refused = await trivet(["skill", "add", bad, ...data]);
+  assert.is(refused.code, 1);
+  assert.match(refused.stderr, "SKILL.md line 2: field 'name'");
+  assert.match(
+    refused.stderr,
+    "SKILL.md line 3: field 'description' in SKILL.md must be at most 1024 characters, but has 1025",
+  );
+  await symlink("/etc/hostname", join(bad, "link"));
+  assert.match((await trivet(["skill", "add", bad, ...data])).stderr, "is a link");
+  assert.match((await trivet(["skill", "add", join(bad, "nothing"), ...data])).stderr, "There is nothing at");
+});
+
+test("stdio: standard output carries messages only, and ends when the input does", async () => {
+  const input = [
+    '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-03-26","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}',
+    '{"jsonrpc":"2.0","method":"notifications/initialized"}',
+    "not json",
+    '{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"list_skills"}}',
+  ].join("\n");
+  const { code, stdout } = await trivet(["stdio", "--data", newFolder()], { input });
+  assert.is(code, 0);
+  const messages = stdout.trimEnd().split("\n").map((line) => JSON.parse(line));
+  assert.is(messages.length, 3);
+  assert.is(messages.find((message) => message.id === 1).result.protocolVersion, "2025-03-26");
+  assert.is(messages.find((message) => message.id === null).error.code, -32700);
+  assert.match(messages.find((message) => message.id === 2).result.content[0].text, "commit-messages");
+});
+
+test.run();

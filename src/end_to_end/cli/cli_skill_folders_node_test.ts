@@ -1,0 +1,184 @@
+import { mkdirSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import process from "node:process";
+import { setTimeout as wait } from "node:timers/promises";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { memoryStore } from "../../store/drivers/memory.ts";
+import { createTrivet, type Trivet } from "../../trivet.ts";
+import { watchSkills } from "../../runtime/cli/serve/watch_skills.ts";
+import { skillFolder } from "../../runtime/skill_folder.ts";
+import { type RunningTrivet, startTrivet, temporaryFolder, trivet } from "../test_process.ts";
+
+const test = suite("trivet serve and stdio: folders of skills");
+const temporary = temporaryFolder();
+const root = realpathSync(temporary.path);
+test.after(() => temporary.remove());
+
+const put = (path: string, text: string): void => {
+  mkdirSync(dirname(join(root, path)), { recursive: true });
+  writeFileSync(join(root, path), text);
+};
+const md = (name: string, description = "Use it when asked."): string =>
+  `---\nname: ${name}\ndescription: ${description}\n---\nInstructions.\n`;
+
+/** Waits until something holds; fails when it never does. */
+async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+  for (let i = 0; i < 200; i++) {
+    if (await holds()) return;
+    await wait(100);
+  }
+  throw new Error("It never came");
+}
+
+async function listNames({ facts }: RunningTrivet): Promise<string[]> {
+  const response = await fetch(facts.mcp, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "list_skills" } }),
+  });
+  const { result } = await response.json() as { result: { content: { text: string }[] } };
+  return result.content[0]!.text.split("\n").map((line) => line.split(":")[0]!.slice(2));
+}
+
+test("serve: --skills may come several times, the first with a name counts, and links are followed when told to", async () => {
+  put("serve/a/one/SKILL.md", md("one"));
+  put("serve/b/one/SKILL.md", md("one"));
+  put("serve/b/two/SKILL.md", md("two"));
+  put("serve/away/SKILL.md", md("away"));
+  symlinkSync(join(root, "serve/away"), join(root, "serve/b/away"));
+  const words = ["--store", "memory", "--no-demo", "--data", join(root, "serve/data")];
+  const folders = ["--skills", join(root, "serve/a"), "--skills", join(root, "serve/b")];
+  const server = await startTrivet([...words, ...folders, "--follow-links"]);
+  try {
+    assert.is(server.facts.skills_dir, join(root, "serve/a"));
+    assert.equal(await listNames(server), ["away", "one", "two"]);
+  } finally {
+    assert.is(await server.stop(), 0);
+  }
+  assert.is(
+    server.stderr(),
+    `trivet: skipped ${root}/serve/b/one: The name "one" is taken by ${root}/serve/a/one (rename one of the two, or remove it)\n`,
+  );
+});
+
+test("serve: what is skipped is told once, when it comes, and again when it comes again; notes in one line", async () => {
+  put("told/skills/noted/SKILL.md", md("other-name"));
+  put("told/skills/broken/SKILL.md", "x");
+  const server = await startTrivet([
+    ...["--store", "memory", "--no-demo", "--data", join(root, "told/data")],
+    ...["--skills", join(root, "told/skills")],
+  ]);
+  const times = (text: string): number => server.stderr().split(text).length - 1;
+  try {
+    assert.equal([times("skipped"), times("skipped " + join(root, "told/skills/broken"))], [1, 1]);
+    assert.is(times(`note on ${join(root, "told/skills/noted")}: "trivet skill doctor" tells`), 1);
+    put("told/skills/later.md", "x");
+    await until(() => times("later.md") === 1);
+    put("told/skills/broken/SKILL.md", md("broken"));
+    await until(async () => (await listNames(server)).includes("broken"));
+    // The look that finds this has seen the other mended.
+    put("told/skills/another.md", "x");
+    await until(() => times("another.md") === 1);
+    put("told/skills/broken/SKILL.md", "x");
+    await until(() => times("told/skills/broken") === 2);
+    assert.equal([times("later.md"), times("note on")], [1, 1]);
+  } finally {
+    assert.is(await server.stop(), 0);
+  }
+});
+
+test("serve: --publish puts uploads of a workspace at the well-known address, where they are not without it", async () => {
+  const names = async (words: readonly string[]): Promise<string[]> => {
+    const folder = join(root, `published-data-${words.length}`);
+    const server = await startTrivet(["--store", "sqlite", "--data", folder, ...words]);
+    try {
+      const body = new FormData();
+      body.append("files[]", new Blob([md("published")]), "published/SKILL.md");
+      const headers = { "x-api-key": server.facts.api_key as string };
+      const { status } = await fetch(`${server.facts.issuer}/v1/skills`, { method: "POST", headers, body });
+      assert.is(status, 200);
+      const index = await fetch(`${server.facts.issuer}/.well-known/agent-skills/index.json`);
+      const { skills } = await index.json() as { skills: { name: string }[] };
+      return skills.map(({ name }) => name).filter((name) => name === "published");
+    } finally {
+      assert.is(await server.stop(), 0);
+    }
+  };
+  assert.equal(await names([]), []);
+  assert.equal(await names(["--publish", "default"]), ["published"]);
+});
+
+test("stdio: --client-skills serves the project's skills before the user's; what is skipped goes to standard error", async () => {
+  put("stdio/.agents/skills/here/SKILL.md", md("here", "Use it in the project."));
+  put("stdio/.claude/skills/broken/SKILL.md", "x");
+  put("home/.claude/skills/here/SKILL.md", md("here", "Use it at home."));
+  put("home/.claude/skills/home/SKILL.md", md("home"));
+  put("stdio/data/skills/own/SKILL.md", md("own"));
+  const before = process.env.HOME;
+  process.env.HOME = join(root, "home");
+  try {
+    const call = { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "list_skills" } };
+    const { code, stdout, stderr } = await trivet(["stdio", "--store", "memory", "--client-skills"], {
+      input: JSON.stringify(call) + "\n",
+      cwd: join(root, "stdio"),
+    });
+    assert.is(code, 0);
+    const { result } = JSON.parse(stdout.trim().split("\n").at(-1)!);
+    assert.is(
+      result.content[0].text,
+      "- here: Use it in the project.\n- home: Use it when asked.\n- own: Use it when asked.",
+    );
+    assert.match(
+      stderr,
+      `skipped ${root}/stdio/.claude/skills/broken: SKILL.md line 1: must begin with front matter`,
+    );
+  } finally {
+    process.env.HOME = before;
+  }
+});
+
+test("clients of the tool server hear of other skills and of other files, once each", async () => {
+  put("watch/one/SKILL.md", md("one"));
+  put("watch/one/a b.txt", "a");
+  const running: Trivet = createTrivet({
+    issuer: "http://127.0.0.1:8787",
+    store: memoryStore(),
+    skills: { auth: "off", folders: [skillFolder(join(root, "watch"))] },
+  });
+  const heard: string[] = [];
+  const watched: Trivet = {
+    ...running,
+    mcp: {
+      ...running.mcp!,
+      listChanged: (list) => Promise.resolve(void heard.push(list)),
+      resourceUpdated: (uri) => Promise.resolve(void heard.push(uri)),
+    },
+  };
+  const stop = await watchSkills(watched);
+  try {
+    assert.equal(heard, []);
+    put("watch/one/a b.txt", "b");
+    await until(() => heard.length > 0);
+    put("watch/two/SKILL.md", md("two"));
+    await until(() => heard.length > 1);
+    put("watch/two/SKILL.md", md("two", "Use it otherwise."));
+    await until(() => heard.length > 3);
+    rmSync(join(root, "watch/two"), { recursive: true });
+    await until(() => heard.length > 4);
+    await wait(2500);
+  } finally {
+    stop();
+  }
+  put("watch/three/SKILL.md", md("three"));
+  await wait(2500);
+  assert.equal(heard, [
+    "skill://one/a%20b.txt",
+    "resources",
+    "resources",
+    "skill://two/SKILL.md",
+    "resources",
+  ]);
+});
+
+test.run();

@@ -1,0 +1,294 @@
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { zip } from "../../skills/test_service.ts";
+import { temporaryFolder } from "../test_process.ts";
+import { runSkill, runSkillJson, writeSkill } from "./test_skill_command.ts";
+import { skillMarkdown, type SkillsServer, startSkills, TIME } from "../skills/test_skills_server.ts";
+
+const test = suite("trivet skill, on a store and on a server");
+const folder = temporaryFolder();
+let folders = 0;
+const newFolder = (): string => join(folder.path, String(++folders));
+let server: SkillsServer;
+test.before(async () => {
+  server = await startSkills();
+});
+test.after(async () => {
+  await server.close();
+  folder.remove();
+});
+
+const BINARY = Uint8Array.from({ length: 100_000 }, (_, i) => (i * 7919) >> 3 & 255);
+const SKILL = { id: /^skill_\w+$/, version: /^skver_\w+$/ };
+
+/** The words that name an empty place, and the key that it asks for. */
+const PLACES: Readonly<Record<string, () => Promise<{ words: string[]; key?: string }>>> = {
+  store: () => Promise.resolve({ words: ["--data", newFolder()] }),
+  async server() {
+    // The skills of the tests before are not those of this one.
+    for (
+      const { id } of await runSkillJson(["list", "--url", server.url], server.key) as never as {
+        id: string;
+      }[]
+    ) {
+      await runSkill(["remove", id, "--url", server.url], server.key);
+    }
+    return { words: ["--url", server.url], key: server.key };
+  },
+};
+
+for (const [name, openPlace] of Object.entries(PLACES)) {
+  test(`${name}: a folder is added, shown, pulled byte for byte, and removed`, async () => {
+    const { words, key } = await openPlace();
+    const source = writeSkill(newFolder(), "demo", { "data/x.bin": BINARY, "empty.txt": "", "a b.txt": "ä" });
+    const added = await runSkillJson(["add", source, "--display-name", "A demo", ...words], key);
+    const { id, latest_version_id, created_at, updated_at, version, ...rest } = added;
+    assert.match(String(id), SKILL.id);
+    assert.match(String(latest_version_id), SKILL.version);
+    assert.match(String(created_at), TIME);
+    assert.is(updated_at, created_at);
+    const description = "Does demo. Use it in tests.";
+    assert.equal(rest, { name: "demo", display_name: "A demo", description, source: "custom" });
+    assert.equal(version, { id: latest_version_id, name: "demo", description, created_at });
+
+    const listed = await runSkillJson(["list", ...words], key) as never as Record<string, unknown>[];
+    // Lists of the API tell the label only.
+    const told = name === "server" ? { name: null, description: null } : { name: "demo", description };
+    const { version: _, ...skill } = added;
+    assert.equal(listed, [{ ...skill, ...told }]);
+    const table = await runSkill(["list", ...words], key);
+    assert.match(table.stdout, /^ID +NAME +SOURCE +UPDATED +DESCRIPTION\nskill_/);
+
+    const shown = await runSkillJson(["show", "demo", ...words], key);
+    const digest = "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+    const { tokens, files } = shown.version as { tokens: unknown; files: { path: string }[] };
+    assert.equal(tokens, { metadata: 9, instructions: 5 });
+    assert.equal(files.map(({ path }) => path), ["SKILL.md", "a b.txt", "data/x.bin", "empty.txt"]);
+    assert.equal(files[3], { path: "empty.txt", size: 0, type: "text/plain", digest });
+    assert.equal(shown.versions, [version]);
+    const text = await runSkill(["show", String(id), ...words], key);
+    assert.match(text.stdout, `demo  ${id}\n  label       A demo\n`);
+    assert.match(text.stdout, `  version     ${latest_version_id}, the newest, of ${created_at}\n`);
+    assert.match(text.stdout, "  tokens      about 9 always, 5 more when it is loaded\n");
+    assert.match(text.stdout, `     0 B  ${digest}  empty.txt\n`);
+
+    const output = newFolder();
+    const pulled = await runSkillJson(["pull", "demo", "--output", output, ...words], key);
+    const path = join(output, "demo");
+    const size_bytes = BINARY.length + skillMarkdown("demo").length + 2;
+    assert.equal(pulled, { id, version: latest_version_id, name: "demo", path, files: 4, size_bytes });
+    assert.equal(readdirSync(output), ["demo"]);
+    for (const file of ["SKILL.md", "data/x.bin", "empty.txt", "a b.txt"]) {
+      assert.ok(readFileSync(join(path, file)).equals(readFileSync(join(source, file))), file);
+    }
+
+    assert.match((await runSkill(["remove", String(id), ...words], key)).stdout, `Removed ${id}\n`);
+    assert.equal(await runSkillJson(["list", ...words], key), []);
+    const gone = await runSkill(["remove", String(id), ...words], key);
+    assert.is(gone.code, 1);
+    assert.match(gone.stderr, /^trivet skill: There is no skill "skill_/);
+  });
+
+  test(`${name}: a version comes only where it is asked for, is pulled by its id, and goes alone`, async () => {
+    const { words, key } = await openPlace();
+    const parent = newFolder();
+    const source = writeSkill(parent, "demo", { "one.txt": "1" });
+    const missing = await runSkill(["add", source, "--as-version", ...words], key);
+    assert.is(missing.code, 1);
+    assert.match(missing.stderr, 'There is no skill named "demo" yet: leave out --as-version to make it');
+    const first = await runSkillJson(["add", source, ...words], key);
+    // Two skills may share a name: the newer one is meant by it.
+    const second = await runSkillJson(["add", source, "--display-name", "Other", ...words], key);
+    writeFileSync(join(source, "one.txt"), "2");
+    const third = await runSkillJson(["add", source, "--as-version", ...words], key);
+    assert.is(third.id, second.id);
+    assert.is.not(third.latest_version_id, second.latest_version_id);
+    writeFileSync(join(source, "one.txt"), "3");
+    const fourth = await runSkillJson(["add", source, "--skill", String(first.id), ...words], key);
+    assert.is(fourth.id, first.id);
+    const versions = await runSkillJson(["versions", "demo", ...words], key) as never as { id: string }[];
+    assert.equal(versions.map(({ id }) => id), [third.latest_version_id, second.latest_version_id]);
+
+    const output = newFolder();
+    const old = ["--version", String(second.latest_version_id)];
+    await runSkillJson(["pull", "demo", "--output", output, ...old, ...words], key);
+    assert.is(readFileSync(join(output, "demo/one.txt"), "utf8"), "1");
+    await runSkillJson(["pull", "demo", "--output", output, "--force", ...words], key);
+    assert.is(readFileSync(join(output, "demo/one.txt"), "utf8"), "2");
+
+    assert.is((await runSkill(["remove", String(second.id), ...old, ...words], key)).code, 0);
+    const left = await runSkill(["show", String(second.id), ...old, ...words], key);
+    assert.is(left.code, 1);
+    assert.match(left.stderr, `There is no version "${second.latest_version_id}"`);
+    const last = ["--version", String(third.latest_version_id)];
+    const only = await runSkill(["remove", String(second.id), ...last, ...words], key);
+    assert.is(only.code, 1);
+    assert.match(only.stderr, "The only version of a skill cannot be");
+    const other = writeSkill(parent, "other");
+    const renamed = await runSkill(["add", other, "--skill", String(first.id), ...words], key);
+    assert.is(renamed.code, 1);
+    assert.match(
+      renamed.stderr,
+      `must be "demo", as in every version of this skill, but is "other" [name-changed]`,
+    );
+  });
+
+  test(`${name}: an archive goes as it is, and comes back as an archive`, async () => {
+    const { words, key } = await openPlace();
+    const parent = newFolder();
+    mkdirSync(parent);
+    const file = join(parent, "demo.skill");
+    const bytes = await zip([
+      { name: "demo/SKILL.md", content: skillMarkdown("demo"), method: 8 },
+      { name: "demo/x.bin", content: BINARY, method: 8 },
+    ]);
+    writeFileSync(file, bytes);
+    assert.is((await runSkill(["add", file, ...words], key)).code, 0);
+    for (
+      const [output, path] of [[parent, join(parent, "demo.zip")], [
+        join(parent, "to/x.zip"),
+        join(parent, "to/x.zip"),
+      ]]
+    ) {
+      const pulled = await runSkillJson(["pull", "demo", "--zip", "--output", output!, ...words], key);
+      assert.is(pulled.path, path);
+      assert.is(pulled.files, null);
+      assert.is(pulled.size_bytes, readFileSync(path!).length);
+    }
+    // It is the same archive wherever it comes from, and can be added again.
+    const again = await runSkillJson(["validate", join(parent, "demo.zip"), ...words.slice(0, 2)], key);
+    assert.is(again.valid, true);
+    assert.is(again.files, 2);
+    const refused = await runSkill(["pull", "demo", "--zip", "--output", parent, ...words], key);
+    assert.is(refused.code, 1);
+    assert.match(refused.stderr, "is there already: --force replaces it");
+    assert.is(
+      (await runSkill(["pull", "demo", "--zip", "--force", "--output", parent, ...words], key)).code,
+      0,
+    );
+  });
+
+  test(`${name}: every broken rule is told with file, line, code and hint`, async () => {
+    const { words, key } = await openPlace();
+    const bad = writeSkill(newFolder(), "Bad_Name", {
+      "SKILL.md": `---\nname: Bad_Name\ndescription: ${"x".repeat(1025)}\n---\n`,
+    });
+    const expected = [
+      "  SKILL.md line 2: field 'name' in SKILL.md must be lower-case letters (a to z), digits and single hyphens between them [name-form]",
+      "    such as bad-name",
+      "  SKILL.md line 3: field 'description' in SKILL.md must be at most 1024 characters, but has 1025 [description-length]",
+      "    shorten it by 1",
+    ];
+    const added = await runSkill(["add", bad, ...words], key);
+    assert.is(added.code, 1);
+    assert.is(added.stdout, "");
+    const lines = added.stderr.split("\n");
+    assert.match(lines[0]!, /^trivet skill: The package is refused: 2 rules are broken/);
+    if (name === "server") assert.match(lines[0]!, / \(invalid_request_error, request req_[\w-]+\)$/);
+    assert.equal(lines.slice(1), [...expected, ""]);
+    assert.equal(await runSkillJson(["list", ...words], key), []);
+
+    const checked = await runSkill(["validate", bad, ...words], key);
+    assert.is(checked.code, 1);
+    assert.equal(checked.stdout.split("\n").slice(1, 6), ["errors:", ...expected]);
+    assert.match(checked.stderr, "would be refused: 2 rules are broken");
+    const report = await runSkill(["validate", bad, "--json", ...words], key);
+    assert.is(report.code, 1);
+    const { type, valid, errors } = JSON.parse(report.stdout);
+    assert.equal([type, valid, errors.length], ["skill_validation", false, 2]);
+    assert.equal(errors[0], {
+      code: "name-form",
+      file: "SKILL.md",
+      line: 2,
+      message:
+        "field 'name' in SKILL.md must be lower-case letters (a to z), digits and single hyphens between them",
+      hint: "such as bad-name",
+    });
+
+    const file = join(newFolder(), "broken.zip");
+    mkdirSync(join(file, ".."));
+    writeFileSync(file, await zip([{ name: "demo/SKILL.md", content: skillMarkdown("demo"), crc: 1 }]));
+    const broken = await runSkill(["validate", file, ...words], key);
+    assert.is(broken.code, 1);
+    assert.match(broken.stdout, /\[archive-damaged\]/);
+  });
+}
+
+test("validate needs no store, and makes none", async () => {
+  const data = newFolder();
+  const source = writeSkill(newFolder(), "demo");
+  const { valid, size_bytes } = await runSkillJson(["validate", source, "--data", data]);
+  assert.equal([valid, size_bytes], [true, skillMarkdown("demo").length]);
+  assert.not.ok(existsSync(data));
+});
+
+test("what is no skill is refused before anything is sent", async () => {
+  const parent = newFolder();
+  const linked = writeSkill(parent, "linked");
+  symlinkSync("/etc/hostname", join(linked, "link"));
+  writeFileSync(join(parent, "text.zip"), "no archive");
+  const url = ["--url", "http://127.0.0.1:9"];
+  for (
+    const [path, message] of [
+      [linked, /"[^"]*link" is a link: a skill must hold its files itself/],
+      [join(parent, "text.zip"), /must be a folder or a zip archive/],
+      [join(parent, "nothing"), /There is nothing at "[^"]*nothing"/],
+    ] as const
+  ) {
+    const { code, stderr } = await runSkill(["add", path, ...url]);
+    assert.is(code, 1);
+    assert.match(stderr, message);
+  }
+  rmSync(join(linked, "link"));
+  writeFileSync(join(linked, "large.bin"), new Uint8Array(8 * 1024 * 1024));
+  const { code, stderr } = await runSkill(["add", linked, "--data", newFolder()]);
+  assert.is(code, 1);
+  assert.match(stderr, "A skill may have at most 8388608 bytes");
+});
+
+for (
+  const [words, message] of [
+    [[], "Say what to do: add, list, show"],
+    [["fly"], "Say what to do: add"],
+    [["add"], "Name the folder or archive to add"],
+    [["show"], "Name the skill to show"],
+    [["versions"], "Name the skill whose versions to list"],
+    [["pull"], "Name the skill to pull"],
+    [["remove"], "Name the id of the skill to remove"],
+    [["validate"], "Name the folder or archive to look at"],
+    [["list", "a"], '"a" is one word too many'],
+    [["list", "--force"], "--force is not for trivet skill list"],
+    [["list", "--no-such"], "Unknown option '--no-such'"],
+    [["remove", "x", "--version", "latest"], "latest may be another one"],
+    [["add", "x", "--skill", "y", "--as-version"], "--skill and --as-version exclude each other"],
+    [["add", "x", "--skill", "y", "--display-name", "z"], "--display-name is for a new skill"],
+    [["list", "--url", "http://h", "--data", "d"], "--data and --url exclude each other"],
+    [["list", "--url", "http://h", "--workspace", "w"], "--workspace and --url exclude each other"],
+    [["list", "--key-file", "k"], "--key-file goes with --url"],
+    [["list", "--url", "agents.example.com"], "--url must be an address"],
+    [["list", "--url", "file:///etc"], "--url must be an address"],
+    [["list", "--url", "https://me:secret@h"], "--url must not hold a password"],
+    [["list", "--url", "http://h", "--key-file", "/no/such"], '--key-file: cannot read "/no/such"'],
+    [["list", "--url", "http://h", "--timeout", "0"], "--timeout must be a number of seconds"],
+  ] as const
+) {
+  test(`trivet skill ${words.join(" ")}: exit code 2 and what to do`, async () => {
+    const { code, stdout, stderr } = await runSkill(words);
+    assert.is(code, 2);
+    assert.is(stdout, "");
+    assert.match(stderr, message);
+    assert.not.match(stderr, /\n\s+at /);
+  });
+}
+
+test.run();

@@ -1,0 +1,120 @@
+import { join } from "node:path";
+import process from "node:process";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { openPlace } from "../../runtime/cli/skill/open_skill_place.ts";
+import { add } from "../../runtime/cli/skill/skill_add.ts";
+import { pull } from "../../runtime/cli/skill/skill_pull.ts";
+import type { SkillPlace } from "../../runtime/cli/skill/skill_place.ts";
+import { openSource } from "../../runtime/cli/skill/skill_source.ts";
+import { temporaryFolder } from "../test_process.ts";
+import { runSkill, writeSkill } from "./test_skill_command.ts";
+import { type SkillsServer, startSkills } from "../skills/test_skills_server.ts";
+
+const test = suite("trivet skill, how far transfers are");
+const folder = temporaryFolder();
+let server: SkillsServer;
+test.before(async () => {
+  server = await startSkills();
+});
+test.after(async () => {
+  await server.close();
+  folder.remove();
+});
+
+const { signal } = new AbortController();
+const CONTENT = Uint8Array.from({ length: 3_000_000 }, (_, i) => (i * 31) >> 2 & 255);
+const source = writeSkill(folder.path, "demo", { "a.bin": CONTENT, "b.bin": CONTENT.subarray(1) });
+
+/** Each kind of place, and how many bytes beyond the files an upload to it may take. */
+const PLACES: Readonly<Record<string, readonly [() => Promise<SkillPlace>, framing: number]>> = {
+  store: [() => openPlace({ data: join(folder.path, "data") }, signal, {}), 0],
+  server: [() => openPlace({ url: server.url }, signal, { TRIVET_API_KEY: server.key }), 2000],
+};
+
+for (const [name, [open, framing]] of Object.entries(PLACES)) {
+  test(`${name}: what is told of an upload adds up to its size, and an archive has the length that it says`, async () => {
+    const place = await open();
+    const opened = await openSource(source);
+    const told: number[] = [];
+    let total: number | undefined;
+    const progress = {
+      begin: (size: number | undefined) => void (total = size),
+      advance: (bytes: number) => void told.push(bytes),
+    };
+    const { skill } = await place.add({ source: opened }, progress);
+    assert.is(told.reduce((sum, bytes) => sum + bytes, 0), total);
+    assert.ok(total! >= opened.size && total! <= opened.size + framing);
+    assert.ok(told.length >= 3);
+    const archive = await place.archive(skill.id, skill.latest_version_id!);
+    let received = 0;
+    for await (const chunk of archive.chunks) received += chunk.length;
+    // Bun sends in chunks what comes as a stream, and says no length.
+    const isSilent = name === "server" && "Bun" in globalThis;
+    assert.is(archive.length, isSilent ? undefined : received);
+    assert.ok(received > opened.size);
+    await place.close();
+  });
+
+  test(`${name}: a slow upload and a slow pull show a bar and leave an empty line`, async () => {
+    const place = await open();
+    /** The place, slowed down so that a bar is worth while. */
+    const slow: SkillPlace = {
+      ...place,
+      add: (content, progress) =>
+        place.add(content, {
+          begin: (total) => progress.begin(total),
+          advance(bytes) {
+            const until = performance.now() + 150;
+            while (performance.now() < until);
+            progress.advance(bytes);
+          },
+        }),
+      async archive(id, version) {
+        const { length, chunks } = await place.archive(id, version);
+        return { length, chunks: slowly(chunks) };
+      },
+    };
+    for (const [command, operand] of [[add, join(source, "..", "tiny")], [pull, "tiny"]] as const) {
+      if (command === add) writeSkill(folder.path, "tiny", { "1": "1", "2": "2", "3": "3", "4": "4" });
+      let written = "";
+      const output = process.stdout.write;
+      process.stdout.write = () => true;
+      try {
+        await command.run({
+          values: { output: join(folder.path, name), force: true },
+          operands: [operand],
+          json: false,
+          terminal: { isTTY: true, columns: 100, write: (text) => written += text },
+          signal,
+          open: () => Promise.resolve(slow),
+        });
+      } finally {
+        process.stdout.write = output;
+      }
+      assert.match(written, command === add ? "uploading: " : "pulling: ");
+      assert.ok(written.endsWith("\r\x1b[K"));
+    }
+    await place.close();
+  });
+}
+
+async function* slowly(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let waits = 2;
+  for await (const chunk of chunks) {
+    for (const half of [chunk.subarray(0, chunk.length >> 1), chunk.subarray(chunk.length >> 1)]) {
+      if (waits-- > 0) await new Promise((resolve) => setTimeout(resolve, 300));
+      yield half;
+    }
+  }
+}
+
+test("with --json nothing but JSON is printed, and nothing at all beside it", async () => {
+  const { code, stdout, stderr } = await runSkill(["add", source, "--json", "--url", server.url], server.key);
+  assert.is(code, 0);
+  assert.is(stderr, "");
+  assert.is(stdout.split("\n").length, 2);
+  assert.is(JSON.parse(stdout).name, "demo");
+});
+
+test.run();

@@ -1,0 +1,301 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import {
+  type Answering,
+  apiSkill,
+  refusal,
+  startApi,
+  type TestApiServer,
+} from "../skills_clients/test_api_server.ts";
+import { temporaryFolder } from "../test_process.ts";
+import { runSkill, runSkillJson, writeSkill } from "./test_skill_command.ts";
+
+const test = suite("trivet skill --url, and servers of every kind");
+const folder = temporaryFolder();
+test.after(() => folder.remove());
+
+/** Runs a test against a server that answers so. */
+async function withApi(
+  answering: Answering,
+  work: (server: TestApiServer) => Promise<void>,
+  options?: { secure?: boolean },
+): Promise<void> {
+  const server = await startApi(answering, options);
+  try {
+    await work(server);
+  } finally {
+    await server.close();
+  }
+}
+
+/** What `list` says on standard error. */
+async function failureOf(url: string, more: readonly string[] = [], key?: string): Promise<string> {
+  const { code, stdout, stderr } = await runSkill(["list", "--url", url, ...more], key);
+  assert.is(code, 1);
+  assert.is(stdout, "");
+  assert.not.match(stderr, /\n\s+at /);
+  return stderr;
+}
+
+test("nobody listens, and no such host", async () => {
+  const server = await startApi(() => {});
+  await server.close();
+  const host = new URL(server.url).host;
+  assert.is(
+    await failureOf(server.url),
+    `trivet skill: Nobody listens at ${host}: is the server running, and is --url right?\n`,
+  );
+  assert.match(
+    await failureOf("http://no-such-host.invalid"),
+    "The host no-such-host.invalid cannot be found",
+  );
+});
+
+test("a certificate that nobody vouches for, and https where there is none", async () => {
+  await withApi(() => [200, {}], async ({ url, seen }) => {
+    assert.match(
+      await failureOf(url),
+      /^trivet skill: The certificate of 127\.0\.0\.1:\d+ is not trusted \(.+NODE_EXTRA_CA_CERTS/,
+    );
+    assert.equal(seen, []);
+  }, { secure: true });
+  await withApi(() => [200, {}], async ({ url }) => {
+    assert.match(
+      await failureOf(url.replace("http:", "https:")),
+      "does not speak TLS: is it http rather than https?",
+    );
+  });
+});
+
+test("a server that is silent is given up", async () => {
+  await withApi(() => {}, async ({ url }) => {
+    assert.match(
+      await failureOf(url, ["--timeout", "1"]),
+      "was silent for 1 seconds: try again, or give a longer --timeout",
+    );
+  });
+});
+
+test("401 says where a key goes, with and without one, and no key is ever printed", async () => {
+  await withApi(
+    () => refusal(401, "authentication_error", "The API key is not valid"),
+    async ({ url, seen }) => {
+      assert.is(
+        await failureOf(url),
+        "trivet skill: The API key is not valid (authentication_error, request req_body)\n" +
+          "Give an API key of the server in TRIVET_API_KEY or by --key-file; trivet key add makes one\n",
+      );
+      assert.is(seen[0]!.headers["x-api-key"], undefined);
+      const stderr = await failureOf(url, [], " secret-key\n");
+      assert.match(stderr, "The key is none of this server, or holds no more");
+      assert.not.match(stderr, "secret-key");
+      assert.is(seen[1]!.headers["x-api-key"], "secret-key");
+      assert.is(seen[1]!.headers["anthropic-version"], "2023-06-01");
+    },
+  );
+});
+
+test("a key of many lines is refused, unsent and unprinted", async () => {
+  await withApi(() => [200, {}], async ({ url, seen }) => {
+    for (const text of ["one-key two", "a\r\nx-evil: 1", "schlüssel"]) {
+      const { code, stderr } = await runSkill(["list", "--url", url], text);
+      assert.is(code, 2);
+      assert.match(stderr, "TRIVET_API_KEY must be one API key, and nothing else");
+      assert.not.match(stderr, /one-key|evil|schl/);
+    }
+    const file = join(folder.path, "empty-key");
+    writeFileSync(file, "\n");
+    // A file that was named must hold one; the environment does not stand in for it.
+    assert.is((await runSkill(["list", "--url", url, "--key-file", file], "other")).code, 2);
+    assert.equal(seen, []);
+  });
+});
+
+test("a key that would leave this machine unencrypted is warned of", async () => {
+  const warning = "warning: the key goes to no-such-host.invalid unencrypted";
+  assert.match(await failureOf("http://no-such-host.invalid", [], "k"), warning);
+  assert.not.match(await failureOf("http://no-such-host.invalid"), warning);
+  assert.not.match(await failureOf("https://no-such-host.invalid", [], "k"), "warning");
+  await withApi(() => [500, {}, { "x-should-retry": "false" }], async ({ url }) => {
+    for (const host of ["127.0.0.1", "localhost"]) {
+      assert.not.match(await failureOf(url.replace("127.0.0.1", host), [], "k"), "warning");
+    }
+  });
+});
+
+test("a key may be in a file; the paths of a server may begin with others; ids are one segment each", async () => {
+  await withApi(() => refusal(404, "not_found_error", "There is nothing"), async ({ url, seen }) => {
+    const file = join(folder.path, "key");
+    writeFileSync(file, "from-file\n");
+    await runSkill(["show", "../x?y#z%2f", "--url", `${url}/base/`, "--key-file", file], "from-env");
+    assert.equal(seen.map(({ path }) => path), ["/base/v1/skills/..%2Fx%3Fy%23z%252f"]);
+    assert.is(seen[0]!.headers["x-api-key"], "from-file");
+    for (const id of ["..", ".", ""]) {
+      assert.match((await runSkill(["remove", id, "--url", url])).stderr, `"${id}" is no id`);
+    }
+    assert.is(seen.length, 1);
+  });
+});
+
+test("403 names the scope", async () => {
+  await withApi(() => refusal(403, "permission_error", "No"), async ({ url }) => {
+    assert.match(
+      await failureOf(url),
+      "No (permission_error, request req_body)\nThe key must have the scope skills:read",
+    );
+  });
+});
+
+test("a redirect is not followed: the key is for one server", async () => {
+  await withApi(() => [200, { data: [] }], async (other) => {
+    await withApi(() => [307, "", { location: `${other.url}/v1/skills` }], async ({ url }) => {
+      const stderr = await failureOf(url, [], "secret-key");
+      assert.match(
+        stderr,
+        `The server sends on to ${other.url}/v1/skills: name that as --url (status 307, request req_test)`,
+      );
+    });
+    assert.equal(other.seen, []);
+  });
+});
+
+test("what is no server of the API is told so", async () => {
+  await withApi(() => [200, "<html>Welcome</html>"], async ({ url }) => {
+    assert.match(
+      await failureOf(url),
+      'The server does not answer as the Skills API does: "data" is missing. Is --url right?',
+    );
+  });
+  await withApi(() => [502, "<html>Bad gateway</html>"], async ({ url }) => {
+    assert.match(
+      await failureOf(url),
+      "The server answered 502, and not as the Skills API does (status 502, request req_test)",
+    );
+  });
+});
+
+test("nothing of a server moves the cursor of who reads it", async () => {
+  const { skill } = apiSkill("skill_\x1b[2J", "x");
+  const evil = { ...skill, display_name: "a\x1b]0;title\x07b\u202e", source: { type: "custom\x9b1m" } };
+  await withApi(() => [200, { data: [evil], next_page: null }], async ({ url }) => {
+    const { code, stdout } = await runSkill(["list", "--url", url]);
+    assert.is(code, 0);
+    assert.match(stdout, "a\\u{1b}]0;title\\u{7}b\\u{202e}");
+    // deno-lint-ignore no-control-regex
+    assert.not.match(stdout, /[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]/);
+  });
+  await withApi(() => refusal(400, "\x1b[1m", "\x1b[2J"), async ({ url }) => {
+    assert.match(await failureOf(url), "\\u{1b}[2J (\\u{1b}[1m, request req_body)");
+  });
+});
+
+test("what a server refuses for a moment is asked three times, or as often as it says", async () => {
+  const busy = refusal(529, "overloaded_error", "Too much", { "retry-after": "0" });
+  await withApi(() => busy, async ({ url, seen }) => {
+    assert.match(await failureOf(url), "Too much (overloaded_error, request req_body)");
+    assert.is(seen.length, 3);
+  });
+  const never = refusal(503, "overloaded_error", "Closed", { "retry-after": "0", "x-should-retry": "false" });
+  await withApi(() => never, async ({ url, seen }) => {
+    await failureOf(url);
+    assert.is(seen.length, 1);
+  });
+  const { skill, version } = apiSkill("skill_1", "demo");
+  let asked = 0;
+  await withApi(
+    ({ method }) => method !== "POST" ? [200, version] : ++asked < 3 ? busy : [200, skill],
+    async ({ url }) => {
+      const source = writeSkill(join(folder.path, "again"), "demo");
+      // The body is sent anew each time.
+      const { id, name, latest_version_id } = await runSkillJson(["add", source, "--url", url]);
+      assert.equal([id, name, latest_version_id, asked], ["skill_1", "demo", "skver_of_skill_1", 3]);
+    },
+  );
+});
+
+test("lists are read to their end, and a list without one is noticed", async () => {
+  const page = ({ path }: { path: string }) =>
+    Number(new URL(path, "http://h").searchParams.get("page") ?? "0");
+  await withApi((request) => {
+    const n = page(request);
+    return [200, { data: [apiSkill(`skill_${n}`, "x").skill], next_page: n < 2 ? String(n + 1) : null }];
+  }, async ({ url, seen }) => {
+    const listed = await runSkillJson(["list", "--url", url]) as never as { id: string }[];
+    assert.equal(listed.map(({ id }) => id), ["skill_0", "skill_1", "skill_2"]);
+    assert.equal(seen.map(({ path }) => path), [
+      "/v1/skills?limit=100",
+      "/v1/skills?limit=100&page=1",
+      "/v1/skills?limit=100&page=2",
+    ]);
+  });
+  await withApi(() => [200, { data: [], next_page: "again" }], async ({ url }) => {
+    assert.match(await failureOf(url), "The server's list has no end: it names the same page again");
+  });
+});
+
+test("a name is looked for in versions, in the order of the list", async () => {
+  const skills = ["a", "demo", "b", "demo"].map((name, i) => apiSkill(`skill_${i}`, name));
+  await withApi(({ path }) => {
+    if (path.startsWith("/v1/skills?")) {
+      return [200, { data: skills.map(({ skill }) => skill), next_page: null }];
+    }
+    const [, id, rest] = /^\/v1\/skills\/(\w+)(.*)$/.exec(path)!;
+    const found = skills.find(({ skill }) => skill.id === id);
+    if (!found || id === "skill_0") return refusal(404, "not_found_error", `There is no skill "${id}"`);
+    return rest === "/versions?limit=100"
+      ? [200, { data: [found.version], next_page: null }]
+      : [200, found.version];
+  }, async ({ url }) => {
+    const versions = await runSkillJson(["versions", "demo", "--url", url]) as never as { id: string }[];
+    assert.equal(versions.map(({ id }) => id), ["skver_of_skill_1"]);
+    const missing = await runSkill(["versions", "c", "--url", url]);
+    assert.is(missing.code, 1);
+    assert.match(missing.stderr, 'There is no skill "c" (not_found_error, request req_body)');
+  });
+});
+
+test("a name stands for the newest skill that has it, also where a local one comes first in the list", async () => {
+  for (
+    const [updated, expected] of [
+      ["2026-11-01T00:00:00Z", "skver_of_skill_1"],
+      ["2026-09-01T00:00:00Z", "skver_of_skill_local_0"],
+    ] as const
+  ) {
+    const local = apiSkill("skill_local_0", "demo");
+    const custom = apiSkill("skill_1", "demo");
+    const data = [
+      { ...local.skill, source: { type: "local" }, updated_at: "2026-10-01T00:00:00Z" },
+      { ...custom.skill, updated_at: updated },
+    ];
+    await withApi(({ path }) => {
+      if (path.startsWith("/v1/skills?")) return [200, { data, next_page: null }];
+      const [, id, rest] = /^\/v1\/skills\/(\w+)(.*)$/.exec(path)!;
+      const found = [local, custom].find(({ skill }) => skill.id === id);
+      if (!found) return refusal(404, "not_found_error", "There is no such skill");
+      return [
+        200,
+        rest === "/versions?limit=100" ? { data: [found.version], next_page: null } : found.version,
+      ];
+    }, async ({ url }) => {
+      const versions = await runSkillJson(["versions", "demo", "--url", url]) as never as { id: string }[];
+      assert.equal(versions.map(({ id }) => id), [expected]);
+    });
+  }
+});
+
+test("a server without a dry run is told so", async () => {
+  await withApi(() => refusal(404, "not_found_error", "There is nothing"), async ({ url }) => {
+    const { code, stderr } = await runSkill([
+      "validate",
+      writeSkill(join(folder.path, "dry"), "demo"),
+      "--url",
+      url,
+    ]);
+    assert.is(code, 1);
+    assert.match(stderr, "This server has no dry run: leave out --url, and the rules of Trivet are asked");
+  });
+});
+
+test.run();

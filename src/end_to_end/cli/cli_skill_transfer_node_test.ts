@@ -1,0 +1,265 @@
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { spawn } from "node:child_process";
+import { join } from "node:path";
+import process from "node:process";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { type TestEntry, zip } from "../../skills/test_service.ts";
+import { writeFolder } from "../../runtime/cli/written_whole.ts";
+import { type Answering, apiSkill, startApi, type TestApiServer } from "../skills_clients/test_api_server.ts";
+import { CLI, runtimeCommand, temporaryFolder } from "../test_process.ts";
+import { runSkill, writeSkill } from "./test_skill_command.ts";
+import { skillMarkdown } from "../skills/test_skills_server.ts";
+
+const test = suite("trivet skill, transfers that go wrong");
+const folder = temporaryFolder();
+let folders = 0;
+const newFolder = (): string => {
+  const path = join(folder.path, String(++folders));
+  mkdirSync(path);
+  return path;
+};
+test.after(() => folder.remove());
+
+/** Runs a test against a server that answers so. */
+async function withApi(answering: Answering, work: (server: TestApiServer) => Promise<void>): Promise<void> {
+  const server = await startApi(answering);
+  try {
+    await work(server);
+  } finally {
+    await server.close();
+  }
+}
+
+/** A server with one skill of this name, whose content is written by hand. */
+function withContent(
+  name: string,
+  write: (response: Parameters<Answering>[1]) => void,
+  work: (server: TestApiServer) => Promise<void>,
+): Promise<void> {
+  const { skill, version } = apiSkill("skill_1", name);
+  return withApi(({ path }, response) => {
+    if (path.endsWith("/content")) return write(response);
+    return [200, path.includes("/versions/") ? version : skill];
+  }, work);
+}
+
+const file = (name: string, content: string = "x"): TestEntry => ({ name, content });
+const MARKDOWN = file("demo/SKILL.md", skillMarkdown("demo"));
+
+/** Archives of hostile servers, and what is said of them. */
+const HOSTILE: readonly (readonly [what: string, entries: readonly TestEntry[], message: RegExp])[] = [
+  [
+    "a path that leads up",
+    [MARKDOWN, file("demo/../../evil")],
+    /the file name must not have "\." or "\.\." as a folder \[path-dots\]/,
+  ],
+  ["a path from the root", [MARKDOWN, file("/tmp/evil")], /must be relative/],
+  ["a path with a drive", [MARKDOWN, file("C:evil")], /must be relative/],
+  ["backslashes that lead up", [MARKDOWN, file("demo\\..\\..\\evil")], /\[path-dots\]/],
+  ["a link", [MARKDOWN, { ...file("demo/evil", "/etc/passwd"), mode: 0o120777 }], /Cannot read the archive/],
+  ["two files that some systems take for one", [MARKDOWN, file("demo/a"), file("demo/A")], /on some systems/],
+  [
+    "a file that is a folder too",
+    [MARKDOWN, file("demo/a"), file("demo/a/b")],
+    /cannot be a file and a folder/,
+  ],
+  ["a file beside the folder", [MARKDOWN, file("evil/a")], /all files must lie in the folder "demo"/],
+  ["no SKILL.md", [file("demo/a")], /SKILL\.md is missing/],
+  ["a damaged file", [MARKDOWN, { ...file("demo/a"), crc: 1 }], /its checksum differs/],
+];
+
+for (const [what, entries, message] of HOSTILE) {
+  test(`an archive with ${what} is not unpacked`, async () => {
+    const bytes = await zip(entries);
+    const output = newFolder();
+    await withContent("demo", (response) => void response.end(bytes), async ({ url }) => {
+      const { code, stdout, stderr } = await runSkill(["pull", "skill_1", "--url", url, "--output", output]);
+      assert.is(code, 1);
+      assert.is(stdout, "");
+      assert.match(stderr, message);
+    });
+    assert.equal(readdirSync(output), []);
+    assert.not.ok(existsSync(join(folder.path, "evil")));
+  });
+}
+
+test("a name that is no folder's, or hides one, makes none", async () => {
+  for (
+    const name of [
+      "../evil",
+      "/tmp/evil",
+      "a/b",
+      "a\\b",
+      ".ssh",
+      "..",
+      "con",
+      "a\u0000b",
+      "x\u202ey",
+      "a".repeat(300),
+    ]
+  ) {
+    const output = newFolder();
+    await withContent(name, (response) => void response.end(), async ({ url, seen }) => {
+      const { code, stderr } = await runSkill(["pull", "skill_1", "--url", url, "--output", output]);
+      assert.is(code, 1);
+      assert.match(stderr, "which cannot be a folder");
+      assert.not.ok(seen.some(({ path }) => path.endsWith("/content")));
+    });
+    assert.equal(readdirSync(output), []);
+  }
+});
+
+test("what is no archive is neither unpacked nor kept as one", async () => {
+  const output = newFolder();
+  for (const content of ["<html>", "PK", ""]) {
+    await withContent("demo", (response) => void response.end(content), async ({ url }) => {
+      for (const more of [[], ["--zip"]]) {
+        const { code, stderr } = await runSkill([
+          "pull",
+          "skill_1",
+          "--url",
+          url,
+          "--output",
+          output,
+          ...more,
+        ]);
+        assert.is(code, 1);
+        assert.match(stderr, "The skill did not come as a zip archive");
+      }
+    });
+  }
+  assert.equal(readdirSync(output), []);
+});
+
+test("a download that breaks off leaves nothing, and what was there before stays", async () => {
+  const bytes = await zip([MARKDOWN, { name: "demo/large.bin", content: new Uint8Array(300_000) }]);
+  const output = newFolder();
+  writeSkill(output, "demo", { "mine.txt": "mine" });
+  writeFileSync(join(output, "demo.zip"), "before");
+  await withContent("demo", (response) => {
+    response.writeHead(200, { "content-length": String(bytes.length) });
+    response.write(bytes.subarray(0, 100_000), () => setTimeout(() => response.destroy(), 50));
+  }, async ({ url }) => {
+    for (const more of [[], ["--zip"]]) {
+      const words = ["pull", "skill_1", "--url", url, "--output", output, "--force", ...more];
+      const { code, stderr } = await runSkill(words);
+      assert.is(code, 1);
+      assert.match(stderr, /^trivet skill: The connection to 127\.0\.0\.1:\d+ broke: /);
+    }
+  });
+  assert.equal(readdirSync(output).sort(), ["demo", "demo.zip"]);
+  assert.equal(readdirSync(join(output, "demo")).sort(), ["SKILL.md", "mine.txt"]);
+  assert.is(readFileSync(join(output, "demo.zip"), "utf8"), "before");
+});
+
+test("a pull writes over nothing but a skill, and that only with --force", async () => {
+  const bytes = await zip([MARKDOWN, file("demo/new.txt", "new")]);
+  await withContent("demo", (response) => void response.end(bytes), async ({ url, seen }) => {
+    const pull = (output: string, ...more: string[]) =>
+      runSkill(["pull", "skill_1", "--url", url, "--output", output, ...more]);
+    const taken = newFolder();
+    writeSkill(taken, "demo", { "old.txt": "old" });
+    assert.match((await pull(taken)).stderr, 'demo" is there already: --force replaces all of it');
+    const other = newFolder();
+    mkdirSync(join(other, "demo"));
+    writeFileSync(join(other, "demo/thesis.txt"), "mine");
+    assert.match((await pull(other, "--force")).stderr, 'demo" is there already, and holds no skill');
+    const plain = newFolder();
+    writeFileSync(join(plain, "demo"), "mine");
+    assert.match((await pull(plain, "--force")).stderr, 'demo" is there already, and is no folder');
+    const link = newFolder();
+    symlinkSync(join(taken, "demo"), join(link, "demo"));
+    assert.match((await pull(link, "--force")).stderr, 'demo" is there already, and is no folder');
+    // All of it is known before anything is loaded.
+    assert.not.ok(seen.some(({ path }) => path.endsWith("/content")));
+    assert.equal(readdirSync(join(taken, "demo")).sort(), ["SKILL.md", "old.txt"]);
+
+    assert.is((await pull(taken, "--force")).code, 0);
+    assert.equal(readdirSync(taken), ["demo"]);
+    assert.equal(readdirSync(join(taken, "demo")).sort(), ["SKILL.md", "new.txt"]);
+    const empty = newFolder();
+    mkdirSync(join(empty, "demo"));
+    assert.is((await pull(empty)).code, 0);
+    assert.is((await pull(join(newFolder(), "made/on/the/way"))).code, 0);
+    // Nothing that was pulled can be run before somebody says so.
+    assert.is(lstatSync(join(taken, "demo/new.txt")).mode & 0o111, 0);
+  });
+});
+
+test("a folder that cannot be written whole is not written, and the one before stays", async () => {
+  const parent = newFolder();
+  const target = writeSkill(parent, "demo");
+  const bytes = new Uint8Array(1);
+  const { signal } = new AbortController();
+  for (const path of ["a/b", "../evil", "../../evil"]) {
+    let error: unknown;
+    await writeFolder(target, [{ path: "a", bytes }, { path, bytes }], true, signal).catch((e) => error = e);
+    assert.instance(error, Error);
+    assert.equal(readdirSync(parent), ["demo"]);
+    assert.equal(readdirSync(target), ["SKILL.md"]);
+  }
+});
+
+for (const [kind, more] of [["a folder", []], ["an archive", ["--zip"]]] as const) {
+  test(`Ctrl-C while ${kind} is pulled: nothing is left, and the exit code says it`, async () => {
+    const output = newFolder();
+    let begun: () => void;
+    const receiving = new Promise<void>((resolve) => begun = resolve);
+    await withContent("demo", (response) => {
+      response.writeHead(200, { "content-length": "1000000" });
+      response.write("PK\x03\x04" + "x".repeat(100_000), () => begun());
+    }, async ({ url }) => {
+      const [command, before] = runtimeCommand();
+      const words = ["skill", "pull", "skill_1", "--url", url, "--output", output, ...more];
+      const child = spawn(command, [...before, CLI, ...words], { stdio: ["ignore", "pipe", "pipe"] });
+      let stderr = "";
+      child.stderr.on("data", (chunk) => stderr += chunk);
+      const ended = new Promise<number | null>((resolve) => child.on("close", resolve));
+      await receiving;
+      // The archive's part is there as soon as its first bytes are; a folder's only when all of it has come.
+      while (kind === "an archive" && readdirSync(output).length === 0 && child.exitCode === null) {
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+      process.kill(child.pid!, "SIGINT");
+      assert.is(await ended, 130);
+      assert.is(stderr, "trivet skill: interrupted\n");
+    });
+    assert.equal(readdirSync(output), []);
+  });
+}
+
+test("a connection that breaks in an upload says what became of it", async () => {
+  const parent = newFolder();
+  const source = writeSkill(parent, "demo", { "large.bin": new Uint8Array(20_000_000) });
+  await withApi((_, __, message) => {
+    message.once("data", () => message.socket.destroy());
+  }, async ({ url }) => {
+    const { code, stderr } = await runSkill(["add", source, "--url", url]);
+    assert.is(code, 1);
+    assert.match(stderr, /^trivet skill: The connection to 127\.0\.0\.1:\d+ broke: /);
+    assert.match(stderr, "Not all of it was sent: a server that takes no package of this size");
+  });
+  const small = writeSkill(parent, "small");
+  await withApi((_, __, message) => {
+    message.on("end", () => message.socket.destroy()).resume();
+  }, async ({ url, seen }) => {
+    const { stderr } = await runSkill(["add", small, "--url", url]);
+    assert.match(
+      stderr,
+      "All of it was sent, but no answer came: see trivet skill list for whether it was added",
+    );
+    // It might be there twice then.
+    assert.is(seen.length, 1);
+  });
+});
+
+test.run();

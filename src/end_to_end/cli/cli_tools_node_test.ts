@@ -1,0 +1,256 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { Client as ClientV2 } from "@modelcontextprotocol/client";
+import { StdioClientTransport as StdioV2 } from "@modelcontextprotocol/client/stdio";
+// @ts-types="../../../node_modules/@modelcontextprotocol/sdk/dist/esm/client/index.d.ts"
+import { Client as ClientV1 } from "@modelcontextprotocol/sdk/client/index.js";
+// @ts-types="../../../node_modules/@modelcontextprotocol/sdk/dist/esm/client/streamableHttp.d.ts"
+import { StreamableHTTPClientTransport as HttpV1 } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { startTrivet, trivet } from "../test_process.ts";
+import { environment, exchange, stdioCommand, toolFolder } from "./test_tool_folder.ts";
+
+const test = suite("tools of a user's module");
+const folder = toolFolder();
+const data = ["--data", join(folder.path, "data")];
+test.after(() => folder.remove());
+
+const info = { name: "trivet-test", version: "1.0.0" };
+const BUILT_IN = ["list_skills", "load_skill", "read_skill_file"];
+
+// The README, word for word.
+
+const readme = readFileSync(new URL("../../../README.md", import.meta.url), "utf8");
+const section = /\n## A tool server in 12 lines\n(.*?)\n## /s.exec(readme)![1]!;
+const [, source] = /```ts\n(.*?)```/s.exec(section)!;
+const commands = [...section.matchAll(/^npx trivet (\S+) (\S+) (\S+)/gm)].map(([, ...words]) => words);
+
+interface AnyClient {
+  listTools(): Promise<{ tools: { name: string }[] }>;
+  callTool(call: { name: string; arguments?: Record<string, unknown> }): Promise<unknown>;
+  readResource(request: { uri: string }): Promise<unknown>;
+  getPrompt(request: { name: string }): Promise<unknown>;
+  close(): Promise<void>;
+}
+
+async function useReadme(client: AnyClient): Promise<void> {
+  assert.equal((await client.listTools()).tools.map(({ name }) => name), [...BUILT_IN, "weekday"]);
+  const call = async (date: string) =>
+    await client.callTool({ name: "weekday", arguments: { date } }) as {
+      content: { text: string }[];
+      isError?: boolean;
+    };
+  assert.is((await call("2026-07-28")).content[0]!.text, "Tuesday");
+  assert.is((await call("next week")).isError, true);
+  const { contents: [today] } = await client.readResource({ uri: "date://today" }) as {
+    contents: { text: string }[];
+  };
+  assert.is(today!.text.slice(0, 10), new Date().toISOString().slice(0, 10));
+  const { messages } = await client.getPrompt({ name: "plan" }) as { messages: unknown[] };
+  assert.is(messages.length, 1);
+  await client.close();
+}
+
+test("the tool server of the README has 12 lines", () => {
+  assert.is(source!.trim().split("\n").length, 12);
+  assert.equal(commands.map(([command]) => command), ["serve", "stdio"]);
+});
+
+test("the README's tool server over HTTP, as its command says", async () => {
+  folder.write("readme/tools.ts", source!);
+  const [, , ...words] = commands[0]!;
+  const server = await startTrivet([join(folder.path, "readme/tools.ts"), ...words, ...data]);
+  const client = new ClientV1(info);
+  await client.connect(new HttpV1(new URL(server.facts.mcp)) as Parameters<typeof client.connect>[0]);
+  await useReadme(client as unknown as AnyClient);
+  assert.is(await server.stop(), 0);
+  assert.is(server.stderr(), "");
+});
+
+test("the README's tool server over stdio, as its command says", async () => {
+  folder.write("readme/tools.ts", source!);
+  const [, ...words] = commands[1]!;
+  const client = new ClientV2(info);
+  await client.connect(
+    new StdioV2({
+      ...stdioCommand([...words, ...data]),
+      cwd: join(folder.path, "readme"),
+      env: environment(),
+    }),
+  );
+  await useReadme(client as unknown as AnyClient);
+});
+
+// What a module may export.
+
+const LIST = { method: "tools/list" };
+const HEAD = 'import { group, prompt, resource, tool, ToolError } from "trivet";\n' +
+  'const make = (name: string) => tool({ name, description: "A tool", run: () => name });\n';
+
+/** The names of a module's tools, and how a call of one that is named ends. */
+async function toolsOf(file: string): Promise<string[]> {
+  const { results: [listed], stderr, code } = await exchange([file, ...data], [LIST]);
+  assert.is(stderr, "");
+  assert.is(code, 0);
+  return (listed as { tools: { name: string }[] }).tools.map(({ name }) => name)
+    .filter((name) => !BUILT_IN.includes(name));
+}
+
+test("a default export and others by name: definitions, lists of lists, groups; each is offered once", async () => {
+  const file = folder.write(
+    "all.ts",
+    HEAD + `
+export const one = make("one");
+export default [one, [make("two"), [make("three")]], group({ prefix: "g_" }, [make("four")])];
+export const more = [make("five"), prompt({ name: "p", get: () => "text" })];
+export const place = resource({ uri: "x://y", name: "place", read: () => "here" });
+export type Unseen = string;
+`,
+  );
+  assert.equal(await toolsOf(file), ["one", "two", "three", "g_four", "five"]);
+});
+
+test("a default export that is one definition, or a promise of some", async () => {
+  assert.equal(
+    await toolsOf(folder.write("later.ts", HEAD + 'export default Promise.resolve([make("a")]);')),
+    [
+      "a",
+    ],
+  );
+  assert.equal(await toolsOf(folder.write("one.ts", HEAD + 'export default make("one");')), ["one"]);
+});
+
+test("a function that is given the store, and may be async", async () => {
+  const file = folder.write(
+    "stored.ts",
+    HEAD + `
+import type { Store } from "trivet";
+export default async ({ store }: { store: Store }) => {
+  await store.commit({ set: [{ key: ["diary", 1], value: "kept" }] });
+  return [tool({ name: "read", description: "Reads", run: async () => (await store.get(["diary", 1]))!.value })];
+};
+`,
+  );
+  const { results: [read] } = await exchange([file, ...data], [
+    { method: "tools/call", params: { name: "read" } },
+  ]);
+  assert.equal(read, { content: [{ type: "text", text: "kept" }] });
+});
+
+test("JavaScript, as an ES module and as CommonJS, without a word about either", async () => {
+  folder.write("js/package.json", "{}");
+  const js = 'import { tool } from "trivet";\n' +
+    'export const one = tool({ name: "one", description: "A tool", run: () => "1" });\n';
+  assert.equal(await toolsOf(folder.write("js/one.js", js)), ["one"]);
+  assert.equal(await toolsOf(folder.write("js/one.mjs", js)), ["one"]);
+  const plain = '{ kind: "tool", name: "one", description: "A tool", run: () => "1" }';
+  assert.equal(await toolsOf(folder.write("named.cjs", `exports.one = ${plain};`)), ["one"]);
+  assert.equal(await toolsOf(folder.write("list.cjs", `module.exports = [${plain}];`)), ["one"]);
+  assert.equal(await toolsOf(folder.write("only.cjs", `module.exports = ${plain};`)), ["one"]);
+  const call = `module.exports = async () => [${plain}];`;
+  assert.equal(await toolsOf(folder.write("call.cjs", call)), ["one"]);
+});
+
+test("what a tool writes by console goes to standard error; a ToolError is the package's own", async () => {
+  const file = folder.write(
+    "noisy.ts",
+    HEAD + `
+console.log("loading");
+export const noisy = tool({
+  name: "noisy",
+  description: "Says much",
+  run() { console.info("running"); console.table([1]); throw new ToolError("Say a number"); },
+});
+`,
+  );
+  const { results: [failed], stdout, stderr } = await exchange([file, ...data], [
+    { method: "tools/call", params: { name: "noisy" } },
+  ]);
+  assert.equal(failed, { content: [{ type: "text", text: "Say a number" }], isError: true });
+  assert.is(stdout.split("\n").length, 2);
+  for (const text of ["loading", "running"]) assert.match(stderr, text);
+});
+
+// What it may not.
+
+/** What the command says of a module that it cannot serve. */
+async function refusalOf(text: string, name: string = "refused.ts"): Promise<string> {
+  const file = folder.write(name, text);
+  const { code, stdout, stderr } = await exchange([file, ...data], []);
+  assert.is(code, 1);
+  assert.is(stdout, "");
+  return stderr;
+}
+
+test("everything else that a module exports is refused by its name, with what to export", async () => {
+  const said = await refusalOf(
+    HEAD + `
+export const limit = 5;
+export const helper = () => 1;
+export const raw = { name: "raw" };
+export const empty = { kind: "tool", name: "empty", description: "Has no run" };
+export default [make("fine"), [null]];
+`,
+  );
+  for (
+    const text of [
+      '"default[1][0]", which is null',
+      '"limit", which is a number',
+      '"helper", which is a function',
+      '"raw", which is an object that none of them made',
+      '"empty", which is a tool without "run"',
+      "Export what tool(), resource(), resourceTemplate(), prompt() and group() make",
+    ]
+  ) assert.match(said, text);
+  assert.match(said, /^trivet stdio: Cannot load ".*refused\.ts": it exports/);
+  assert.not.match(said, /"default\[0\]"|\n +at /);
+});
+
+test("what a function gives is looked at as well", async () => {
+  assert.match(await refusalOf("export default () => undefined;"), '"default()", which is undefined');
+  assert.match(await refusalOf("export default async () => [1];"), '"default()[0]", which is a number');
+});
+
+test("a module that exports nothing is refused", async () => {
+  assert.match(await refusalOf("const x: number = 1; void x;"), "it exports nothing. Export what tool()");
+  assert.match(
+    await refusalOf("module.exports = {};", "nothing.cjs"),
+    "it exports nothing. Export what tool()",
+  );
+});
+
+test("two definitions of one name are refused", async () => {
+  assert.match(await refusalOf(HEAD + 'export default [make("a"), make("a")];'), 'Cannot define "a" twice');
+});
+
+test("malformed text is reported with its file and line", async () => {
+  assert.match(await refusalOf("\nexport const a = ;\n"), /refused\.ts:2/);
+  assert.match(await refusalOf("\nexport const a = ;\n", "refused.js"), /refused\.js:2/);
+  const twice = "\nexport const a: number = 1;\nexport const a: number = 2;\n";
+  assert.match(await refusalOf(twice), /refused\.ts:3/);
+});
+
+test("what a module throws is reported with its file and line, and without the way to it", async () => {
+  const said = await refusalOf('\nthrow new Error("no database");\n');
+  assert.match(said, 'Cannot load "');
+  assert.match(said, /Error: no database\n\s+at .*refused\.ts:2/);
+  assert.not.match(said, /node:|reimport|trivet=/);
+  const late = await refusalOf('export default async () => {\n  throw new Error("no database");\n};');
+  assert.match(late, /no database\n\s+at .*refused\.ts:2/);
+});
+
+test("an import of what is not there is reported", async () => {
+  assert.match(await refusalOf('import "./absent.ts";\nexport default [];'), "absent.ts");
+});
+
+test("the help of both commands tells of modules", async () => {
+  for (const command of ["serve", "stdio"]) {
+    const { stdout } = await trivet([command, "--help"]);
+    for (const text of [`Usage: trivet ${command} [MODULE]`, "--watch", "({ store }) => definitions"]) {
+      assert.match(stdout, text);
+    }
+  }
+});
+
+test.run();

@@ -1,0 +1,255 @@
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import {
+  Client as ClientV2,
+  type ClientOptions,
+  StreamableHTTPClientTransport as HttpV2,
+} from "@modelcontextprotocol/client";
+import { StdioClientTransport as StdioV2 } from "@modelcontextprotocol/client/stdio";
+// @ts-types="../../../node_modules/@modelcontextprotocol/sdk/dist/esm/client/index.d.ts"
+import { Client as ClientV1 } from "@modelcontextprotocol/sdk/client/index.js";
+// @ts-types="../../../node_modules/@modelcontextprotocol/sdk/dist/esm/client/sse.d.ts"
+import { SSEClientTransport as SseV1 } from "@modelcontextprotocol/sdk/client/sse.js";
+// @ts-types="../../../node_modules/@modelcontextprotocol/sdk/dist/esm/client/stdio.d.ts"
+import { StdioClientTransport as StdioV1 } from "@modelcontextprotocol/sdk/client/stdio.js";
+// @ts-types="../../../node_modules/@modelcontextprotocol/sdk/dist/esm/client/streamableHttp.d.ts"
+import { StreamableHTTPClientTransport as HttpV1 } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+// @ts-types="../../../node_modules/@modelcontextprotocol/sdk/dist/esm/types.d.ts"
+import { ToolListChangedNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { startTrivet } from "../test_process.ts";
+import { environment, stdioCommand, toolFolder, until } from "./test_tool_folder.ts";
+
+const test = suite("tools that change while they are served");
+const folder = toolFolder();
+const data = ["--data", join(folder.path, "data")];
+test.after(() => folder.remove());
+
+const info = { name: "trivet-test", version: "1.0.0" };
+type Connect = Parameters<ClientV1["connect"]>[0];
+
+/** A module with tools of these names; each tells the word of a file beside it, where there is one. */
+const moduleOf = (names: readonly string[], word: string = ""): string =>
+  `import { tool } from "trivet";
+${word === "" ? 'const word: string = "alone";' : `import { word } from "${word}";`}
+const make = (name: string) => tool({ name, description: "A tool", run: () => \`\${name} \${word}\` });
+export default [${names.map((name) => `make("${name}")`).join(", ")}];
+`;
+
+interface Caller {
+  callTool(call: { name: string }): Promise<unknown>;
+  listTools(): Promise<{ tools: { name: string }[] }>;
+}
+
+async function call(client: Caller, name: string): Promise<string> {
+  const { content: [block] } = await client.callTool({ name }) as { content: { text: string }[] };
+  return block!.text;
+}
+
+/** A client of today's revision at `trivet stdio --watch`, what it heard, and what the process said. */
+async function watchOverStdio(file: string): Promise<{
+  client: ClientV1;
+  changes: () => number;
+  stderr: () => string;
+}> {
+  const client = new ClientV1(info);
+  let changes = 0;
+  let stderr = "";
+  client.setNotificationHandler(ToolListChangedNotificationSchema, () => void changes++);
+  const transport = new StdioV1({
+    ...stdioCommand([file, "--watch", ...data]),
+    env: environment(),
+    stderr: "pipe",
+  });
+  transport.stderr!.on("data", (chunk: Uint8Array) => stderr += chunk);
+  await client.connect(transport as Connect);
+  return { client, changes: () => changes, stderr: () => stderr };
+}
+
+test("over stdio: a file that changed is there again, and the client is told", async () => {
+  const file = folder.write("plain.ts", moduleOf(["one"]));
+  const { client, changes, stderr } = await watchOverStdio(file);
+  assert.is(await call(client as unknown as Caller, "one"), "one alone");
+  folder.write("plain.ts", moduleOf(["one", "two"]));
+  await until(() => changes() === 1, "word of the change");
+  assert.is(await call(client as unknown as Caller, "two"), "two alone");
+  folder.write("plain.ts", moduleOf(["three"]));
+  await until(() => changes() === 2, "word of the second change");
+  const { tools } = await client.listTools();
+  assert.equal(tools.slice(3).map(({ name }) => name), ["three"], "the built-in ones stay");
+  await client.close();
+  assert.is(
+    stderr(),
+    `trivet: loaded "${file}" again: one, two\ntrivet: loaded "${file}" again: three\n`,
+  );
+});
+
+test("a change to a file that it imports counts as well, however far away", async () => {
+  folder.write("near/word.ts", 'export { word } from "./deep/word.ts";\n');
+  folder.write("near/deep/word.ts", 'export const word: string = "first";\n');
+  const file = folder.write("near/tools.ts", moduleOf(["one"], "./word.ts"));
+  const { client, stderr } = await watchOverStdio(file);
+  assert.is(await call(client as unknown as Caller, "one"), "one first");
+  folder.write("near/deep/word.ts", 'export const word: string = "second";\n');
+  await until(() => stderr().includes("again"), "a second load");
+  assert.is(await call(client as unknown as Caller, "one"), "one second");
+  await client.close();
+});
+
+test("a broken file is reported with its place, the old tools stay, and the mended one takes over", async () => {
+  folder.write("broken/word.ts", 'export const word: string = "whole";\n');
+  const file = folder.write("broken/tools.ts", moduleOf(["one"], "./word.ts"));
+  const { client, changes, stderr } = await watchOverStdio(file);
+  const broken = [
+    ["broken/word.ts", '\nexport const word: string = = "broken";\n', /word\.ts:2/],
+    [
+      "broken/word.ts",
+      'export const word: string = "thrown";\nthrow new Error("Boom");\n',
+      /Boom\n.*word\.ts:2/,
+    ],
+    ["broken/tools.ts", moduleOf(["one", "one"]), 'Cannot define "one" twice'],
+    ["broken/tools.ts", "", "it exports nothing"],
+    ["broken/tools.ts", moduleOf(["one"], "./absent.ts"), "absent.ts"],
+  ] as const;
+  let reports = 0;
+  for (const [name, text, message] of broken) {
+    folder.write(name, text);
+    reports++;
+    await until(() => stderr().split("what was there before stays").length > reports, `report ${reports}`);
+    assert.match(stderr(), message);
+    assert.is(await call(client as unknown as Caller, "one"), "one whole");
+  }
+  rmSync(file);
+  await until(
+    () => stderr().split("what was there before stays").length > reports + 1,
+    "report of its absence",
+  );
+  folder.write("broken/word.ts", 'export const word: string = "mended";\n');
+  folder.write("broken/tools.ts", moduleOf(["one", "two"], "./word.ts"));
+  await until(() => changes() === 1, "word of the mended one");
+  assert.is(await call(client as unknown as Caller, "two"), "two mended");
+  assert.not.match(stderr(), "trivet=");
+  await client.close();
+});
+
+test("over stdio, in 2026-07-28: the client listens, and is told", async () => {
+  const file = folder.write("modern.ts", moduleOf(["one"]));
+  const heard: string[][] = [];
+  const client = new ClientV2(info, modern((names) => heard.push(names)));
+  await client.connect(
+    new StdioV2({ ...stdioCommand([file, "--watch", ...data]), env: environment(), stderr: "ignore" }),
+  );
+  folder.write("modern.ts", moduleOf(["one", "two"]));
+  await until(() => heard.length > 0, "word of the change");
+  assert.ok(heard[0]!.includes("two"));
+  assert.is(await call(client as unknown as Caller, "two"), "two alone");
+  await client.close();
+});
+
+function modern(onTools: (names: string[]) => void): ClientOptions {
+  return {
+    versionNegotiation: { mode: { pin: "2026-07-28" } },
+    listChanged: {
+      tools: { onChanged: (_, tools) => onTools((tools ?? []).map(({ name }) => name)) },
+    },
+  };
+}
+
+test("over HTTP: clients of both kinds are told, and open streams end when the server stops, at once", async () => {
+  const file = folder.write("http.ts", moduleOf(["one"]));
+  const server = await startTrivet([file, "--watch", "--sse", ...data]);
+  const url = new URL(server.facts.mcp);
+  const old = new ClientV1(info);
+  let changes = 0;
+  old.setNotificationHandler(ToolListChangedNotificationSchema, () => void changes++);
+  const oldTransport = new HttpV1(url, { reconnectionOptions: NO_RETRY });
+  const gone: string[] = [];
+  oldTransport.onerror = (error) => gone.push(error.message);
+  await old.connect(oldTransport as Connect);
+  const oldest = new ClientV1(info);
+  oldest.setNotificationHandler(ToolListChangedNotificationSchema, () => void changes++);
+  await oldest.connect(new SseV1(new URL(url + "/sse")) as Connect);
+  const heard: string[][] = [];
+  const fresh = new ClientV2(info, modern((names) => heard.push(names)));
+  await fresh.connect(new HttpV2(url, { reconnectionOptions: NO_RETRY }));
+  // The stream of a session opens behind the handshake.
+  await new Promise((resolve) => setTimeout(resolve, 300));
+
+  folder.write("http.ts", moduleOf(["one", "two"]));
+  await until(() => changes === 2 && heard.length > 0, "word of the change");
+  for (const client of [old, oldest, fresh]) {
+    assert.is(await call(client as unknown as Caller, "two"), "two alone");
+  }
+  const started = performance.now();
+  assert.is(await server.stop(), 0);
+  const took = performance.now() - started;
+  assert.ok(took < 3000, `it stopped after ${took} ms`);
+  assert.is(server.stderr(), `trivet: loaded "${file}" again: one, two\n`);
+  await Promise.all([old, oldest, fresh].map((client) => client.close().catch(() => {})));
+});
+
+const NO_RETRY = {
+  maxRetries: 0,
+  initialReconnectionDelay: 1,
+  maxReconnectionDelay: 1,
+  reconnectionDelayGrowFactor: 1,
+};
+
+test("a stream of 2026-07-28 ends with its result, not cut off, when the server stops", async () => {
+  const server = await startTrivet(data);
+  const response = await fetch(server.facts.mcp, {
+    method: "POST",
+    headers: {
+      "content-type": "application/json",
+      accept: "application/json, text/event-stream",
+      "mcp-protocol-version": "2026-07-28",
+      "mcp-method": "subscriptions/listen",
+    },
+    body: JSON.stringify({
+      jsonrpc: "2.0",
+      id: "s",
+      method: "subscriptions/listen",
+      params: {
+        notifications: { toolsListChanged: true },
+        _meta: {
+          "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+          "io.modelcontextprotocol/clientInfo": info,
+          "io.modelcontextprotocol/clientCapabilities": {},
+        },
+      },
+    }),
+  });
+  assert.is(response.status, 200);
+  const text = response.text();
+  const started = performance.now();
+  assert.is(await server.stop(), 0);
+  assert.ok(performance.now() - started < 3000);
+  const messages = [...(await text).matchAll(/^data: (\{.*)$/gm)].map(([, json]) => JSON.parse(json!));
+  assert.is(messages[0].method, "notifications/subscriptions/acknowledged");
+  assert.is(messages.at(-1).id, "s");
+  assert.is(messages.at(-1).result.resultType, "complete");
+});
+
+test("what a module left open does not keep the process", async () => {
+  const file = folder.write("open.ts", moduleOf(["one"]) + "setInterval(() => {}, 1000);\n");
+  const server = await startTrivet([file, ...data]);
+  const started = performance.now();
+  assert.is(await server.stop(), 0);
+  assert.ok(performance.now() - started < 5000);
+});
+
+test("without --sse there is no transport of 2024-11-05; without --watch a change changes nothing", async () => {
+  const file = folder.write("still.ts", moduleOf(["one"]));
+  const server = await startTrivet([file, ...data]);
+  assert.is((await fetch(server.facts.mcp + "/sse")).status, 404);
+  folder.write("still.ts", moduleOf(["two"]));
+  await new Promise((resolve) => setTimeout(resolve, 800));
+  const client = new ClientV2(info);
+  await client.connect(new HttpV2(new URL(server.facts.mcp)));
+  assert.is(await call(client as unknown as Caller, "one"), "one alone");
+  await client.close();
+  assert.is(await server.stop(), 0);
+});
+
+test.run();

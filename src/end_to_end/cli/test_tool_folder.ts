@@ -1,0 +1,89 @@
+/**
+ * A folder of a user's who writes tools: where "trivet" and "valibot" are installed, and nothing else is. Nothing but
+ * tests imports this.
+ *
+ * @module
+ */
+import { spawn } from "node:child_process";
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import process from "node:process";
+import { fileURLToPath } from "node:url";
+import { CLI, type Outcome, runtimeCommand, temporaryFolder } from "../test_process.ts";
+
+export interface ToolFolder {
+  readonly path: string;
+  /** Writes a file, and the folders above it. Gives its path. */
+  write(name: string, text: string): string;
+  remove(): void;
+}
+
+export function toolFolder(): ToolFolder {
+  const { path, remove } = temporaryFolder();
+  const root = fileURLToPath(new URL("../../..", import.meta.url));
+  mkdirSync(join(path, "node_modules"));
+  symlinkSync(root, join(path, "node_modules/trivet"), "junction");
+  symlinkSync(join(root, "node_modules/valibot"), join(path, "node_modules/valibot"), "junction");
+  return {
+    path,
+    remove,
+    write(name, text) {
+      const file = join(path, name);
+      mkdirSync(dirname(file), { recursive: true });
+      writeFileSync(file, text);
+      return file;
+    },
+  };
+}
+
+/** The environment of this process with what is given, and without what might be meant for others. */
+export function environment(more: Readonly<Record<string, string>> = {}): Record<string, string> {
+  const { TRIVET_TOKEN: _, TRIVET_SCOPES: __, TRIVET_DATA: ___, TRIVET_STORE: ____, ...own } = process.env;
+  return { ...own as Record<string, string>, ...more };
+}
+
+/** How a client starts `trivet stdio` with these words. */
+export function stdioCommand(words: readonly string[]): { command: string; args: string[] } {
+  const [command, before] = runtimeCommand();
+  return { command, args: [...before, CLI, "stdio", ...words] };
+}
+
+/** What `trivet stdio` answers to messages, by their ids, and how it ended. */
+export async function exchange(
+  words: readonly string[],
+  requests: readonly { readonly method: string; readonly params?: unknown }[],
+  { cwd, env }: { readonly cwd?: string; readonly env?: Readonly<Record<string, string>> } = {},
+): Promise<Outcome & { readonly results: readonly unknown[] }> {
+  const { command, args } = stdioCommand(words);
+  const child = spawn(command, args, {
+    stdio: "pipe",
+    env: environment(env),
+    ...(cwd !== undefined && { cwd }),
+  });
+  let stdout = "";
+  let stderr = "";
+  const late = setTimeout(() => child.kill("SIGKILL"), 30_000);
+  child.stdout.on("data", (chunk) => stdout += chunk);
+  child.stderr.on("data", (chunk) => stderr += chunk);
+  child.stdin.on("error", () => {});
+  child.stdin.end(
+    requests.map((request, id) => JSON.stringify({ jsonrpc: "2.0", id, ...request }) + "\n").join(""),
+  );
+  const code = await new Promise<number | null>((resolve) => child.on("close", resolve));
+  clearTimeout(late);
+  const results: unknown[] = [];
+  for (const line of stdout.split("\n").filter((line) => line !== "")) {
+    const { id, result, error } = JSON.parse(line);
+    results[id] = result ?? error;
+  }
+  return { code, stdout, stderr, results };
+}
+
+/** Resolves when a condition holds; looks often, and gives up after some seconds. */
+export async function until(holds: () => boolean, what: string): Promise<void> {
+  for (let left = 400; left > 0; left--) {
+    if (holds()) return;
+    await new Promise((resolve) => setTimeout(resolve, 25));
+  }
+  throw new Error(`It did not come to pass: ${what}`);
+}

@@ -1,0 +1,135 @@
+/**
+ * Tasks with the official client 2.x. It has no methods for them, but carries their messages; what it cannot read is the
+ * handle that answers the call, which is taken off the transport here, as a host would that adds the extension.
+ *
+ * @module
+ */
+import { Client, StreamableHTTPClientTransport, type Transport } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import * as v from "valibot";
+import type { RunningServer } from "../../runtime/server.ts";
+import { entries } from "../test_entries.ts";
+import type { Loose } from "./test_mcp_tour_client.ts";
+import { Heard, soon } from "./test_mcp_tour_heard.ts";
+import { serveTour, STDIO } from "./test_mcp_tour_serve.ts";
+import { codeOf, textOf } from "./test_mcp_tour_stop.ts";
+
+const ANY = v.looseObject({});
+const TASKS = "io.modelcontextprotocol/tasks";
+
+/** Every entry of this runtime, two instances that take requests in turn, and a process of its own. */
+const PLACES: readonly (readonly [name: string, entry: string | undefined, count: number])[] = [
+  ...Object.keys(entries).map((entry) => [entry, entry, 1] as const),
+  ["two instances", Object.keys(entries)[0], 2],
+  ["stdio", undefined, 1],
+];
+
+for (const [place, entry, count] of PLACES) {
+  const test = suite(`tasks of client 2.x, ${place}`);
+  let server: RunningServer | undefined;
+  let client: Client;
+  const heard = new Heard();
+
+  test.before(async () => {
+    server = entry === undefined ? undefined : await serveTour(entry, count);
+    const transport: Transport = server
+      ? new StreamableHTTPClientTransport(new URL(`${server.url}/mcp`))
+      : new StdioClientTransport({ ...STDIO, stderr: "inherit" });
+    client = new Client({ name: "baker", version: "1" }, {
+      capabilities: { elicitation: { form: {} }, extensions: { [TASKS]: {} } },
+      versionNegotiation: { mode: { pin: "2026-07-28" } },
+    });
+    client.fallbackNotificationHandler = (each) => Promise.resolve(heard.tell(each.method, each.params));
+    await client.connect(transport);
+    const receive = transport.onmessage!.bind(transport);
+    transport.onmessage = (message: Loose, extra?: Loose) => {
+      if (message.result?.resultType === "task") heard.tell("task", message.result);
+      receive(message, extra);
+    };
+  });
+  test.after(async () => {
+    await client.close();
+    await server?.close();
+  });
+
+  const ask = (method: string, params: Record<string, unknown>): Promise<Loose> =>
+    client.request({ method, params }, ANY);
+
+  /** Calls a tool that answers with a task. */
+  const start = async (name: string, args: Record<string, unknown>): Promise<Loose> => {
+    const call = client.callTool({ name, arguments: args }).catch((error) => error);
+    const task = await heard.next("task");
+    assert.match(String(await call), "task");
+    return task;
+  };
+
+  /** The task when it is as it should be. It is told of at each change. */
+  const until = async (taskId: string, status: string): Promise<Loose> => {
+    await heard.next("notifications/tasks", (task) => task.taskId === taskId && task.status === status);
+    return await ask("tasks/get", { taskId });
+  };
+
+  test(`${place}: the extension is offered`, () => {
+    assert.equal((client.getServerCapabilities() as Loose).extensions[TASKS], {});
+  });
+
+  test(`${place}: a task that asks in between, to its end`, async () => {
+    const released = { name: "release", arguments: { key: "oven" } };
+    const task = await start("bake", { what: "pie" });
+    assert.is(task.status, "working");
+    assert.is(task.pollIntervalMs, 10);
+    assert.ok(task.ttlMs > 0);
+    assert.is(Number.isNaN(Date.parse(task.createdAt)), false);
+    const { taskId } = task;
+    const subscription = await client.listen({ taskIds: [taskId] } as Loose);
+    await client.callTool(released);
+    const asking = await until(taskId, "input_required");
+    assert.is(asking.statusMessage, "heating");
+    assert.equal(Object.keys(asking.inputRequests), ["taste"]);
+    const { method, params } = asking.inputRequests.taste;
+    assert.is(method, "elicitation/create");
+    assert.is(params.message, "How sweet is the pie?");
+    const sweet = { action: "accept", content: { sweet: true } };
+    await ask("tasks/update", { taskId, inputResponses: { nothing: sweet } });
+    assert.is((await ask("tasks/get", { taskId })).status, "input_required");
+    await ask("tasks/update", { taskId, inputResponses: { taste: sweet } });
+    const done = await until(taskId, "completed");
+    assert.is(textOf(done.result), "pie: sweet");
+    await subscription.close();
+  });
+
+  test(`${place}: a task that is cancelled`, async () => {
+    const { taskId } = await start("long_bake", { key: "bread" });
+    const subscription = await client.listen({ taskIds: [taskId] } as Loose);
+    await ask("tasks/cancel", { taskId });
+    const aborted = client.callTool({ name: "aborted", arguments: { key: "bread" } });
+    assert.is(textOf(await soon(aborted, "the abort of the task's signal")), "AbortError");
+    assert.is((await until(taskId, "cancelled")).status, "cancelled");
+    await ask("tasks/cancel", { taskId });
+    await subscription.close();
+  });
+
+  test(`${place}: a task that nobody looks at until it is done`, async () => {
+    const { taskId } = await start("long_bake", { key: "cake" });
+    assert.is((await ask("tasks/get", { taskId })).status, "working");
+    const subscription = await client.listen({ taskIds: [taskId] } as Loose);
+    await client.callTool({ name: "release", arguments: { key: "cake" } });
+    assert.is(textOf((await until(taskId, "completed")).result), "baked");
+    await subscription.close();
+  });
+
+  test(`${place}: a task that there is not, and methods that are no more`, async () => {
+    for (const method of ["tasks/get", "tasks/cancel"]) {
+      assert.is(await codeOf(ask(method, { taskId: "nothing" })), -32602);
+    }
+    assert.is(await codeOf(ask("tasks/update", { taskId: "nothing", inputResponses: {} })), -32602);
+  });
+
+  test(`${place}: nothing went wrong on the server`, async () => {
+    assert.is(textOf(await client.callTool({ name: "faults" })), "[]");
+  });
+
+  test.run();
+}

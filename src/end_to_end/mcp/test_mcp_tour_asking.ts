@@ -1,0 +1,131 @@
+/**
+ * What the server of the tour asks its client: forms, pages, the model, roots, from tools, a prompt and a resource. Nothing
+ * but tests imports this.
+ *
+ * @module
+ */
+import * as v from "valibot";
+import type { Definition } from "../../mcp/definition/definition.ts";
+import { prompt, resource, tool } from "../../mod.ts";
+
+const text = (words: string) => ({ type: "text", text: words }) as const;
+
+/** `interview` counts its calls. */
+export function askingDefinitions(): Definition[] {
+  let visits = 0;
+  return [
+    tool({
+      name: "ask_form",
+      description: "Asks the user by a form",
+      async run(_, context) {
+        const answer = await context.elicit({
+          message: "Who are you?",
+          schema: v.object({
+            name: v.pipe(v.string(), v.minLength(1)),
+            colour: v.optional(v.picklist(["red", "green"]), "green"),
+            amount: v.optional(v.pipe(v.number(), v.integer()), 3),
+            sure: v.optional(v.boolean(), true),
+          }),
+        });
+        return JSON.stringify(answer);
+      },
+    }),
+    tool({
+      name: "ask_url",
+      description: "Sends the user to a page",
+      async run(_, context) {
+        const answer = await context.elicit({
+          mode: "url",
+          message: "Sign in there",
+          url: "https://example.com/sign-in?x=1",
+          elicitationId: "sign-in",
+        });
+        await context.elicitationCompleted("sign-in");
+        return answer.action;
+      },
+    }),
+    tool({
+      name: "ask_model",
+      description: "Has the client's model write something",
+      async run(_, context) {
+        const { role, content, model, stopReason } = await context.sample({
+          messages: [{ role: "user", content: text("Say something") }],
+          maxTokens: 10,
+          systemPrompt: "Be brief",
+          temperature: 0,
+        });
+        return JSON.stringify([role, content.text, model, stopReason]);
+      },
+    }),
+    tool({
+      name: "ask_tools",
+      description: "Has the client's model use a tool, and gives it the result",
+      async run(_, context) {
+        const question = { role: "user", content: text("What is the weather in Oslo?") } as const;
+        const inputSchema = { type: "object", properties: { city: { type: "string" } } };
+        const tools = [{ name: "weather", description: "Tells the weather", inputSchema }];
+        const asked = await context.sample({
+          messages: [question],
+          maxTokens: 10,
+          tools,
+          toolChoice: { mode: "required" },
+        });
+        const [{ id, input }] = asked.content;
+        const result = { type: "tool_result", toolUseId: id, content: [text(`grey in ${input.city}`)] };
+        const { content } = await context.sample({
+          messages: [question, { role: "assistant", content: asked.content }, {
+            role: "user",
+            content: [result],
+          }],
+          maxTokens: 10,
+          tools,
+        });
+        return JSON.stringify([asked.stopReason, Array.isArray(content) ? content[0].text : content.text]);
+      },
+    }),
+    tool({
+      name: "ask_roots",
+      description: "Asks where the client works",
+      run: async (_, context) => JSON.stringify(await context.listRoots()),
+    }),
+    tool({
+      name: "interview",
+      description: "Asks one thing after the other, and counts itself once",
+      input: v.object({ topic: v.string() }),
+      async run({ topic }, context) {
+        const visit = await context.once("visit", () => ++visits);
+        const first = await context.elicit({
+          message: `First about ${topic}`,
+          schema: v.object({ name: v.string() }),
+        });
+        if (first.action !== "accept") return `${first.action} at first`;
+        const [root] = await context.listRoots();
+        const { content } = await context.sample({
+          messages: [{ role: "user", content: text(`Greet ${first.content.name}`) }],
+          maxTokens: 10,
+        });
+        const last = await context.elicit({ message: "Done?", schema: v.object({ done: v.boolean() }) });
+        return JSON.stringify([topic, visit, first.content.name, root?.name, content.text, last.action]);
+      },
+    }),
+    prompt({
+      name: "personal",
+      description: "Asks before it answers",
+      async get(_, context) {
+        const answer = await context.elicit({
+          message: "Your name?",
+          schema: v.object({ name: v.string() }),
+        });
+        return answer.action === "accept" ? `I am ${answer.content.name}` : "I am nobody";
+      },
+    }),
+    resource({
+      uri: "tour://private",
+      name: "private",
+      async read(context) {
+        const answer = await context.elicit({ message: "May I?", schema: v.object({ yes: v.boolean() }) });
+        return answer.action === "accept" ? "what is private" : "nothing";
+      },
+    }),
+  ];
+}

@@ -1,0 +1,288 @@
+/**
+ * Both generations of the official client behind one face, over every transport that they have: what the tour is written
+ * against. Nothing but tests imports this.
+ *
+ * @module
+ */
+import {
+  Client as ClientV2,
+  SSEClientTransport as SseV2,
+  StreamableHTTPClientTransport as HttpV2,
+  type VersionNegotiationMode,
+} from "@modelcontextprotocol/client";
+import { StdioClientTransport as StdioV2 } from "@modelcontextprotocol/client/stdio";
+// @ts-types="../../../node_modules/@modelcontextprotocol/sdk/dist/esm/client/index.d.ts"
+import { Client as ClientV1 } from "@modelcontextprotocol/sdk/client/index.js";
+// @ts-types="../../../node_modules/@modelcontextprotocol/sdk/dist/esm/client/sse.d.ts"
+import { SSEClientTransport as SseV1 } from "@modelcontextprotocol/sdk/client/sse.js";
+// @ts-types="../../../node_modules/@modelcontextprotocol/sdk/dist/esm/client/stdio.d.ts"
+import { StdioClientTransport as StdioV1 } from "@modelcontextprotocol/sdk/client/stdio.js";
+// @ts-types="../../../node_modules/@modelcontextprotocol/sdk/dist/esm/client/streamableHttp.d.ts"
+import { StreamableHTTPClientTransport as HttpV1 } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+// @ts-types="../../../node_modules/@modelcontextprotocol/sdk/dist/esm/types.d.ts"
+import * as schemasV1 from "@modelcontextprotocol/sdk/types.js";
+import { Heard } from "./test_mcp_tour_heard.ts";
+import { Wire } from "./test_mcp_tour_wire.ts";
+
+/** What comes back is looked at member by member, in every shape. */
+// deno-lint-ignore no-explicit-any
+export type Loose = any;
+
+/** How a client reaches the server: an address, or a command. */
+export type Place = { readonly url: string } | { readonly command: string; readonly args: string[] };
+
+export interface TourOptions {
+  readonly generation: 1 | 2;
+  readonly transport: "http" | "stdio" | "sse";
+  /** What client 2.x negotiates; client 1.x knows no modern era. @default "legacy" */
+  readonly mode?: VersionNegotiationMode;
+  /** The client keeps lists by itself, and says `kept` of each that it has read again. */
+  readonly keepsLists?: boolean;
+  /** How many instances the server has. @default 1 */
+  readonly instances?: number;
+}
+
+export interface CallOptions {
+  readonly onprogress?: (progress: { progress: number; total?: number; message?: string }) => void;
+  readonly signal?: AbortSignal;
+  readonly onresumptiontoken?: (token: string) => void;
+}
+
+/** Answers of the person and the model behind the client; the tour sets them. */
+export interface Answers {
+  elicit: (params: Loose) => Loose;
+  sample: (params: Loose) => Loose;
+  roots: () => Loose;
+}
+
+export interface TourClient {
+  readonly instances: number;
+  readonly generation: 1 | 2;
+  readonly era: "modern" | "legacy";
+  readonly revision: string;
+  readonly info: { readonly server: Loose; readonly capabilities: Loose; readonly instructions: unknown };
+  readonly heard: Heard;
+  readonly answers: Answers;
+  /** What went over HTTP. */
+  readonly wire: Wire;
+  /** Whatever the client took for wrong. */
+  readonly errors: Error[];
+  readonly sessionId: () => string | undefined;
+  ping(): Promise<unknown>;
+  /** All entries, and how many pages they came on (unknown where the client turns them by itself). */
+  list(
+    what: "tools" | "resources" | "resourceTemplates" | "prompts",
+  ): Promise<{ all: Loose[]; pages?: number }>;
+  call(name: string, args?: Record<string, unknown>, options?: CallOptions, meta?: Loose): Promise<Loose>;
+  read(uri: string): Promise<Loose>;
+  prompt(name: string, args?: Record<string, string>): Promise<Loose>;
+  complete(params: Loose): Promise<Loose>;
+  setLevel(level: "debug" | "info" | "warning" | "error"): Promise<unknown>;
+  /** Hears when these resources change, and when lists do; gives the function that ends it. */
+  watch(uris: string[]): Promise<(uri: string) => Promise<void>>;
+  /** Says that its roots are not what they were; nobody asks for that in the modern era. */
+  rootsChanged(): Promise<void>;
+  terminate(): Promise<void>;
+  close(): Promise<void>;
+}
+
+const INFO = { name: "tourist", version: "1.0.0", title: "A tourist" };
+const CAPABILITIES = {
+  elicitation: { form: { applyDefaults: true }, url: {} },
+  sampling: { tools: {} },
+  roots: { listChanged: true },
+};
+const RECONNECTION = {
+  initialReconnectionDelay: 10,
+  maxReconnectionDelay: 100,
+  reconnectionDelayGrowFactor: 1.5,
+  maxRetries: 5,
+};
+
+/** Connects. */
+export function connectTour(options: TourOptions, place: Place): Promise<TourClient> {
+  return options.generation === 1 ? connectV1(options, place) : connectV2(options, place);
+}
+
+/** What a client does by itself when lists change. */
+function keepLists(heard: Heard): Loose {
+  const keep = (list: string): Loose => ({
+    debounceMs: 0,
+    onChanged: (error: unknown, entries: Loose[] | null) => heard.tell("kept", { list, error, entries }),
+  });
+  return { tools: keep("tools"), prompts: keep("prompts"), resources: keep("resources") };
+}
+
+function newAnswers(): Answers {
+  return {
+    elicit: () => ({ action: "cancel" }),
+    sample: () => ({ role: "assistant", content: { type: "text", text: "words" }, model: "none" }),
+    roots: () => ({ roots: [{ uri: "file:///home/tourist", name: "home" }] }),
+  };
+}
+
+async function connectV1(
+  { transport: kind, instances = 1, keepsLists = false }: TourOptions,
+  place: Place,
+): Promise<TourClient> {
+  const wire = new Wire();
+  const heard = new Heard();
+  const answers = newAnswers();
+  const errors: Error[] = [];
+  const client = new ClientV1(INFO, {
+    capabilities: CAPABILITIES,
+    ...(keepsLists && { listChanged: keepLists(heard) }),
+  });
+  client.onerror = (error) => void errors.push(error);
+  client.fallbackNotificationHandler = (each) => Promise.resolve(heard.tell(each.method, each.params));
+  client.setRequestHandler(schemasV1.ElicitRequestSchema, ({ params }: Loose) => answers.elicit(params));
+  client.setRequestHandler(
+    schemasV1.CreateMessageRequestSchema,
+    ({ params }: Loose) => answers.sample(params),
+  );
+  client.setRequestHandler(schemasV1.ListRootsRequestSchema, () => answers.roots());
+  const transport = "command" in place
+    ? new StdioV1({ ...place, stderr: "inherit" })
+    : kind === "sse"
+    ? new SseV1(new URL(place.url + "/mcp/sse"), { fetch: wire.fetch })
+    : new HttpV1(new URL(place.url + "/mcp"), { fetch: wire.fetch, reconnectionOptions: RECONNECTION });
+  let revision = "";
+  if (transport instanceof HttpV1 || transport instanceof SseV1) {
+    const set = transport.setProtocolVersion.bind(transport);
+    transport.setProtocolVersion = (version) => set(revision = version);
+  }
+  await client.connect(transport as Parameters<typeof client.connect>[0]);
+  if (kind === "http") await wire.listening;
+  const pages = {
+    tools: (cursor: Loose) => client.listTools(cursor),
+    resources: (cursor: Loose) => client.listResources(cursor),
+    resourceTemplates: (cursor: Loose) => client.listResourceTemplates(cursor),
+    prompts: (cursor: Loose) => client.listPrompts(cursor),
+  };
+  return {
+    instances,
+    generation: 1,
+    era: "legacy",
+    revision: revision || schemasV1.LATEST_PROTOCOL_VERSION,
+    info: {
+      server: client.getServerVersion(),
+      capabilities: client.getServerCapabilities(),
+      instructions: client.getInstructions(),
+    },
+    heard,
+    answers,
+    wire,
+    errors,
+    sessionId: () => transport instanceof HttpV1 ? transport.sessionId : undefined,
+    ping: () => client.ping(),
+    async list(what) {
+      const all: Loose[] = [];
+      let turned = 0;
+      let cursor: string | undefined;
+      do {
+        const page: Loose = await pages[what](cursor === undefined ? undefined : { cursor });
+        all.push(...page[what]);
+        turned++;
+        cursor = page.nextCursor;
+      } while (cursor !== undefined);
+      return { all, pages: turned };
+    },
+    call: (name, args, options, meta) =>
+      client.callTool(
+        { name, ...(args && { arguments: args }), ...(meta && { _meta: meta }) },
+        undefined,
+        options as Loose,
+      ),
+    read: (uri) => client.readResource({ uri }),
+    prompt: (name, args) => client.getPrompt({ name, ...(args && { arguments: args }) }),
+    complete: (params) => client.complete(params),
+    setLevel: (level) => client.setLoggingLevel(level),
+    async watch(uris) {
+      for (const uri of uris) await client.subscribeResource({ uri });
+      return async (uri) => void await client.unsubscribeResource({ uri });
+    },
+    rootsChanged: () => client.sendRootsListChanged(),
+    terminate: () => (transport as HttpV1).terminateSession(),
+    close: () => client.close(),
+  };
+}
+
+async function connectV2(
+  { transport: kind, mode = "legacy", instances = 1, keepsLists = false }: TourOptions,
+  place: Place,
+): Promise<TourClient> {
+  const wire = new Wire();
+  const heard = new Heard();
+  const answers = newAnswers();
+  const errors: Error[] = [];
+  const client = new ClientV2(INFO, {
+    capabilities: CAPABILITIES,
+    versionNegotiation: { mode },
+    ...(keepsLists && { listChanged: keepLists(heard) }),
+  });
+  client.onerror = (error) => void errors.push(error);
+  client.fallbackNotificationHandler = (each) => Promise.resolve(heard.tell(each.method, each.params));
+  client.setRequestHandler("elicitation/create", ({ params }: Loose) => answers.elicit(params));
+  client.setRequestHandler("sampling/createMessage", ({ params }: Loose) => answers.sample(params));
+  client.setRequestHandler("roots/list", () => answers.roots());
+  const transport = "command" in place
+    ? new StdioV2({ ...place, stderr: "inherit" })
+    : kind === "sse"
+    ? new SseV2(new URL(place.url + "/mcp/sse"), { fetch: wire.fetch })
+    : new HttpV2(new URL(place.url + "/mcp"), { fetch: wire.fetch, reconnectionOptions: RECONNECTION });
+  await client.connect(transport);
+  const era = client.getProtocolEra()!;
+  if (kind === "http" && era === "legacy") await wire.listening;
+  const lists = {
+    tools: () => client.listTools(),
+    resources: () => client.listResources(),
+    resourceTemplates: () => client.listResourceTemplates(),
+    prompts: () => client.listPrompts(),
+  };
+  return {
+    instances,
+    generation: 2,
+    era,
+    revision: client.getNegotiatedProtocolVersion()!,
+    info: {
+      server: client.getServerVersion(),
+      capabilities: client.getServerCapabilities(),
+      instructions: client.getInstructions(),
+    },
+    heard,
+    answers,
+    wire,
+    errors,
+    sessionId: () => transport instanceof HttpV2 ? transport.sessionId : undefined,
+    ping: () => client.ping(),
+    list: async (what) => ({ all: (await lists[what]() as Loose)[what] }),
+    call: (name, args, options, meta) =>
+      client.callTool(
+        { name, ...(args && { arguments: args }), ...(meta && { _meta: meta }) },
+        options as Loose,
+      ),
+    read: (uri) => client.readResource({ uri }),
+    prompt: (name, args) => client.getPrompt({ name, ...(args && { arguments: args }) }),
+    complete: (params) => client.complete(params),
+    setLevel: (level) => client.setLoggingLevel(level),
+    async watch(uris) {
+      if (era === "legacy") {
+        for (const uri of uris) await client.subscribeResource({ uri });
+        return async (uri) => void await client.unsubscribeResource({ uri });
+      }
+      const lists = { toolsListChanged: true, promptsListChanged: true, resourcesListChanged: true };
+      const changes = await client.listen(lists);
+      const streams = new Map<string, Awaited<ReturnType<typeof client.listen>>>();
+      for (const uri of uris) streams.set(uri, await client.listen({ resourceSubscriptions: [uri] }));
+      heard.tell("honoured", changes.honoredFilter);
+      changes.closed.then((how) => heard.tell("closed", how));
+      return async (uri) => {
+        await streams.get(uri)!.close();
+        await streams.get(uri)!.closed;
+      };
+    },
+    rootsChanged: () => client.sendRootsListChanged(),
+    terminate: () => (transport as HttpV2).terminateSession(),
+    close: () => client.close(),
+  };
+}

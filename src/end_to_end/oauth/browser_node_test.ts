@@ -1,0 +1,270 @@
+/**
+ * The pages as a person meets them: Debian's Chromium goes through the code flow and the device flow, with axe-core
+ * looking at every page, in light and in dark. TRIVET_SCREENSHOTS names a folder for pictures of them.
+ *
+ * @module
+ */
+import { existsSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import process from "node:process";
+import type { Browser, Page } from "playwright-core";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { skipBecause } from "../../../scripts/test/run_files.ts";
+import { addUser, createTrivet, memoryStore, type Trivet } from "../../mod.ts";
+import type { RunningServer } from "../../runtime/server.ts";
+import { entries } from "../test_entries.ts";
+
+const test = suite("the pages in a browser");
+const CHROMIUM = process.env.TRIVET_TEST_CHROMIUM ?? "/usr/bin/chromium";
+const [, serve] = Object.entries(entries)[0]!;
+const DEVICE = "urn:ietf:params:oauth:grant-type:device_code";
+/** Markup, text that turns round, an invisible sign, another's name, and no end. */
+const SPOOF = `<img src=x onerror=alert(1)> \u202egnp.exe\u202c \u200bGoogle Accounts ${
+  "very ".repeat(100)
+}official`;
+
+let browser: Browser;
+let server: RunningServer;
+let client: RunningServer;
+let issuer: string;
+let callback: string;
+
+async function start(): Promise<void> {
+  const { chromium } = await import("playwright-core");
+  browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] });
+  client = await serve({
+    fetch: () => Promise.resolve(new Response("<title>client</title><p>Back at the client")),
+  }, {
+    port: 0,
+    hostname: "127.0.0.1",
+  });
+  callback = `http://127.0.0.1:${client.port}/callback`;
+  const store = memoryStore();
+  await addUser(store, { username: "alice", password: "wonderland", name: "Alice Liddell" }, 1000);
+  const { promise, resolve } = Promise.withResolvers<Trivet>();
+  server = await serve({ fetch: async (request, context) => (await promise).fetch(request, context) }, {
+    port: 0,
+    hostname: "127.0.0.1",
+  });
+  issuer = `http://localhost:${server.port}`;
+  resolve(createTrivet({
+    issuer,
+    store,
+    oauth: {
+      clients: [
+        { id: "app", secret: "s", name: "Notes for Teams", redirect_uris: [callback] },
+        { id: "tv", name: "Television", grant_types: [DEVICE] },
+      ],
+    },
+  }));
+}
+
+async function stop(): Promise<void> {
+  await browser.close();
+  await server.close();
+  await client.close();
+}
+
+/** The rules of axe-core, run in the page; its own policy would not let the script in by a tag. */
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+async function look(page: Page, name: string): Promise<void> {
+  for (const colorScheme of ["light", "dark"] as const) {
+    await page.emulateMedia({ colorScheme });
+    await page.evaluate(axe);
+    const found = await page.evaluate(async () => {
+      // deno-lint-ignore no-explicit-any
+      const { violations } = await (globalThis as any).axe.run();
+      return violations.map(({ id, nodes }: { id: string; nodes: { html: string }[] }) =>
+        `${id}: ${nodes[0]?.html}`
+      );
+    });
+    assert.equal(found, [], `${name}, ${colorScheme}`);
+    const folder = process.env.TRIVET_SCREENSHOTS;
+    if (folder) await page.screenshot({ path: join(folder, `${name}-${colorScheme}.png`), fullPage: true });
+  }
+}
+
+/** A browser of its own, and what went wrong in it. */
+async function newPage(): Promise<{ page: Page; problems: string[] }> {
+  const context = await browser.newContext({ viewport: { width: 420, height: 720 } });
+  const page = await context.newPage();
+  const problems: string[] = [];
+  page.on("pageerror", (error) => problems.push(String(error)));
+  page.on("dialog", (dialog) => {
+    problems.push(`a dialog: ${dialog.message()}`);
+    dialog.dismiss();
+  });
+  page.on("request", (request) => {
+    const url = request.url();
+    if (!url.startsWith(issuer) && !url.startsWith("data:") && !url.startsWith(callback)) {
+      problems.push(`a request to ${url}`);
+    }
+  });
+  return { page, problems };
+}
+
+async function signIn(page: Page, password = "wonderland"): Promise<void> {
+  await page.getByLabel("User name").fill("alice");
+  await page.getByLabel("Password").fill(password);
+  await page.getByRole("button", { name: "Sign in" }).click();
+}
+
+function authorizeUrl(parameters: Record<string, string> = {}): string {
+  const query = new URLSearchParams({
+    response_type: "code",
+    client_id: "app",
+    redirect_uri: callback,
+    scope: "profile read",
+    state: "xyz",
+    ...parameters,
+  });
+  return `${issuer}/oauth/authorize?${query}`;
+}
+
+function defineTests(): void {
+  test.before(start);
+  test.after(stop);
+
+  test("the code flow: a wrong password, signing in, the question, back at the client", async () => {
+    const { page, problems } = await newPage();
+    await page.goto(authorizeUrl());
+    await look(page, "login");
+    await signIn(page, "wrong");
+    assert.match(
+      await page.getByRole("alert").textContent() ?? "",
+      "The user name or the password is wrong.",
+    );
+    await look(page, "login-wrong");
+    await signIn(page);
+    assert.match(await page.getByRole("heading").textContent() ?? "", "Notes for Teams asks for access");
+    assert.match(await page.textContent("main") ?? "", `You will go to ${new URL(callback).host}`);
+    await look(page, "consent");
+    await page.getByRole("button", { name: "Allow" }).click();
+    await page.waitForURL(callback + "**");
+    const { searchParams } = new URL(page.url());
+    assert.equal([searchParams.get("state"), searchParams.get("iss")], ["xyz", issuer]);
+    const body = new URLSearchParams({
+      grant_type: "authorization_code",
+      code: searchParams.get("code")!,
+      redirect_uri: callback,
+      client_id: "app",
+      client_secret: "s",
+    });
+    const tokens = await (await fetch(issuer + "/oauth/token", { method: "POST", body })).json();
+    assert.is(tokens.scope, "profile read");
+
+    // The second time nothing is asked; for something new only that is.
+    await page.goto(authorizeUrl());
+    assert.ok(page.url().startsWith(callback), page.url());
+    await page.goto(authorizeUrl({ scope: "profile write" }));
+    assert.match(
+      await page.textContent("main") ?? "",
+      /Change your data.*You allowed before:.*See your name/s,
+    );
+    await look(page, "consent-more");
+    await page.getByRole("button", { name: "Deny" }).click();
+    await page.waitForURL(callback + "**");
+    assert.is(new URL(page.url()).searchParams.get("error"), "access_denied");
+    assert.equal(problems, []);
+  });
+
+  test("the device flow: the code, the question, done", async () => {
+    const { page, problems } = await newPage();
+    const start = await fetch(issuer + "/oauth/device_authorization", {
+      method: "POST",
+      body: new URLSearchParams({ client_id: "tv", scope: "read" }),
+    });
+    const device = await start.json();
+    await page.goto(device.verification_uri);
+    await signIn(page);
+    await look(page, "device");
+    await page.getByLabel("Code").fill("BBBB-BBBB");
+    await page.getByRole("button", { name: "Continue" }).click();
+    assert.match(await page.getByRole("alert").textContent() ?? "", "No device waits with this code.");
+    await look(page, "device-wrong");
+    await page.getByLabel("Code").fill(device.user_code.toLowerCase().replace("-", ""));
+    await page.getByRole("button", { name: "Continue" }).click();
+    assert.match(await page.textContent("main") ?? "", device.user_code);
+    await look(page, "device-question");
+    await page.getByRole("button", { name: "Allow" }).click();
+    assert.match(await page.getByRole("heading").textContent() ?? "", "Your device is connected");
+    await look(page, "device-done");
+    const body = new URLSearchParams({
+      grant_type: DEVICE,
+      device_code: device.device_code,
+      client_id: "tv",
+    });
+    assert.is((await fetch(issuer + "/oauth/token", { method: "POST", body })).status, 200);
+    assert.equal(problems, []);
+  });
+
+  test("a name that is markup, turns text round, poses as another and does not end is shown safely", async () => {
+    const { page, problems } = await newPage();
+    const registered = await fetch(issuer + "/oauth/register", {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({
+        redirect_uris: [callback],
+        client_name: SPOOF,
+        token_endpoint_auth_method: "none",
+      }),
+    });
+    const { client_id } = await registered.json();
+    const pkce = {
+      code_challenge: "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM",
+      code_challenge_method: "S256",
+    };
+    await page.goto(authorizeUrl({ client_id, ...pkce }));
+    await signIn(page);
+    const heading = await page.getByRole("heading").textContent() ?? "";
+    assert.ok(heading.length < 110, heading);
+    assert.match(heading, "<img src=x onerror=alert(1)>");
+    assert.not.match(heading, /[\u202e\u200b]/);
+    assert.is(await page.locator("img").count(), 0);
+    assert.match(await page.textContent("main") ?? "", "nobody here has checked it");
+    assert.match(await page.textContent("main") ?? "", `You will go to ${new URL(callback).host}`);
+    const { width } = (await page.locator("main").boundingBox())!;
+    assert.ok(width <= 420, "it stays within the page");
+    await look(page, "consent-spoof");
+    assert.equal(problems, []);
+  });
+
+  test("a request that leads nowhere says so, and signing out ends the session", async () => {
+    const { page, problems } = await newPage();
+    await page.goto(authorizeUrl({ redirect_uri: "https://evil.example/" }));
+    assert.match(await page.textContent("main") ?? "", "Its redirect_uri is not registered for this client");
+    await look(page, "error");
+    await page.goto(authorizeUrl());
+    await signIn(page);
+    await page.goto(issuer + "/logout");
+    await look(page, "logout");
+    await page.getByRole("button", { name: "Sign out" }).click();
+    await page.goto(authorizeUrl());
+    assert.match(page.url(), "/login?redirect=");
+    assert.equal(problems, []);
+  });
+
+  test("no page lets itself be framed", async () => {
+    const { page } = await newPage();
+    for (const path of ["/login", "/oauth/authorize", "/device", "/logout", "/"]) {
+      await page.goto(callback);
+      const blocked = page.waitForEvent("console", (message) => /frame/i.test(message.text()));
+      const frame = `document.body.append(Object.assign(document.createElement("iframe"), { src: ${
+        JSON.stringify(issuer + path)
+      } }))`;
+      await page.evaluate(frame);
+      assert.match((await blocked).text(), /frame-ancestors|X-Frame-Options/i, path);
+    }
+  });
+}
+
+if ("Deno" in globalThis || "Bun" in globalThis) {
+  skipBecause(test, "the browser is driven from Node; the pages are the same on every runtime");
+} else if (!existsSync(CHROMIUM) && process.env.CI !== "true") {
+  skipBecause(test, "Chromium is not installed: the pages are not looked at in a browser");
+} else defineTests();
+
+test.run();

@@ -1,0 +1,171 @@
+/**
+ * Token requests whose connection is cut, at every step and over a real socket: what the client may do next. A refresh
+ * that is sent again hears the same answer. A code that was redeemed is refused the second time (RFC 6749 section 4.1.2
+ * leaves no choice) and leaves nothing alive, so that the client begins anew.
+ *
+ * @module
+ */
+import { connect, createServer, type Socket } from "node:net";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { APP_URI, newServer, type TestServer } from "../../oauth/test_server.ts";
+import type { RunningServer } from "../../runtime/server.ts";
+import { entries } from "../test_entries.ts";
+
+const test = suite("runtime: connections that are cut");
+const [, serve] = Object.entries(entries)[0]!;
+const APP = { client_id: "app", client_secret: "app secret:&%+" };
+
+/** Where a connection ends. The numbers are shares: of the request, or of the answer. */
+const CUTS: Readonly<Record<string, { readonly request?: number; readonly answer?: number }>> = {
+  "before the request": { request: 0 },
+  "within the header fields": { request: 0.1 },
+  "within the body": { request: 0.9 },
+  "after the request, before the answer": { answer: 0 },
+  "within the answer's header fields": { answer: 0.1 },
+  "within the answer's body": { answer: 0.9 },
+};
+
+interface Cut {
+  readonly port: number;
+  /** What the server answered, heard or not. */
+  answer(): Promise<string>;
+  stop(): Promise<unknown>;
+}
+
+/** A proxy that passes a part of one request or of its answer, and resets the connection. */
+async function startCut(
+  port: number,
+  size: number,
+  { request, answer }: { request?: number; answer?: number },
+): Promise<Cut> {
+  const sockets = new Set<Socket>();
+  let heard = "";
+  const done = Promise.withResolvers<void>();
+  const proxy = createServer((client) => {
+    const server = connect(port, "127.0.0.1");
+    for (const socket of [client, server]) sockets.add(socket.on("error", () => {}));
+    const cut = () => {
+      client.resetAndDestroy();
+      server.resetAndDestroy();
+      done.resolve();
+    };
+    let passed = 0;
+    const most = request === undefined ? Infinity : Math.floor(size * request);
+    client.on("data", (data) => {
+      const part = data.subarray(0, Math.max(0, most - passed));
+      passed += part.length;
+      server.write(part, () => passed >= most && setTimeout(cut, 20));
+    });
+    server.on("data", (data) => {
+      heard += data.toString();
+      const whole = Number(/content-length: (\d+)/i.exec(heard)?.[1] ?? NaN) + heard.indexOf("\r\n\r\n") + 4;
+      if (!(heard.length >= whole)) return;
+      const share = heard.slice(0, Math.floor(heard.length * answer!));
+      client.write(share, () => setTimeout(cut, 20));
+    });
+    if (most === 0) setTimeout(cut, 20);
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
+  return {
+    port: (proxy.address() as { port: number }).port,
+    async answer() {
+      await done.promise;
+      return heard.slice(heard.indexOf("\r\n\r\n") + 4);
+    },
+    stop() {
+      for (const socket of sockets) socket.destroy();
+      return new Promise((resolve) => proxy.close(resolve));
+    },
+  };
+}
+
+/** The request as text, so that its bytes can be counted. */
+function toText(form: Record<string, string>): string {
+  const body = new URLSearchParams({ ...APP, ...form }).toString();
+  return "POST /oauth/token HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/x-www-form-urlencoded\r\n" +
+    `connection: close\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
+}
+
+/** What a client hears; the empty text when nothing whole came. */
+function send(port: number, text: string): Promise<string> {
+  return new Promise((resolve) => {
+    let heard = "";
+    const socket = connect(port, "127.0.0.1", () => socket.write(text));
+    socket.on("data", (data) => heard += data.toString());
+    socket.on("error", () => {});
+    socket.on("close", () => resolve(heard));
+  });
+}
+
+const bodyOf = (answer: string): string => answer.slice(answer.indexOf("\r\n\r\n") + 4);
+const isActive = async (server: TestServer, token: string): Promise<boolean> =>
+  (await (await server.send("/oauth/introspect", { form: { token, ...APP } })).json()).active;
+
+/** Sends a request over a connection that is cut, then again over one that is not. */
+async function cutAndRetry(
+  running: RunningServer,
+  form: Record<string, string>,
+  where: { request?: number; answer?: number },
+): Promise<{ lost: string; retried: string }> {
+  const text = toText(form);
+  const cut = await startCut(running.port, text.length, where);
+  try {
+    const heard = await send(cut.port, text);
+    const lost = await cut.answer();
+    assert.not.ok(lost !== "" && heard.includes(lost), "the client did not hear the answer whole");
+    return { lost, retried: bodyOf(await send(running.port, text)) };
+  } finally {
+    await cut.stop();
+  }
+}
+
+for (const accessTokenFormat of ["opaque", "jwt"] as const) {
+  test(`${accessTokenFormat}: a refresh that is cut anywhere is sent again, and hears the same`, async () => {
+    const server = await newServer({ accessTokenFormat });
+    const running = await serve(server.service, { port: 0 });
+    try {
+      for (const [name, where] of Object.entries(CUTS)) {
+        const { refresh_token } = await server.tokens();
+        const form = { grant_type: "refresh_token", refresh_token: refresh_token! };
+        const { lost, retried } = await cutAndRetry(running, form, where);
+        assert.is(lost === "", where.request !== undefined, `${name}: ${lost}`);
+        if (lost !== "") assert.is(retried, lost, name);
+        const tokens = JSON.parse(retried);
+        assert.ok(await isActive(server, tokens.access_token), name);
+        const next = await server.token({ grant_type: "refresh_token", refresh_token: tokens.refresh_token });
+        assert.is(next.status, 200, name);
+      }
+      assert.equal(server.events.filter(({ type }) => type === "refresh_replayed"), []);
+    } finally {
+      await running.close();
+    }
+  });
+
+  test(`${accessTokenFormat}: a code whose request did not arrive works; one whose answer was lost leaves nothing`, async () => {
+    const server = await newServer({ accessTokenFormat });
+    const running = await serve(server.service, { port: 0 });
+    try {
+      for (const [name, where] of Object.entries(CUTS)) {
+        const code = (await server.authorize()).get("code")!;
+        const form = { grant_type: "authorization_code", code, redirect_uri: APP_URI };
+        const { lost, retried } = await cutAndRetry(running, form, where);
+        const answer = JSON.parse(retried);
+        if (where.request !== undefined) {
+          assert.ok(await isActive(server, answer.access_token), name);
+          continue;
+        }
+        const { access_token, refresh_token } = JSON.parse(lost);
+        assert.equal([answer.error, "access_token" in answer], ["invalid_grant", false], name);
+        assert.not.ok(await isActive(server, access_token), name);
+        assert.not.ok(await isActive(server, refresh_token), name);
+        // And so it begins anew.
+        assert.ok(await isActive(server, (await server.tokens()).access_token!), name);
+      }
+    } finally {
+      await running.close();
+    }
+  });
+}
+
+test.run();

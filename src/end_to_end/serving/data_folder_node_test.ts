@@ -1,0 +1,126 @@
+import { chmodSync, copyFileSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import process from "node:process";
+import { DatabaseSync } from "node:sqlite";
+import { createClient } from "redis";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { skipBecause } from "../../../scripts/test/run_files.ts";
+import { FORMAT_KEY, FORMAT_VERSION } from "../../store/format.ts";
+import { redisStore } from "../../store/drivers/redis.ts";
+import { findEngine } from "../../store/test_engines.ts";
+import { startTrivet, temporaryFolder, trivet } from "../test_process.ts";
+
+const test = suite("data folder");
+const umask = process.umask();
+
+/** The modes of what lies directly in a folder. */
+function modesIn(folder: string): Record<string, string> {
+  return Object.fromEntries(
+    readdirSync(folder).sort().map((name) =>
+      [name, (statSync(join(folder, name)).mode & 0o777).toString(8)] as const
+    ),
+  );
+}
+
+test("a data folder without a format, as earlier versions left it, opens; one of a newer format is refused with what to do", async () => {
+  const folder = temporaryFolder();
+  const first = await startTrivet(["--data", folder.path]);
+  await first.stop();
+  const database = new DatabaseSync(join(folder.path, "trivet.db"));
+  const version = () => database.prepare("PRAGMA user_version").get()!.user_version;
+  database.exec(`PRAGMA user_version = 0; DELETE FROM record WHERE key LIKE '1format%'`);
+  const second = await startTrivet(["--data", folder.path]);
+  assert.is(second.facts.client.id, first.facts.client.id);
+  await second.stop();
+  assert.is(version(), FORMAT_VERSION);
+  database.exec(`PRAGMA user_version = ${FORMAT_VERSION + 1}`);
+  for (const command of [["serve", "--port", "0", "--json"], ["user", "list"], ["client", "list"]]) {
+    const { code, stderr } = await trivet([...command, "--data", folder.path]);
+    assert.is(code, 1);
+    assert.match(stderr, "newer Trivet");
+    assert.match(stderr, "Update Trivet");
+  }
+  database.close();
+  folder.remove();
+});
+
+test("when serve has stopped, the database file alone has everything", async () => {
+  const [folder, copy] = [temporaryFolder(), temporaryFolder()];
+  const server = await startTrivet(["--data", folder.path]);
+  const { status } = await fetch(`${server.facts.url}/oauth/register`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ redirect_uris: ["https://client.example/cb"], client_name: "Registered last" }),
+  });
+  assert.is(status, 201);
+  assert.is(await server.stop(), 0);
+  assert.equal(readdirSync(folder.path).sort(), ["demo.json", "skills", "trivet.db"]);
+  copyFileSync(join(folder.path, "trivet.db"), join(copy.path, "trivet.db"));
+  assert.match((await trivet(["client", "list", "--data", copy.path])).stdout, "Registered last");
+  folder.remove();
+  copy.remove();
+});
+
+test("a store on the network of a newer format stops a command at its start, and serve too", async () => {
+  const address = await findEngine("redis");
+  if (address === undefined) return;
+  const name = `trivet_test_${Math.random().toString(36).slice(2, 8)}`;
+  const store = redisStore(`${address}?name=${name}`);
+  await store.commit({ set: [{ key: FORMAT_KEY, value: { version: FORMAT_VERSION + 1 } }] });
+  for (const command of [["serve", "--port", "0", "--json", "--no-demo"], ["user", "list"]]) {
+    const { code, stderr } = await trivet([...command, "--store", `${address}?name=${name}`]);
+    assert.is(code, 1);
+    assert.match(stderr, "newer Trivet");
+  }
+  await store.close();
+  const admin = await createClient({ url: address }).connect();
+  for (const key of await admin.keys(`{${name}}*`)) await admin.del(key);
+  admin.destroy();
+});
+
+test.after.each(() => void process.umask(umask));
+
+if (process.platform === "win32") {
+  skipBecause(test, "Windows has no file modes");
+} else {
+  test("in a folder that everybody can read, with the umask 0, all that serve makes is its owner's alone", async () => {
+    const folder = temporaryFolder();
+    chmodSync(folder.path, 0o755);
+    process.umask(0);
+    writeFileSync(join(folder.path, "demo.json"), "{}", { mode: 0o644 });
+    const server = await startTrivet(["--data", folder.path]);
+    assert.equal(modesIn(folder.path), {
+      "demo.json": "600",
+      "skills": "700",
+      "trivet.db": "600",
+      "trivet.db-shm": "600",
+      "trivet.db-wal": "600",
+    });
+    assert.is(server.stderr(), "");
+    await server.stop();
+    folder.remove();
+  });
+
+  test("a data folder and the folders above it are 0700 when a command makes them, with the umask 0", async () => {
+    const folder = temporaryFolder();
+    process.umask(0);
+    const { code } = await trivet(["user", "list", "--data", join(folder.path, "above", "data")]);
+    assert.is(code, 0);
+    assert.equal(modesIn(folder.path), { above: "700" });
+    assert.equal(modesIn(join(folder.path, "above")), { data: "700" });
+    assert.equal(modesIn(join(folder.path, "above", "data")), { "trivet.db": "600" });
+    folder.remove();
+  });
+
+  test("a data folder in which others can write is warned of", async () => {
+    const folder = temporaryFolder();
+    chmodSync(folder.path, 0o777);
+    const { code, stderr } = await trivet(["user", "list", "--data", folder.path]);
+    assert.is(code, 0);
+    assert.match(stderr, "trivet: warning: ");
+    folder.remove();
+  });
+}
+
+test.run();

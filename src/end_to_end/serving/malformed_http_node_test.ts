@@ -1,0 +1,99 @@
+import { connect } from "node:net";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { memoryStore } from "../../store/drivers/memory.ts";
+import { createTrivet } from "../../trivet.ts";
+import type { RunningServer } from "../../runtime/server.ts";
+import { entries, sendRaw } from "../test_entries.ts";
+
+/** What a client may send, after which the connection is to close, and the statuses that are right for it. */
+const REQUESTS: readonly (readonly [what: string, text: string, statuses: readonly (number | "closed")[]])[] =
+  [
+    ["no HTTP", "nonsense\r\n\r\n", [400]],
+    ["no Host", "GET / HTTP/1.1\r\nConnection: close\r\n\r\n", [400, 200]],
+    ["an empty Host", get("/", ""), [400]],
+    ["a Host with blanks", get("/", "a b/\\"), [400]],
+    ["a Host with a path", get("/", "a/oauth/token?c"), [400]],
+    ["a Host with a user", get("/", "user@a"), [400]],
+    ["a Host with a port that is none", get("/", "a:99999"), [400]],
+    ["a Host with markup", get("/", "<script>"), [400]],
+    ["two Host fields", get("/", "a\r\nHost: b"), [400]],
+    ["two Host fields that agree", get("/", "a\r\nHost: a"), [400]],
+    ["an absolute target", get("http://other.example/nothing?x=1", "a"), [404]],
+    // Bun reads what it can of it.
+    ["an absolute target that is none", get("http://[bad/", "a"), [400, 200]],
+    ["a target of another scheme", get("ftp://a/b", "a"), [400]],
+    ["a target without a slash", get("nothing", "a"), [400]],
+    ["a target that looks like a host", get("//evil.example/p", "a"), [404]],
+    ["a target with a broken escape", get("/v1/skills/%zz%", "a"), [401, 404]],
+    ["the target *", "OPTIONS * HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", [404, 400]],
+    ["TRACE", "TRACE / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", [405, 400]],
+    ["CONNECT", "CONNECT a:80 HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", [400, 404, 405, "closed"]],
+    ["an unknown method", "FROB / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", [400, 405, "closed"]],
+    ["a length that is none", post("Content-Length: many", ""), [400]],
+    ["two lengths", post("Content-Length: 1\r\nContent-Length: 2", "x"), [400]],
+    ["a length and chunks", post("Content-Length: 3\r\nTransfer-Encoding: chunked", "0\r\n\r\n"), [400]],
+    ["chunks that are none", post("Transfer-Encoding: chunked", "zz\r\n"), [400, "closed"]],
+    ["an unknown coding", post("Transfer-Encoding: gzip", ""), [400]],
+    ["a field name with a blank", `GET / HTTP/1.1\r\nHost: a\r\nbad name: x\r\nConnection: close\r\n\r\n`, [
+      400,
+    ]],
+    ["a field with a NUL", `GET / HTTP/1.1\r\nHost: a\r\nx: \0\r\nConnection: close\r\n\r\n`, [400]],
+    ["endless header fields", `GET / HTTP/1.1\r\nHost: a\r\nX: ${"y".repeat(600_000)}`, [400, 431, "closed"]],
+    ["an endless target", get(`/${"a".repeat(600_000)}`, "a"), [400, 414, 431, "closed"]],
+  ];
+
+function get(target: string, host: string): string {
+  return `GET ${target} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`;
+}
+
+function post(field: string, body: string): string {
+  const type = "Content-Type: application/json";
+  return `POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\n${type}\r\n${field}\r\nConnection: close\r\n\r\n${body}`;
+}
+
+for (const [name, serve] of Object.entries(entries)) {
+  const test = suite(`malformed HTTP, by ${name}`);
+  const faults: unknown[] = [];
+  let server: RunningServer;
+  test.before(async () => {
+    const trivet = createTrivet({
+      issuer: "http://127.0.0.1",
+      store: memoryStore(),
+      mcp: { allowedHosts: ["*"] },
+      onEvent: (event) => event.type === "fault" && faults.push(event.error),
+    });
+    server = await serve(trivet, { port: 0, onError: (error) => faults.push(error) });
+  });
+  test.after(() => server.close());
+
+  for (const [what, text, statuses] of REQUESTS) {
+    test(`${what}: ${statuses.join(" or ")}, and it is no fault`, async () => {
+      faults.length = 0;
+      const answer = await sendRaw(server.port, text);
+      const status = /^HTTP\/1\.[01] (\d{3})/.exec(answer)?.[1];
+      assert.ok(statuses.includes(status === undefined ? "closed" : Number(status)), answer.slice(0, 200));
+      assert.not.match(answer, /\n\s+at |\.[jt]s:\d/);
+      assert.equal(faults, []);
+      assert.is((await fetch(server.url)).status, 200, "the server goes on");
+    });
+  }
+
+  test("an upload that breaks off is no fault, and harms nobody", async () => {
+    faults.length = 0;
+    await new Promise<void>((resolve) => {
+      const socket = connect(server.port, "127.0.0.1", () => {
+        socket.write(
+          "POST /oauth/token HTTP/1.1\r\nHost: a\r\nContent-Type: application/x-www-form-urlencoded\r\n",
+        );
+        socket.write("Content-Length: 100\r\n\r\ngrant_type=");
+        setTimeout(() => socket.destroy(), 30);
+      });
+      socket.on("close", () => resolve());
+    });
+    assert.is((await fetch(server.url)).status, 200);
+    assert.equal(faults, []);
+  });
+
+  test.run();
+}

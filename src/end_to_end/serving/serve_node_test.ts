@@ -1,0 +1,287 @@
+import { connect } from "node:net";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import type { RequestContext } from "../../http/service.ts";
+import { respond } from "../../http/response.ts";
+import type { FetchHandler, RunningServer } from "../../runtime/server.ts";
+import { entries, sendRaw } from "../test_entries.ts";
+
+const errors: unknown[] = [];
+let release = (): void => {};
+let cancelled = 0;
+
+const handler: FetchHandler = {
+  async fetch(request: Request, context?: RequestContext): Promise<Response> {
+    const { pathname } = new URL(request.url);
+    switch (pathname) {
+      case "/echo":
+        return respond(200, await request.arrayBuffer(), [[
+          "content-type",
+          request.headers.get("content-type") ?? "none",
+        ]]);
+      case "/ip":
+        return respond(200, context?.ip ?? "none");
+      case "/pipe":
+        return respond(200, request.body);
+      case "/endless":
+        return respond(200, endless());
+      case "/until-abort":
+        await new Promise<void>((resolve) => request.signal.addEventListener("abort", () => resolve()));
+        release();
+        return respond(200, "nobody hears this");
+      case "/empty":
+        return respond(204, null, [["x-kind", "empty"]]);
+      case "/unchanged":
+        return respond(304, null, [["etag", '"a"']]);
+      case "/cookies":
+        return respond(200, "two", [["set-cookie", "a=1"], ["set-cookie", "b=2"]]);
+      case "/changed": {
+        const response = respond(200, "text", [["x-first", "1"]]);
+        response.headers.set("x-second", "2");
+        return response;
+      }
+      case "/stream":
+        return respond(200, streamOf(["one ", "two ", "three"]));
+      case "/broken-stream":
+        return respond(200, streamOf(["one ", new Error("broken")]));
+      case "/throws":
+        throw new Error("the database password is hunter2");
+      case "/slow":
+        await new Promise<void>((resolve) => release = resolve);
+        return respond(200, "at last");
+      default:
+        return respond(404, `${request.method} ${pathname}`);
+    }
+  },
+};
+
+function streamOf(parts: readonly (string | Error)[]): ReadableStream<Uint8Array> {
+  const left = [...parts];
+  return new ReadableStream({
+    async pull(controller) {
+      await new Promise((resolve) => setTimeout(resolve, 10));
+      const part = left.shift();
+      if (part === undefined) controller.close();
+      else if (part instanceof Error) controller.error(part);
+      else controller.enqueue(new TextEncoder().encode(part));
+    },
+  });
+}
+
+function endless(): ReadableStream<Uint8Array> {
+  return new ReadableStream({
+    async pull(controller) {
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      controller.enqueue(new TextEncoder().encode("on and "));
+    },
+    cancel() {
+      cancelled++;
+    },
+  });
+}
+
+for (const [name, serve] of Object.entries(entries)) {
+  const test = suite(`serving by ${name}`);
+  let server: RunningServer;
+  test.before(async () => {
+    server = await serve(handler, { port: 0, onError: (error) => errors.push(error) });
+  });
+  test.after(() => server.close());
+
+  test("it listens on a free port of the loopback address and says which", () => {
+    assert.match(server.url, /^http:\/\/127\.0\.0\.1:\d+$/);
+    assert.is(new URL(server.url).port, String(server.port));
+  });
+
+  test("methods, paths and statuses go through", async () => {
+    for (const method of ["GET", "POST", "PUT", "DELETE", "OPTIONS"]) {
+      const response = await fetch(`${server.url}/a%20b?c=d`, { method });
+      assert.is(response.status, 404);
+      assert.is(await response.text(), `${method} /a%20b`);
+    }
+  });
+
+  test("HEAD, 204 and 304 have no content, and claim no length of 0", async () => {
+    const ask = (method: string, path: string): Promise<string> =>
+      sendRaw(server.port, `${method} ${path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`);
+    for (
+      const [method, path, status, field] of [
+        ["HEAD", "/changed", 200, "x-second: 2"],
+        ["GET", "/empty", 204, "x-kind: empty"],
+        ["GET", "/unchanged", 304, 'etag: "a"'],
+      ] as const
+    ) {
+      const [head, body] = (await ask(method, path)).split("\r\n\r\n");
+      assert.match(head!, new RegExp(`^HTTP/1.1 ${status} `));
+      assert.match(head!.toLowerCase(), field);
+      assert.not.match(head!, /content-length: 0|transfer-encoding/i);
+      assert.is(body, "");
+    }
+  });
+
+  test("field names are read in any case", async () => {
+    const answer = await sendRaw(
+      server.port,
+      "POST /echo HTTP/1.1\r\nhOST: a\r\ncOnTeNt-TyPe: x/Y\r\nCONTENT-LENGTH: 2\r\nconnection: close\r\n\r\nhi",
+    );
+    assert.match(answer.toLowerCase(), "content-type: x/y\r\n");
+    assert.match(answer, "hi");
+  });
+
+  test("one connection carries several requests, sent one after the other or at once", async () => {
+    const get = "GET /changed HTTP/1.1\r\nHost: a\r\n";
+    const answer = await sendRaw(server.port, `${get}\r\n${get}\r\n${get}Connection: close\r\n\r\n`);
+    assert.is(answer.match(/HTTP\/1\.1 200/g)?.length, 3);
+  });
+
+  test("8 MB go in and out, with a declared length and in chunks", async () => {
+    const bytes = new Uint8Array(8 * 1024 * 1024).map((_, i) => i * 7);
+    const whole = await fetch(`${server.url}/echo`, { method: "POST", body: bytes });
+    assert.ok(equalBytes(new Uint8Array(await whole.arrayBuffer()), bytes));
+    const chunks = new Blob([bytes]).stream();
+    const init = {
+      method: "POST",
+      body: chunks,
+      duplex: "half",
+      headers: { "content-type": "x/y" },
+    } as RequestInit;
+    const chunked = await fetch(`${server.url}/echo`, init);
+    assert.is(chunked.headers.get("content-type"), "x/y");
+    assert.ok(equalBytes(new Uint8Array(await chunked.arrayBuffer()), bytes));
+  });
+
+  test("header fields: several cookies stay several, and fields set later are there", async () => {
+    const cookies = await fetch(`${server.url}/cookies`);
+    assert.equal(cookies.headers.getSetCookie(), ["a=1", "b=2"]);
+    const changed = await fetch(`${server.url}/changed`);
+    assert.equal([changed.headers.get("x-first"), changed.headers.get("x-second")], ["1", "2"]);
+  });
+
+  test("the handler is told the caller's address", async () => {
+    assert.match(await (await fetch(`${server.url}/ip`)).text(), /127\.0\.0\.1$/);
+  });
+
+  test("a response stream arrives part by part", async () => {
+    const response = await fetch(`${server.url}/stream`);
+    const parts: string[] = [];
+    for await (const part of response.body!) parts.push(new TextDecoder().decode(part));
+    assert.is(parts.join(""), "one two three");
+    assert.ok(parts.length > 1);
+  });
+
+  test("an upload can be answered while it comes in", async () => {
+    const body = streamOf(["one ", "two ", "three"]);
+    const init = { method: "POST", body, duplex: "half" } as RequestInit;
+    assert.is(await (await fetch(`${server.url}/pipe`, init)).text(), "one two three");
+  });
+
+  test("a response stream that fails breaks the connection: it never looks whole", async () => {
+    const outcome = await fetch(`${server.url}/broken-stream`).then((response) => response.text()).then(
+      (text) => `whole: ${text}`,
+      () => "broken",
+    );
+    assert.is(outcome, "broken");
+    assert.is((await fetch(`${server.url}/changed`)).status, 200);
+  });
+
+  test("what the handler throws is 500 without a word of it, and told to the operator", async () => {
+    errors.length = 0;
+    const response = await fetch(`${server.url}/throws`);
+    assert.is(response.status, 500);
+    assert.match(response.headers.get("content-type")!, "application/json");
+    assert.equal(await response.json(), {
+      error: "server_error",
+      error_description: "The server failed: try again later",
+    });
+    assert.match(String(errors[0]), "hunter2");
+  });
+
+  test("100 requests at once are answered", async () => {
+    const answers = await Promise.all(
+      Array.from(
+        { length: 100 },
+        async (_, i) => await (await fetch(`${server.url}/echo`, { method: "POST", body: `${i}` })).text(),
+      ),
+    );
+    assert.equal(answers, Array.from({ length: 100 }, (_, i) => `${i}`));
+  });
+
+  test("a client that goes away in the middle harms nobody", async () => {
+    const gone = new AbortController();
+    const request = fetch(`${server.url}/slow`, { signal: gone.signal }).catch(() => "gone");
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    gone.abort();
+    assert.is(await request, "gone");
+    release();
+    assert.is((await fetch(`${server.url}/changed`)).status, 200);
+  });
+
+  test("request.signal tells the handler that its client went away", async () => {
+    const told = new Promise<void>((resolve) => release = resolve);
+    const gone = new AbortController();
+    const request = fetch(`${server.url}/until-abort`, { signal: gone.signal }).catch(() => "gone");
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    gone.abort();
+    await told;
+    assert.is(await request, "gone");
+  });
+
+  test("a response stream is cancelled when its client goes away", async () => {
+    cancelled = 0;
+    const gone = new AbortController();
+    const response = await fetch(`${server.url}/endless`, { signal: gone.signal });
+    await response.body!.getReader().read();
+    gone.abort();
+    for (let i = 0; i < 200 && cancelled === 0; i++) await new Promise((resolve) => setTimeout(resolve, 10));
+    assert.is(cancelled, 1);
+  });
+
+  test("a port that is taken is refused, also when another server of the same kind has it", async () => {
+    const second = await serve(handler, { port: server.port }).catch((error) => error);
+    assert.instance(second, Error);
+    assert.match(`${second.code} ${second.name} ${second.message}`, /EADDRINUSE|AddrInUse/);
+  });
+
+  test("close() lets a request in flight finish, and takes no more", async () => {
+    const own = await serve(handler, { port: 0 });
+    await (await fetch(`${own.url}/changed`)).text();
+    const slow = fetch(`${own.url}/slow`);
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    const closed = own.close();
+    setTimeout(() => release(), 100);
+    assert.is(await (await slow).text(), "at last");
+    await closed;
+    assert.is(await fetch(own.url).then(() => "answered", () => "refused"), "refused");
+  });
+
+  test("close() closes idle connections at once, those too that never said a word", async () => {
+    const own = await serve(handler, { port: 0 });
+    await (await fetch(`${own.url}/changed`)).text();
+    const silent = connect(own.port, "127.0.0.1");
+    silent.on("error", () => {});
+    const cut = new Promise<void>((resolve) => silent.on("close", () => resolve()));
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    const started = Date.now();
+    await own.close();
+    assert.ok(Date.now() - started < 1500);
+    silent.destroy();
+    await cut;
+  });
+
+  test("close() does not wait for ever", async () => {
+    const own = await serve(handler, { port: 0, closeTimeout: 100 });
+    const slow = fetch(`${own.url}/slow`).then((response) => response.status, () => "broken");
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    const started = Date.now();
+    await own.close();
+    release();
+    assert.ok(Date.now() - started < 5000);
+    await slow;
+  });
+
+  test.run();
+}
+
+function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
+  return a.length === b.length && a.every((byte, i) => byte === b[i]);
+}

@@ -1,0 +1,73 @@
+/**
+ * Runs the official conformance suite (https://github.com/modelcontextprotocol/conformance), always on Node, and reads
+ * what it found. Nothing but tests imports this.
+ *
+ * @module
+ */
+import { spawn } from "node:child_process";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const fromRoot = (path: string): string => fileURLToPath(new URL(`../../../${path}`, import.meta.url));
+const NODE = fromRoot("node_modules/.bin/node");
+const SUITE = fromRoot("node_modules/@modelcontextprotocol/conformance/dist/index.js");
+
+/** What the suite itself leaves out: it waits for notifications of tasks where they no longer come. */
+export const LEFT_OUT = "tasks-status-notifications: tasks-status-notifications SKIPPED";
+
+/** What a run found. */
+export interface Report {
+  readonly scenarios: number;
+  /** Those that decide whether a server conforms to the revision; the others are extensions and news. */
+  readonly scored: number;
+  /** Checks that succeeded. */
+  readonly succeeded: number;
+  /** All that is no success: failures, warnings, and what was not checked. */
+  readonly rest: readonly string[];
+  readonly code: number | null;
+}
+
+/** One check of a scenario, as the suite writes it down. */
+interface Check {
+  readonly id: string;
+  /** `INFO` tells what went over the wire. */
+  readonly status: "SUCCESS" | "FAILURE" | "WARNING" | "SKIPPED" | "INFO";
+  readonly errorMessage?: string;
+}
+
+/** Runs the suite to its end, and reads what it wrote down. */
+export async function runSuite(
+  url: Promise<string> | string,
+  results: string,
+  ...words: string[]
+): Promise<Report> {
+  const child = spawn(NODE, [SUITE, "server", "--url", await url, "--output-dir", results, ...words], {
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let printed = "";
+  child.stdout.on("data", (chunk) => printed += chunk);
+  child.stderr.on("data", (chunk) => printed += chunk);
+  const code = await new Promise<number | null>((resolve) => child.once("close", resolve));
+  if (!existsSync(results)) throw new Error(`The suite ended with ${code}: ${printed}`);
+  const checks = readdirSync(results).sort().flatMap((directory) => {
+    // server-<scenario>-<time>
+    const scenario = directory.replace(/^server-|-\d{4}-\d\d-\d\dT.*$/g, "");
+    const found: Check[] = JSON.parse(readFileSync(join(results, directory, "checks.json"), "utf8"));
+    return found.map((check) => ({ scenario, ...check }));
+  });
+  const scenarios = new Set(checks.map(({ scenario }) => scenario)).size;
+  const unscored = /^Not scored for \S+: (\d+) scenario/m.exec(printed)?.[1] ?? 0;
+  return {
+    scenarios,
+    scored: scenarios - Number(unscored),
+    succeeded: checks.filter(({ status }) => status === "SUCCESS").length,
+    rest: checks.filter(({ status }) => status !== "SUCCESS" && status !== "INFO").map(toLine),
+    code,
+  };
+}
+
+/** A skipped check says why in many words, and is known by its name. */
+function toLine({ scenario, id, status, errorMessage = "" }: Check & { readonly scenario: string }): string {
+  return `${scenario}: ${id} ${status}${status === "SKIPPED" ? "" : `: ${errorMessage.slice(0, 400)}`}`;
+}

@@ -1,0 +1,149 @@
+/**
+ * A server is killed while many uploads are under way: what it acknowledged is whole, what it did not is whole or
+ * absent, and nothing is left of what is absent. Its memory stays bounded meanwhile. Nothing but tests imports this.
+ *
+ * @module
+ */
+import { readFileSync } from "node:fs";
+import process from "node:process";
+import * as assert from "uvu/assert";
+import { createApiKey } from "../../skills/api_key.ts";
+import { createLedger } from "../../skills/blobs/blob_ledger.ts";
+import { digestOf } from "../../skills/publishing/publish.ts";
+import { auditShelf } from "../../skills/blobs/test_shelf_audit.ts";
+import { readZip } from "../../skills/archive/zip_reader.ts";
+import type { Store } from "../../store/store.ts";
+import { startTrivet } from "../test_process.ts";
+import { nameOf, type UploadAnswer, uploadLoad } from "./test_upload_load.ts";
+
+const MEGABYTE = 1024 * 1024;
+const DAY = 24 * 60 * 60 * 1000;
+/**
+ * Bytes that the process may take at most beyond what it takes without uploads: the room for uploads, what waits in the
+ * buffers of connections, and garbage that is not collected yet. A thousand uploads together are three times as much.
+ */
+const MOST_MEMORY = 320 * MEGABYTE;
+
+const load = uploadLoad(MEGABYTE);
+
+export interface CrashCase {
+  /** Opens the store that the server uses. */
+  readonly open: () => Store;
+  /** The store, as the server is told of it, and its data folder. */
+  readonly address: string;
+  readonly data: string;
+  /** How many are under way at once. */
+  readonly uploads: number;
+  /** After how many answers at most the server is killed. */
+  readonly answers: number;
+}
+
+/** Kills a server under uploads, starts another on the same store, and holds both to what they said. */
+export async function crashUnderUploads({ open, address, data, uploads, answers }: CrashCase): Promise<void> {
+  const store = open();
+  const { secret: key } = await createApiKey(store, { name: "load" });
+  await store.close();
+  const words = ["--store", address, "--data", data, "--no-demo"];
+
+  const first = await startTrivet(words);
+  const base = memoryOf(first.child.pid!);
+  let peak = base;
+  const sampling = setInterval(() => {
+    const now = memoryOf(first.child.pid!);
+    if (now > peak) peak = now;
+  }, 20);
+  const killAfter = 1 + Math.floor(Math.random() * answers);
+  const started = performance.now();
+  let acknowledged = 0;
+  const killed = Promise.withResolvers<void>();
+  const sent = Array.from({ length: uploads }, async (_, number): Promise<UploadAnswer> => {
+    const answer = await load.send(first.facts.url, key, number);
+    if (answer.status === 200 && ++acknowledged === killAfter) killed.resolve();
+    return answer;
+  });
+  // Also when all are refused, so that the test ends.
+  await Promise.race([killed.promise, Promise.all(sent)]);
+  const seconds = (performance.now() - started) / 1000;
+  await first.stop("SIGKILL");
+  clearInterval(sampling);
+  const answered = await Promise.all(sent);
+
+  const second = await startTrivet(words);
+  const stored = await listByName(second.facts.url, key);
+  let unheard = 0;
+  for (const [number, answer] of answered.entries()) {
+    const name = nameOf(number);
+    const ids = stored.get(name) ?? [];
+    if (answer.status === 200) assert.equal(ids, [answer.id], `${name} was acknowledged`);
+    else if (answer.status !== undefined) assert.equal(ids, [], `${name} was refused: ${answer.text}`);
+    else unheard += ids.length;
+    assert.ok(ids.length <= 1, `${name} was sent once`);
+    for (const id of ids) {
+      const found = await download(second.facts.url, key, id, name);
+      assert.equal(found, await load.digests(number), `${name} is whole`);
+    }
+  }
+  await second.stop();
+
+  const after = open();
+  const before = await auditShelf(after);
+  const removed = await createLedger(after, () => Date.now() + DAY).collect();
+  assert.equal(await auditShelf(after), []);
+  await after.close();
+  const memory = Number.isNaN(base) ? "not known" : `${toMegabytes(base)} MB, ${toMegabytes(peak)} at most`;
+  report(
+    `  ${uploads} uploads, killed after ${acknowledged} answers of 200 in ${
+      seconds.toFixed(1)
+    } s: ${unheard} more ` +
+      `were whole, ${removed} objects and ${before.length} records were left to collect; memory ${memory}`,
+  );
+  assert.ok(acknowledged >= killAfter, `all were refused: ${answered.find(({ text }) => text !== "")?.text}`);
+  if (!Number.isNaN(base)) {
+    assert.ok(peak - base < MOST_MEMORY, `${toMegabytes(peak - base)} MB beside ${base}`);
+  }
+}
+
+/** Figures, for whoever runs this file by itself. */
+function report(line: string): void {
+  process.stderr.write(line + "\n");
+}
+
+/** Bytes that a process takes in memory; NaN where the system does not tell. */
+function memoryOf(pid: number): number {
+  try {
+    return Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) * 1024;
+  } catch {
+    return NaN;
+  }
+}
+
+function toMegabytes(bytes: number): string {
+  return (bytes / MEGABYTE).toFixed(0);
+}
+
+/** The ids of all skills. */
+async function listByName(url: string, key: string): Promise<Map<string, string[]>> {
+  const found = new Map<string, string[]>();
+  for (let page = ""; page !== "end";) {
+    const response = await fetch(`${url}/v1/skills?source=custom&limit=100${page}`, {
+      headers: { "x-api-key": key },
+    });
+    assert.is(response.status, 200);
+    const { data, next_page } = await response.json();
+    for (const { id, display_name } of data) found.set(display_name, [...found.get(display_name) ?? [], id]);
+    page = next_page === null ? "end" : `&page=${next_page}`;
+  }
+  return found;
+}
+
+/** The digests of a skill's files, as its archive has them. */
+async function download(url: string, key: string, id: string, name: string): Promise<Map<string, string>> {
+  const response = await fetch(`${url}/v1/skills/${id}/versions/latest/content`, {
+    headers: { "x-api-key": key },
+  });
+  assert.is(response.status, 200);
+  const files = await readZip(new Uint8Array(await response.arrayBuffer()), 2 * MEGABYTE);
+  const digests = new Map<string, string>();
+  for (const { path, bytes } of files) digests.set(path.replace(`${name}/`, ""), await digestOf(bytes));
+  return digests;
+}

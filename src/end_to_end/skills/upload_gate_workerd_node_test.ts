@@ -1,0 +1,84 @@
+import { request } from "node:http";
+import { resolve } from "node:path";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { type RunningWorker, startWorker } from "../../../scripts/test/workerd.ts";
+
+const test = suite("turns of uploads on workerd, where no request wakes another");
+let worker: RunningWorker;
+
+test.before(async () => {
+  const from = (file: string): string => JSON.stringify(resolve("src", file));
+  worker = await startWorker(`
+    import { createIntake } from ${from("skills/upload.ts")};
+    import { SkillError } from ${from("skills/error.ts")};
+    import { keepRequestsApart } from ${from("mcp/requests_apart.ts")};
+    keepRequestsApart();
+    // Room for one upload that takes what it can.
+    const intake = createIntake({ limit: 1000, memory: 0, wait: 3000, idle: 2000, whole: 2000 });
+    export default {
+      async fetch(request) {
+        if (request.method === "GET") return new Response("here");
+        try {
+          return await intake(request, "me", async ({ files }) => new Response(String(files.length)));
+        } catch (error) {
+          if (!(error instanceof SkillError)) return new Response(String(error), { status: 500 });
+          return new Response(error.message, { status: error.status });
+        }
+      },
+    };
+  `);
+});
+test.after(() => worker.stop());
+
+const FILE = "--b\r\nContent-Disposition: form-data; name=files; filename=a\r\n\r\nx\r\n";
+
+interface Sender {
+  readonly answer: Promise<string>;
+  end(): void;
+  cut(): void;
+}
+
+/** Begins an upload of no length, which takes all the room there is. */
+function begin(): Sender {
+  const sent = request(worker.url, {
+    method: "POST",
+    headers: { "content-type": "multipart/form-data; boundary=b" },
+  });
+  const answer = new Promise<string>((resolve) => {
+    sent.once("error", (error) => resolve(String(error)));
+    sent.once("response", async (response) => {
+      let text = `${response.statusCode} `;
+      for await (const piece of response) text += piece;
+      resolve(text);
+    });
+  });
+  sent.write(FILE);
+  return { answer, end: () => void sent.end("--b--"), cut: () => void sent.destroy() };
+}
+
+test("uploads take turns, and each answers", async () => {
+  const first = begin();
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  const others = Array.from({ length: 4 }, begin);
+  for (const other of others) other.end();
+  const early = Promise.race(others.map(({ answer }) => answer));
+  const pause = new Promise((resolve) => setTimeout(resolve, 300, "none"));
+  assert.is(await Promise.race([early, pause]), "none", "none answers while the first is inside");
+  first.end();
+  for (const { answer } of [first, ...others]) assert.is(await answer, "200 1");
+});
+
+test("a sender that is cut off does not keep its room, whether it was inside or waited", async () => {
+  const inside = begin();
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  const waiting = begin();
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  const last = begin();
+  last.end();
+  inside.cut();
+  waiting.cut();
+  assert.is(await last.answer, "200 1");
+});
+
+test.run();

@@ -1,0 +1,153 @@
+import { spawn } from "node:child_process";
+import { randomFillSync } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { request } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import process from "node:process";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { multipart, type TestFile, zip } from "../../skills/test_service.ts";
+
+/** What an upload may cost on top of the server that rests, unpacked bytes and garbage included. */
+const MOST = 24 * 1024 * 1024;
+/** What all uploads together may hold, by default. */
+const ROOM = 64 * 1024 * 1024;
+/** Nearly the limit: random bytes grow when they are deflated. */
+const SIZE = 8 * 1024 * 1024 - 20_000;
+const SERVER = fileURLToPath(new URL("./test_upload_memory_server.ts", import.meta.url));
+
+const test = suite("memory of uploads");
+/** How this runtime starts the server, so that it can collect garbage when asked. */
+const FLAGS = "Deno" in globalThis
+  ? ["run", "-A", "--no-check", "--quiet", "--v8-flags=--expose-gc"]
+  : ["--expose-gc"];
+// Bun says what its allocator holds, and not what is in use.
+const isMeasured = !("Bun" in globalThis);
+let folder: string;
+let child: ReturnType<typeof spawn>;
+let facts: { url: string; key: string };
+
+test.before(async () => {
+  if (!isMeasured) return;
+  folder = mkdtempSync(join(tmpdir(), "trivet-memory-"));
+  child = spawn(process.execPath, [...FLAGS, SERVER, folder], { stdio: ["ignore", "pipe", "inherit"] });
+  const lines = createInterface({ input: child.stdout! });
+  facts = JSON.parse(await new Promise((resolve) => lines.once("line", resolve)));
+  // What is compiled and cached by the first ones is none of the others' cost.
+  for (let i = 0; i < 3; i++) assert.is(await upload([["a.zip", await pack(10_000, 8)]]), 200);
+});
+test.after(() => {
+  if (!isMeasured) return;
+  child.kill();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+let made = 0;
+const skillFile = (): TestFile => {
+  const name = `skill-${++made}`;
+  return [`${name}/SKILL.md`, `---\nname: ${name}\ndescription: Measures. Use it in tests.\n---\nText\n`];
+};
+const noise = (size: number): Uint8Array => randomFillSync(new Uint8Array(size));
+/** Deflates to a fifth or so. */
+const text = (size: number): Uint8Array => noise(size).map((byte) => 97 + byte % 3);
+
+function pack(
+  size: number,
+  method: number,
+  content: (size: number) => Uint8Array = noise,
+): Promise<Uint8Array> {
+  const [name, markdown] = skillFile();
+  return zip([{ name, content: markdown }, {
+    name: name.replace("SKILL.md", "data"),
+    content: content(size),
+    method,
+  }]);
+}
+
+/** Sends an upload; its status. Without a length it goes in chunks. */
+function upload(files: readonly TestFile[], hasLength = true): Promise<number> {
+  const { body, type } = multipart(files);
+  const headers = { "x-api-key": facts.key, "content-type": type };
+  return new Promise((resolve, reject) => {
+    const sent = request(`${facts.url}/v1/skills`, {
+      method: "POST",
+      headers: hasLength ? { ...headers, "content-length": body.length } : headers,
+    }, (response) => response.resume().once("end", () => resolve(response.statusCode!)));
+    sent.once("error", reject);
+    let at = 0;
+    const go = (): void => {
+      while (at < body.length) {
+        if (!sent.write(body.subarray(at, at += 65_536))) return void sent.once("drain", go);
+      }
+      sent.end();
+    };
+    go();
+  });
+}
+
+async function memory(path: "rest" | "peak"): Promise<{ peak: number; rss: number; mostRss: number }> {
+  return await (await fetch(`${facts.url}/${path}`)).json();
+}
+
+for (
+  const [what, make, hasLength] of [
+    ["one file", () => [skillFile(), ["data", noise(SIZE)]], true],
+    ["one file in chunks, of no length", () => [skillFile(), ["data", noise(SIZE)]], false],
+    ["500 files", () => [
+      skillFile(),
+      ...Array.from({ length: 500 }, (_, i) => [`${i}`, noise(Math.floor(SIZE / 500))]),
+    ], true],
+    ["an archive of what is stored", async () => [["a.zip", await pack(SIZE, 0)]], true],
+    ["an archive of what does not deflate", async () => [["a.zip", await pack(SIZE, 8)]], false],
+    ["an archive of what deflates well", async () => [["a.zip", await pack(SIZE, 8, text)]], true],
+  ] as readonly [string, () => TestFile[] | Promise<TestFile[]>, boolean][]
+) {
+  const name = `8 MB as ${what} cost at most ${MOST} bytes at their peak`;
+  if (!isMeasured) {
+    test.skip(name);
+    continue;
+  }
+  test(name, async () => {
+    const [first, ...rest] = await make();
+    // All files lie in the folder of SKILL.md.
+    const directory = first![0].slice(0, first![0].indexOf("/") + 1);
+    const files: TestFile[] = [
+      first!,
+      ...rest.map(([name, content]): TestFile => [directory + name, content]),
+    ];
+    const before = await memory("rest");
+    assert.is(await upload(files, hasLength), 200);
+    const after = await memory("peak");
+    const used = after.peak - before.peak;
+    assert.ok(used <= MOST, `${used} bytes`);
+    // As the system sees it, with what native code has copied; noise of allocators is on top.
+    const resident = after.mostRss - Math.max(before.mostRss, before.rss);
+    assert.ok(resident <= MOST, `${resident} bytes of resident memory`);
+  });
+}
+
+const many = "8 of 8 MB at once cost at most their room, however often";
+if (!isMeasured) test.skip(many);
+else {
+  test(many, async () => {
+    const before = await memory("rest");
+    const residents: number[] = [];
+    for (let round = 0; round < 3; round++) {
+      const uploads = Array.from({ length: 8 }, () => {
+        const [path, markdown] = skillFile();
+        return upload([[path, markdown], [path.replace("SKILL.md", "data"), noise(SIZE)]]);
+      });
+      assert.equal(new Set(await Promise.all(uploads)), new Set([200]));
+      const after = await memory("peak");
+      assert.ok(after.peak - before.peak <= ROOM + MOST, `${after.peak - before.peak} bytes`);
+      residents.push(after.mostRss - before.rss);
+    }
+    // What the C library keeps in its arenas is on top, and stays as it is.
+    assert.ok(Math.max(...residents) <= 2 * (ROOM + MOST), residents.join(" "));
+  });
+}
+
+test.run();

@@ -1,0 +1,147 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { folderOf } from "../../skills/test_service.ts";
+import { ask, call, LOCAL, streamText, text } from "../../skills/messages/test_messages.ts";
+import { memoryStore } from "../../store/drivers/memory.ts";
+import { createTrivet } from "../../trivet.ts";
+import type { RunningServer } from "../../runtime/server.ts";
+import { entries } from "../test_entries.ts";
+
+type Answer = (response: ServerResponse, body: string) => void;
+
+/** What the model endpoint does with its next requests, and what became of them. */
+const script: Answer[] = [];
+let closed: Promise<void>[] = [];
+let model: Server;
+
+function onRequest(request: IncomingMessage, response: ServerResponse): void {
+  let body = "";
+  closed.push(new Promise((resolve) => response.on("close", resolve)));
+  request.on("data", (chunk) => body += chunk);
+  request.on("end", () => script.shift()!(response, body));
+}
+
+const STREAM = { "content-type": "text/event-stream" };
+const PLAIN = { model: "any", max_tokens: 9, messages: [{ role: "user", content: "Hi" }] };
+/** The events of a text, up to its first piece. */
+const BEGINNING = streamText([text("abcdef")]).split("\n\n").slice(0, 4).join("\n\n") + "\n\n";
+
+for (const [name, serve] of Object.entries(entries)) {
+  const test = suite(`messages over connections, served by ${name}`);
+  let server: RunningServer;
+
+  test.before(async () => {
+    model = createServer(onRequest);
+    await new Promise<void>((resolve) => model.listen(0, "127.0.0.1", resolve));
+    const { port } = model.address() as { port: number };
+    const trivet = createTrivet({
+      issuer: "http://127.0.0.1",
+      store: memoryStore(),
+      oauth: false,
+      mcp: false,
+      skills: {
+        auth: "off",
+        folders: [folderOf(new Map(LOCAL))],
+        messages: { upstream: { url: `http://127.0.0.1:${port}`, key: "sk-upstream-secret" } },
+      },
+    });
+    server = await serve(trivet, { port: 0, closeTimeout: 100 });
+  });
+  test.before.each(() => {
+    closed = [];
+    script.length = 0;
+  });
+  test.after(async () => {
+    await server.close();
+    model.closeAllConnections();
+    await new Promise((resolve) => model.close(resolve));
+  });
+
+  const post = (body: unknown, signal?: AbortSignal): Promise<Response> =>
+    fetch(server.url + "/v1/messages", {
+      method: "POST",
+      body: JSON.stringify(body),
+      headers: { "anthropic-version": "2026-10-21", "content-type": "application/json" },
+      ...(signal && { signal }),
+    });
+
+  for (const [kind, body] of [["without skills", PLAIN], ["with skills", ask(["forms"])]] as const) {
+    test(`${kind}: bytes arrive before the model endpoint is done`, async () => {
+      let finish!: () => void;
+      script.push((response) => {
+        response.writeHead(200, STREAM).write(BEGINNING);
+        finish = () => response.end(streamText([text("abcdef")]).slice(BEGINNING.length));
+      });
+      const response = await post({ ...body, stream: true });
+      assert.is(response.status, 200);
+      assert.match(response.headers.get("request-id")!, /^req_/);
+      const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
+      let seen = "";
+      while (!seen.includes('"abc"')) seen += (await reader.read()).value ?? assert.unreachable("It ended");
+      assert.not.ok(seen.includes("message_stop"));
+      finish();
+      for (let chunk = await reader.read(); !chunk.done; chunk = await reader.read()) seen += chunk.value;
+      assert.match(seen, /event: message_stop\n/);
+    });
+
+    test(`${kind}: a client that goes ends the request to the model endpoint`, async () => {
+      script.push((response) => void response.writeHead(200, STREAM).write(BEGINNING));
+      const gone = new AbortController();
+      const response = await post({ ...body, stream: true }, gone.signal);
+      await response.body!.getReader().read();
+      gone.abort();
+      await closed[0];
+    });
+
+    test(`${kind}: a client that goes before there is an answer does so as well`, async () => {
+      let came!: () => void;
+      const coming = new Promise<void>((resolve) => came = resolve);
+      script.push(() => came());
+      const gone = new AbortController();
+      const answer = post(body, gone.signal).then(() => false, () => true);
+      await coming;
+      gone.abort();
+      assert.ok(await answer);
+      await closed[0];
+    });
+
+    test(`${kind}: a model endpoint that goes is told as an error, not as an end`, async () => {
+      script.push((response) => {
+        response.writeHead(200, STREAM).write(BEGINNING, () => setTimeout(() => response.destroy(), 20));
+      });
+      const response = await post({ ...body, stream: true });
+      const text = await response.text();
+      assert.match(
+        text,
+        /event: error\ndata: \{"type":"error","error":\{"type":"api_error","message":"The model endpoint broke off its answer"\}\}\n\n$/,
+      );
+    });
+  }
+
+  test("an endpoint that is not there is a 502 without its address", async () => {
+    script.push((response) => response.destroy());
+    const response = await post(PLAIN);
+    assert.is(response.status, 502);
+    const { error, request_id } = await response.json();
+    assert.equal(error, { type: "api_error", message: "The model endpoint cannot be reached" });
+    assert.is(request_id, response.headers.get("request-id"));
+  });
+
+  test("two rounds over connections", async () => {
+    const bodies: string[] = [];
+    script.push((response, body) => {
+      bodies.push(body);
+      response.writeHead(200, STREAM).end(streamText([call("toolu_1", "load_skill", { name: "forms" })]));
+    }, (response, body) => {
+      bodies.push(body);
+      response.writeHead(200, STREAM).end(streamText([text("Filled.")]));
+    });
+    const response = await post({ ...ask(["forms"]), stream: true });
+    const events = await response.text();
+    assert.match(events, /"text":"led\."/);
+    assert.is(JSON.parse(bodies[1]!).messages.length, 3);
+  });
+
+  test.run();
+}

@@ -1,0 +1,109 @@
+/**
+ * Trivet as a process of its own, on the runtime that runs the tests: what tests from outside talk to. Nothing but
+ * tests imports this.
+ *
+ * @module
+ */
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import process from "node:process";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+
+export const CLI: string = fileURLToPath(new URL("../runtime/cli.ts", import.meta.url));
+
+/** The command that runs a file on this runtime, and the words before the file. */
+export function runtimeCommand(): [string, string[]] {
+  return [process.execPath, "Deno" in globalThis ? ["run", "-A", "--no-check", "--quiet"] : []];
+}
+
+/** What a command printed, and how it ended. */
+export interface Outcome {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs `trivet` with these words until it ends. */
+export function trivet(
+  words: readonly string[],
+  { input = "", cwd }: { input?: string | Uint8Array; cwd?: string } = {},
+): Promise<Outcome> {
+  const [command, before] = runtimeCommand();
+  const child = spawn(command, [...before, CLI, ...words], {
+    stdio: "pipe",
+    ...(cwd !== undefined && { cwd }),
+  });
+  return new Promise((resolve) => {
+    let stdout = "";
+    let stderr = "";
+    const late = setTimeout(() => child.kill("SIGKILL"), 30_000);
+    child.stdout.on("data", (chunk) => stdout += chunk);
+    child.stderr.on("data", (chunk) => stderr += chunk);
+    child.on("close", (code) => {
+      clearTimeout(late);
+      resolve({ code, stdout, stderr });
+    });
+    child.stdin.on("error", () => {});
+    child.stdin.end(input);
+  });
+}
+
+/** What `trivet serve --json` prints. */
+export interface Facts {
+  readonly issuer: string;
+  /** Where it listens, whatever its issuer is. */
+  readonly url: string;
+  readonly client: { readonly id: string; readonly secret: string | null; readonly redirect_uri: string };
+  readonly user: { readonly username: string; readonly password: string | null };
+  readonly api_key: string | null;
+  readonly mcp: string;
+  readonly skills_dir: string;
+}
+
+export interface RunningTrivet {
+  readonly facts: Facts;
+  readonly child: ChildProcess;
+  /** Everything that it printed on standard error. */
+  stderr(): string;
+  /** Asks it to stop, and resolves to its exit code. */
+  stop(signal?: NodeJS.Signals): Promise<number | null>;
+}
+
+/** Starts `trivet serve --json` on a free port and waits until it listens. */
+export async function startTrivet(
+  words: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<RunningTrivet> {
+  const [command, before] = runtimeCommand();
+  const child = spawn(command, [...before, CLI, "serve", "--port", "0", "--json", ...words], {
+    stdio: ["ignore", "pipe", "pipe"],
+    env: { ...process.env, ...env },
+  });
+  let stderr = "";
+  child.stderr.on("data", (chunk) => stderr += chunk);
+  const ended = new Promise<number | null>((resolve) => child.on("close", resolve));
+  const line = new Promise<string>((resolve, reject) => {
+    createInterface({ input: child.stdout }).once("line", resolve);
+    ended.then((code) => reject(new Error(`It ended with ${code}: ${stderr}`)));
+  });
+  return {
+    facts: JSON.parse(await line),
+    child,
+    stderr: () => stderr,
+    stop(signal = "SIGTERM") {
+      // By number: Deno's `child.kill()` reports the signal as the end, whatever the process made of it.
+      process.kill(child.pid!, signal);
+      const late = setTimeout(() => child.kill("SIGKILL"), 15_000);
+      return ended.finally(() => clearTimeout(late));
+    },
+  };
+}
+
+/** An empty folder, and how to be rid of it. */
+export function temporaryFolder(): { path: string; remove(): void } {
+  const path = mkdtempSync(join(tmpdir(), "trivet-test-"));
+  return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
+}

@@ -1,0 +1,94 @@
+/**
+ * `completion/complete`: values for an argument of a prompt, or for a variable of a resource template
+ * (https://modelcontextprotocol.io/specification/2025-11-25/server/utilities/completion).
+ *
+ * @module
+ */
+import type { Method } from "../../jsonrpc/dispatch.ts";
+import { INVALID_PARAMS, RpcError } from "../../jsonrpc/error.ts";
+import type { Call } from "../call.ts";
+import type { Complete } from "./definition.ts";
+import { ScopeError, UnknownNameError } from "../error.ts";
+import { runHandler } from "../handler.ts";
+import { optionalObject, requireObject, requireString } from "../schema/params.ts";
+import type { Registry } from "./registry.ts";
+import { variableNames } from "./uri_template.ts";
+
+/** Values in one answer. */
+const MOST = 100;
+
+/** The method of the completions capability. */
+export function completionMethods(registry: Registry): [string, Method<Call>][] {
+  const complete: Method<Call> = async (params, call) => {
+    const object = requireObject(params);
+    const ref = requireMember(object, "ref");
+    const argument = requireMember(object, "argument");
+    const name = requireString(argument, "name");
+    const value = requireString(argument, "value");
+    const known = optionalObject(optionalObject(object, "context"), "arguments");
+    for (const [key, each] of Object.entries(known)) {
+      if (typeof each !== "string") {
+        throw new RpcError(
+          INVALID_PARAMS,
+          `Invalid params: context.arguments.${key.slice(0, 100)} must be a string`,
+        );
+      }
+    }
+    const completer = find(registry, ref, name, call);
+    const values = completer
+      ? await runHandler(() =>
+        completer(value, { principal: call.principal, arguments: known as Record<string, string> })
+      )
+      : [];
+    return {
+      completion: { values: values.slice(0, MOST), total: values.length, hasMore: values.length > MOST },
+    };
+  };
+  return registry.completes ? [["completion/complete", complete]] : [];
+}
+
+/** @throws {RpcError} -32602 for a reference, an argument or a variable that there is not */
+function find(
+  { prompts, templates }: Registry,
+  ref: Readonly<Record<string, unknown>>,
+  name: string,
+  call: Call,
+): Complete | undefined {
+  if (ref.type === "ref/prompt") {
+    const prompt = prompts.get(requireString(ref, "name"));
+    if (!prompt) throw new UnknownNameError(`Unknown prompt: ${String(ref.name).slice(0, 200)}`);
+    refuseWithout(prompt.scopes, call);
+    const argument = prompt.definition.arguments?.find((each) => each.name === name);
+    if (!argument) throw unknownArgument(name);
+    return argument.complete;
+  }
+  if (ref.type === "ref/resource") {
+    const uri = requireString(ref, "uri");
+    const template = templates.find((each) => each.name === uri);
+    if (!template) throw new UnknownNameError(`Unknown resource template: ${uri.slice(0, 500)}`);
+    refuseWithout(template.scopes, call);
+    if (!variableNames(uri).includes(name)) throw unknownArgument(name);
+    const { complete = {} } = template.definition;
+    return Object.hasOwn(complete, name) ? complete[name] : undefined;
+  }
+  throw new RpcError(INVALID_PARAMS, "Invalid params: ref.type must be ref/prompt or ref/resource");
+}
+
+function refuseWithout(scopes: readonly string[], call: Call): void {
+  if (!scopes.every((scope) => call.host.holds(call.principal, scope))) throw new ScopeError(scopes);
+}
+
+function unknownArgument(name: string): RpcError {
+  return new RpcError(
+    INVALID_PARAMS,
+    `Invalid params: there is no argument ${name.slice(0, 200)} to complete`,
+  );
+}
+
+function requireMember(
+  params: Readonly<Record<string, unknown>>,
+  name: string,
+): Readonly<Record<string, unknown>> {
+  if (params[name] === undefined) throw new RpcError(INVALID_PARAMS, `Invalid params: ${name} is missing`);
+  return optionalObject(params, name);
+}

@@ -1,0 +1,128 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { prompt, resourceTemplate } from "./definition.ts";
+import { modern, session } from "../test_exchange.ts";
+import { newServer } from "../test_server.ts";
+
+const test = suite("mcp/completion");
+const cities: Readonly<Record<string, readonly string[]>> = { de: ["Berlin", "Bonn"], fr: ["Paris"] };
+const { server } = newServer({
+  definitions: [
+    prompt({
+      name: "weather",
+      arguments: [
+        { name: "country", complete: (value) => ["de", "fr"].filter((each) => each.startsWith(value)) },
+        {
+          name: "city",
+          complete: (value, { arguments: { country = "" } }) =>
+            (cities[country] ?? []).filter((each) => each.startsWith(value)),
+        },
+        { name: "free" },
+      ],
+      get: () => "x",
+    }),
+    resourceTemplate({
+      uriTemplate: "test://{kind}/{id}",
+      name: "thing",
+      complete: { id: () => Array.from({ length: 250 }, (_, i) => String(i)) },
+      read: () => "x",
+    }),
+    prompt({
+      name: "hidden",
+      scopes: ["read"],
+      arguments: [{ name: "x", complete: () => ["y"] }],
+      get: () => "x",
+    }),
+  ],
+});
+const PROMPT = { type: "ref/prompt", name: "weather" };
+const TEMPLATE = { type: "ref/resource", uri: "test://{kind}/{id}" };
+const complete = async (params: Record<string, unknown>, headers = {}) =>
+  (await modern(server, "completion/complete", params, { headers })).answer;
+
+test("values for an argument, given what was typed and what is known", async () => {
+  const argument = { name: "country", value: "d" };
+  assert.equal((await complete({ ref: PROMPT, argument })).result.completion, {
+    values: ["de"],
+    total: 1,
+    hasMore: false,
+  });
+  const context = { arguments: { country: "de" } };
+  const city = await complete({ ref: PROMPT, argument: { name: "city", value: "Bo" }, context });
+  assert.equal(city.result.completion.values, ["Bonn"]);
+});
+
+test("at most 100 values, and how many there are", async () => {
+  const { completion } = (await complete({ ref: TEMPLATE, argument: { name: "id", value: "" } })).result;
+  assert.is(completion.values.length, 100);
+  assert.is(completion.total, 250);
+  assert.is(completion.hasMore, true);
+});
+
+test("an argument that nobody completes has no values", async () => {
+  const empty = { values: [], total: 0, hasMore: false };
+  assert.equal(
+    (await complete({ ref: PROMPT, argument: { name: "free", value: "" } })).result.completion,
+    empty,
+  );
+  assert.equal(
+    (await complete({ ref: TEMPLATE, argument: { name: "kind", value: "" } })).result.completion,
+    empty,
+  );
+});
+
+for (
+  const [what, params] of [
+    ["no ref", { argument: { name: "country", value: "" } }],
+    ["no argument", { ref: PROMPT }],
+    ["a ref of another type", { ref: { type: "ref/tool", name: "x" }, argument: { name: "x", value: "" } }],
+    ["an unknown prompt", { ref: { type: "ref/prompt", name: "x" }, argument: { name: "x", value: "" } }],
+    ["an unknown template", {
+      ref: { type: "ref/resource", uri: "test://x" },
+      argument: { name: "x", value: "" },
+    }],
+    ["an unknown argument", { ref: PROMPT, argument: { name: "x", value: "" } }],
+    ["an unknown variable", { ref: TEMPLATE, argument: { name: "toString", value: "" } }],
+    ["a value that is no text", { ref: PROMPT, argument: { name: "country", value: 7 } }],
+    ["known arguments that are no texts", {
+      ref: PROMPT,
+      argument: { name: "country", value: "" },
+      context: { arguments: { a: 1 } },
+    }],
+  ] as const
+) {
+  test(`${what} is -32602`, async () => {
+    assert.is((await complete(params)).error?.code, -32602);
+  });
+}
+
+test("completing asks for the prompt's scopes", async () => {
+  const params = { ref: { type: "ref/prompt", name: "hidden" }, argument: { name: "x", value: "" } };
+  assert.is((await modern(server, "completion/complete", params)).status, 401);
+  assert.equal((await complete(params, { authorization: "Bearer reader" })).result.completion.values, ["y"]);
+});
+
+test("the capability came with 2025-03-26, and is there where something can be completed", async () => {
+  assert.equal((await session(server)).result.capabilities.completions, {});
+  assert.not.ok("completions" in (await session(server, { revision: "2024-11-05" })).result.capabilities);
+  const { server: plain } = newServer({ definitions: [prompt({ name: "p", get: () => "x" })] });
+  assert.not.ok("completions" in (await session(plain)).result.capabilities);
+  assert.is((await modern(plain, "completion/complete", {})).status, 404);
+});
+
+test("a template that completes what it has no variable for is refused at start", () => {
+  const define = () =>
+    newServer({
+      definitions: [
+        resourceTemplate({
+          uriTemplate: "test://{a}",
+          name: "x",
+          complete: { b: () => [] },
+          read: () => "x",
+        }),
+      ],
+    });
+  assert.throws(define, /no such variable/);
+});
+
+test.run();

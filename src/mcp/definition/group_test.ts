@@ -1,0 +1,130 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { prompt, resource, resourceTemplate, tool, ToolError } from "./definition.ts";
+import { group, type Middleware } from "./group.ts";
+import { client, modern } from "../test_exchange.ts";
+import { newServer, request } from "../test_server.ts";
+
+const test = suite("mcp/group");
+const seen: string[] = [];
+const note = (name: string): Middleware => async (use, { principal }, next) => {
+  seen.push(`${name} > ${use.kind} ${use.name} ${JSON.stringify(use.input)} ${principal?.client ?? "-"}`);
+  const result = await next();
+  seen.push(`${name} <`);
+  return result;
+};
+const all = [
+  tool({
+    name: "t",
+    description: "A tool",
+    input: { type: "object", properties: { a: { type: "number", default: 1 } } },
+    run: ({ a = 0 }) => `got ${a}`,
+  }),
+  resource({ uri: "test://r", name: "r", read: () => "r" }),
+  resourceTemplate({ uriTemplate: "test://x/{id}", name: "x", read: ({ id }) => id }),
+  prompt({ name: "p", arguments: [{ name: "who" }], get: ({ who }) => `for ${who}` }),
+];
+
+test("a prefix goes before tools and prompts; lists nest", async () => {
+  const { server } = newServer({ definitions: [[group({ prefix: "a_" }, [all])], [[all[0]!]]] });
+  const names = async (method: string, member: string) =>
+    (await modern(server, method)).answer.result[member].map((each: { name: string }) => each.name);
+  assert.equal(await names("tools/list", "tools"), ["a_t", "t"]);
+  assert.equal(await names("prompts/list", "prompts"), ["a_p"]);
+  assert.equal(await names("resources/list", "resources"), ["r"]);
+});
+
+test("middleware runs around each kind, the first outermost, groups around their members", async () => {
+  const definitions = group({ middleware: [note("outer")] }, group({ middleware: [note("inner")] }, all));
+  const { server } = newServer({ definitions, middleware: [note("server")] });
+  const run = async (method: string, params: Record<string, unknown>, headers = {}) => {
+    seen.length = 0;
+    const { answer } = await modern(server, method, params, { headers });
+    return answer.result;
+  };
+  const called = await run("tools/call", { name: "t", arguments: { a: 2 } }, {
+    authorization: "Bearer reader",
+  });
+  assert.is(called.content[0].text, "got 2");
+  assert.equal(seen, [
+    'server > tool t {"a":2} reader',
+    'outer > tool t {"a":2} reader',
+    'inner > tool t {"a":2} reader',
+    "inner <",
+    "outer <",
+    "server <",
+  ]);
+  assert.is((await run("resources/read", { uri: "test://r" })).contents[0].text, "r");
+  assert.is(seen[2], "inner > resource test://r undefined -");
+  assert.is((await run("resources/read", { uri: "test://x/7" })).contents[0].text, "7");
+  assert.is(seen[2], 'inner > resource_template test://x/{id} {"id":"7"} -');
+  assert.is(
+    (await run("prompts/get", { name: "p", arguments: { who: "Ann" } })).messages[0].content.text,
+    "for Ann",
+  );
+  assert.is(seen[2], 'inner > prompt p {"who":"Ann"} -');
+});
+
+test("middleware may answer in the handler's place, change the result, or refuse", async () => {
+  const middleware: Middleware[] = [
+    (_, __, next) => Promise.resolve(next()).then((result) => `changed ${result}`),
+    ({ input }, _, next) => {
+      const { a } = input as { a?: number };
+      if (a === 13) throw new ToolError("Not thirteen");
+      return a === 0 ? "zero" : next();
+    },
+  ];
+  const { server } = newServer({ definitions: group({ middleware }, [all[0]!]) });
+  const text = async (a: number) =>
+    (await modern(server, "tools/call", { name: "t", arguments: { a } })).answer.result.content[0].text;
+  assert.equal([await text(5), await text(0), await text(13)], [
+    "changed got 5",
+    "changed zero",
+    "Not thirteen",
+  ]);
+});
+
+test("scopes of a group are asked for beside a definition's own, of every kind", async () => {
+  const definitions = group({ scopes: ["read"] }, [{ ...all[0]!, scopes: ["write"] }, ...all.slice(1)]);
+  const { server, post } = newServer({ definitions });
+  const attempt = async (method: string, params: Record<string, unknown>, authorization = "Bearer reader") =>
+    (await client(server).send(request(method, params), { authorization })).status;
+  assert.is(await attempt("tools/call", { name: "t" }), 403);
+  assert.is(await attempt("tools/call", { name: "t" }, "Bearer writer"), 200);
+  for (
+    const [method, params] of [
+      ["resources/read", { uri: "test://r" }],
+      ["resources/read", { uri: "test://x/1" }],
+      ["prompts/get", { name: "p" }],
+    ] as const
+  ) {
+    assert.is((await post(request(method, params))).status, 401);
+    assert.is(await attempt(method, params), 200);
+  }
+  assert.equal((await post(request("prompts/list"))).body.result.prompts, []);
+  assert.equal((await post(request("resources/list"))).body.result.resources, []);
+});
+
+test("a call may ask for scopes of its own", async () => {
+  const { server } = newServer({
+    definitions: [tool({
+      name: "careful",
+      description: "Looks at its arguments",
+      input: { type: "object", properties: { all: { type: "boolean" } } },
+      run({ all }, call) {
+        if (all) call.requireScopes("read", "write");
+        return "done";
+      },
+    })],
+  });
+  const attempt = (all: boolean, headers = {}) =>
+    modern(server, "tools/call", { name: "careful", arguments: { all } }, { headers });
+  assert.is((await attempt(false)).status, 200);
+  assert.is((await attempt(true)).status, 401);
+  const refused = await attempt(true, { authorization: "Bearer reader" });
+  assert.is(refused.status, 403);
+  assert.match(refused.headers.get("www-authenticate")!, /scope="read write"/);
+  assert.is((await attempt(true, { authorization: "Bearer writer" })).status, 200);
+});
+
+test.run();

@@ -1,0 +1,313 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { RpcError } from "../../jsonrpc/error.ts";
+import { tool, ToolError } from "./definition.ts";
+import { ScopeError } from "../error.ts";
+import { call, DEFINITIONS, newServer, request, STREAMABLE } from "../test_server.ts";
+
+const test = suite("mcp methods");
+
+for (
+  const [asked, answered] of [
+    ["2025-11-25", "2025-11-25"],
+    ["2025-06-18", "2025-06-18"],
+    ["2025-03-26", "2025-03-26"],
+    ["2024-11-05", "2024-11-05"],
+    ["2026-07-28", "2025-11-25"],
+    ["1999-01-01", "2025-11-25"],
+    ["", "2025-11-25"],
+  ]
+) {
+  test(`initialize: asked for "${asked}", the server answers ${answered}`, async () => {
+    const params = { protocolVersion: asked, capabilities: {}, clientInfo: { name: "c", version: "1" } };
+    const { body } = await newServer().post(request("initialize", params));
+    assert.equal(body.result, {
+      protocolVersion: answered,
+      capabilities: {
+        tools: { listChanged: true },
+        resources: { subscribe: true, listChanged: true },
+        prompts: { listChanged: true },
+        logging: {},
+      },
+      serverInfo: { name: "test", version: "1.2.3" },
+      instructions: "Be brief.",
+    });
+  });
+}
+
+test("initialize: only what is offered is a capability", async () => {
+  const { post } = newServer({ definitions: DEFINITIONS.slice(0, 1), instructions: undefined });
+  const { result } = (await post(request("initialize", { protocolVersion: "2025-11-25" }))).body;
+  assert.equal(result.capabilities, { tools: { listChanged: true }, logging: {} });
+  assert.not.ok("instructions" in result);
+  assert.is((await post(request("resources/list"))).body.error.code, -32601);
+  assert.is((await post(request("prompts/list"))).body.error.code, -32601);
+});
+
+for (
+  const params of [
+    undefined,
+    {},
+    { protocolVersion: 1 },
+    { protocolVersion: "2025-11-25", capabilities: [] },
+    {
+      protocolVersion: "2025-11-25",
+      clientInfo: "me",
+    },
+  ]
+) {
+  test(`initialize with ${JSON.stringify(params)} is -32602`, async () => {
+    assert.is((await newServer().post(request("initialize", params))).body.error.code, -32602);
+  });
+}
+
+test("a method before the handshake is answered: no state is kept that it could miss", async () => {
+  assert.is((await newServer().post(request("tools/list"), STREAMABLE)).status, 200);
+});
+
+test("tools/list: name, description, inputSchema, in the order of definition", async () => {
+  const { tools } = (await newServer().post(request("tools/list", {}))).body.result;
+  assert.equal(tools.map((each: { name: string }) => each.name), [
+    "add",
+    "greet",
+    "no_input",
+    "refuse",
+    "break",
+  ]);
+  assert.equal(tools[0], {
+    name: "add",
+    title: "Add",
+    description: "Adds two numbers",
+    inputSchema: {
+      type: "object",
+      properties: { a: { type: "number" }, b: { type: "number", default: 1 } },
+      required: ["a"],
+    },
+  });
+  assert.equal(tools[1].outputSchema.required, ["greeting"]);
+  assert.equal(tools[2].inputSchema, { type: "object", additionalProperties: false });
+});
+
+test("tools/call: content, with the schema's defaults filled in; omitted arguments are an empty object", async () => {
+  const { post } = newServer();
+  assert.equal((await post(call("add", { a: 1, b: 2 }))).body.result, {
+    content: [{ type: "text", text: "3" }],
+  });
+  assert.equal((await post(call("add", { a: 1 }))).body.result.content[0].text, "2");
+  assert.equal((await post(request("tools/call", { name: "no_input" }))).body.result.content[0].text, "done");
+});
+
+test("tools/call: with an output schema the value is structured content and text", async () => {
+  const { result } = (await newServer().post(call("greet", { name: "Ann" }))).body;
+  assert.equal(result, {
+    content: [{ type: "text", text: '{"greeting":"Hello, Ann"}' }],
+    structuredContent: { greeting: "Hello, Ann" },
+  });
+});
+
+for (
+  const [name, args, what] of [
+    ["add", {}, "/a"],
+    ["add", { a: "1" }, "/a"],
+    ["greet", {}, "name"],
+    ["greet", { name: 7 }, "/name: must be string"],
+    ["greet", { name: "x".repeat(11) }, "/name: must have at most 10 characters"],
+  ] as const
+) {
+  test(`tools/call: ${name}(${JSON.stringify(args)}) is a result with isError that says where`, async () => {
+    for (const headers of [{}, STREAMABLE]) {
+      const { status, body } = await newServer().post(call(name, args), headers as Record<string, string>);
+      assert.is(status, 200);
+      assert.is(body.result.isError, true);
+      assert.match(body.result.content[0].text, what);
+    }
+  });
+}
+
+test("tools/call: a ToolError reaches the model; any other error does not, but the observer hears it", async () => {
+  const { post, events } = newServer();
+  assert.equal((await post(call("refuse"))).body.result, {
+    content: [{ type: "text", text: "Ask for less" }],
+    isError: true,
+  });
+  const broken = await post(call("break"));
+  assert.is(broken.status, 200);
+  assert.is(broken.body.result.isError, true);
+  assert.not.match(JSON.stringify(broken.body), "hunter2");
+  const [fault] = events.filter((event) => event.type === "fault");
+  assert.match(String(fault && "error" in fault && fault.error), "hunter2");
+});
+
+test("tools/call: a result that does not fit the output schema is the server's fault", async () => {
+  const { post, events } = newServer();
+  assert.is((await post(call("greet", { name: "nobody" }))).body.result.isError, true);
+  assert.is(events.filter((event) => event.type === "fault").length, 1);
+});
+
+test("tools/call: names of Object.prototype are unknown tools", async () => {
+  for (const name of ["constructor", "__proto__", "toString"]) {
+    assert.is((await newServer().post(call(name), STREAMABLE)).body.error.code, -32602);
+  }
+});
+
+test("resources: list, templates, read as text and as base64", async () => {
+  const { post } = newServer();
+  assert.equal((await post(request("resources/list"))).body.result.resources, [
+    { uri: "test://text", name: "text", description: "Text", mimeType: "text/plain" },
+    { uri: "test://bytes", name: "bytes", mimeType: "image/png" },
+  ]);
+  assert.equal((await post(request("resources/templates/list"))).body.result.resourceTemplates, [
+    { uriTemplate: "test://things/{id}/{+path}", name: "thing" },
+  ]);
+  const read = async (uri: string) => (await post(request("resources/read", { uri }))).body.result.contents;
+  assert.equal(await read("test://text"), [{ uri: "test://text", mimeType: "text/plain", text: "hello" }]);
+  assert.equal(await read("test://bytes"), [{ uri: "test://bytes", mimeType: "image/png", blob: "AQL/" }]);
+  const uri = "test://things/a%20b/c/d%2Fe";
+  assert.equal(await read(uri), [{ uri, mimeType: "text/markdown", text: "a b: c/d/e" }]);
+});
+
+test("resources/read: what is not there is -32002 with its URI", async () => {
+  for (const uri of ["test://none", "test://things/none/x", "test://things/%ff/x", "", "not a uri"]) {
+    const { body } = await newServer().post(request("resources/read", { uri }), STREAMABLE);
+    assert.is(body.error.code, -32002);
+    assert.is(body.error.data.uri, uri);
+  }
+});
+
+test("prompts: list and get; a missing or wrong argument is -32602", async () => {
+  const { post } = newServer();
+  assert.equal((await post(request("prompts/list"))).body.result.prompts, [{
+    name: "ask",
+    description: "Asks",
+    arguments: [{ name: "what", required: true }, { name: "how" }],
+  }]);
+  assert.equal(
+    (await post(request("prompts/get", { name: "ask", arguments: { what: "Why", extra: 1 } }))).body.result,
+    {
+      description: "Asks",
+      messages: [{ role: "user", content: { type: "text", text: "Why plainly" } }],
+    },
+  );
+  for (const args of [undefined, {}, { what: 1 }, { what: null }, []]) {
+    assert.is((await post(request("prompts/get", { name: "ask", arguments: args }))).body.error.code, -32602);
+  }
+});
+
+for (
+  const [what, define, message] of [
+    ["a name with a blank", () => tool({ name: "a b", description: "", run: () => 1 }), "1 to 128"],
+    ["an endless name", () => tool({ name: "a".repeat(129), description: "", run: () => 1 }), "1 to 128"],
+    [
+      "a schema that is no object's",
+      () => tool({ name: "a", description: "", input: { type: "string" }, run: () => 1 }),
+      "root",
+    ],
+    [
+      "a schema with an unknown type",
+      () =>
+        tool({
+          name: "a",
+          description: "",
+          input: { type: "object", properties: { x: { type: "text" } } },
+          run: () => 1,
+        }),
+      "/properties/x/type",
+    ],
+    [
+      "a reference to nowhere",
+      () =>
+        tool({ name: "a", description: "", input: { type: "object", $ref: "#/$defs/none" }, run: () => 1 }),
+      "names nothing",
+    ],
+    [
+      "a reference to the network",
+      () =>
+        tool({
+          name: "a",
+          description: "",
+          input: { type: "object", $ref: "https://x.example/s" },
+          run: () => 1,
+        }),
+      "names nothing",
+    ],
+  ] as const
+) {
+  test(`a definition with ${what} is refused at start`, () => {
+    assert.throws(
+      () => newServer({ definitions: [define()] }),
+      (error: Error) => error.message.includes(message),
+    );
+  });
+}
+
+test("a handler may take its context apart", async () => {
+  const { post } = newServer({
+    definitions: [tool({
+      name: "apart",
+      description: "Takes its context apart",
+      async run(_, { progress, log, can, once, waitUntil, principal, signal, revision }) {
+        await progress(1);
+        await log("info", "x");
+        waitUntil(Promise.resolve());
+        return [await once("a", () => 1), can("roots"), principal?.client, signal.aborted, revision];
+      },
+    })],
+  });
+  const { body } = await post(call("apart"));
+  assert.is(body.result.content[0].text, '[1,false,null,false,"2025-11-25"]');
+});
+
+test("a result in full is held to the output schema too, unless it is an error", async () => {
+  const full = (result: unknown) =>
+    newServer({
+      definitions: [tool({
+        name: "full",
+        description: "Gives a result in full",
+        output: { type: "object", properties: { a: { type: "number" } }, required: ["a"] },
+        run: () => result as never,
+      })],
+    }).post(call("full"));
+  const content = [{ type: "text", text: "x" }];
+  const good =
+    (await full({ content, structuredContent: { a: 1 }, _meta: { "example.com/x": 1 } })).body.result;
+  assert.equal(good, { content, structuredContent: { a: 1 }, _meta: { "example.com/x": 1 } });
+  assert.is((await full({ content, structuredContent: { a: "1" } })).body.result.isError, true);
+  assert.is((await full({ content })).body.result.isError, true);
+  assert.equal((await full({ content, isError: true })).body.result, { content, isError: true });
+});
+
+test("errors of another copy of this package are known", async () => {
+  class Foreign extends Error {}
+  Object.defineProperty(Foreign.prototype, Symbol.for("trivet.ToolError"), { value: true });
+  const { post } = newServer({
+    definitions: [tool({
+      name: "foreign",
+      description: "Throws",
+      run() {
+        throw new Foreign("Seen by the model");
+      },
+    })],
+  });
+  assert.is((await post(call("foreign"))).body.result.content[0].text, "Seen by the model");
+  assert.ok(new ScopeError(["x"]) instanceof RpcError);
+  assert.not.ok(new RpcError(1, "x") instanceof ScopeError);
+  assert.not.ok(new ToolError("x") instanceof RpcError);
+});
+
+test("what is no definition is refused at start", () => {
+  for (const odd of [null, {}, { kind: "tol", name: "x" }, "tool"]) {
+    assert.throws(
+      () => newServer({ definitions: [odd as never] }),
+      (error: Error) => error instanceof TypeError,
+    );
+  }
+});
+
+test("two definitions with one name are refused at start", () => {
+  assert.throws(
+    () => newServer({ definitions: [DEFINITIONS[0]!, DEFINITIONS[0]!] }),
+    /Cannot define "add" twice/,
+  );
+});
+
+test.run();

@@ -1,0 +1,91 @@
+/**
+ * `prompts/list` and `prompts/get` (https://modelcontextprotocol.io/specification/2025-11-25/server/prompts).
+ *
+ * @module
+ */
+import type { Method } from "../../jsonrpc/dispatch.ts";
+import { INVALID_PARAMS, RpcError } from "../../jsonrpc/error.ts";
+import { type AskAgain, comesAgain } from "../input/ask_again.ts";
+import type { Call } from "../call.ts";
+import type { PromptMessage, PromptResult } from "./content.ts";
+import type { PromptDefinition } from "./definition.ts";
+import { MODERN } from "../era.ts";
+import { ScopeError, UnknownNameError } from "../error.ts";
+import { runHandler } from "../handler.ts";
+import type { ListPages } from "./list_pages.ts";
+import { optionalObject, requireObject, requireString } from "../schema/params.ts";
+import type { Registry } from "./registry.ts";
+import { contentFor } from "../revision_shape.ts";
+
+export interface PromptOptions {
+  readonly registry: Registry;
+  readonly list: ListPages;
+  readonly askAgain: AskAgain;
+}
+
+/** The methods of the prompts capability. */
+export function promptMethods(
+  { registry: { prompts }, list, askAgain }: PromptOptions,
+): [string, Method<Call>][] {
+  if (prompts.size === 0) return [];
+
+  const get: Method<Call> = async (params, call) => {
+    const object = requireObject(params);
+    const name = requireString(object, "name");
+    const prompt = prompts.get(name);
+    if (!prompt) throw new UnknownNameError(`Unknown prompt: ${name.slice(0, 200)}`);
+    if (!prompt.scopes.every((scope) => call.host.holds(call.principal, scope))) {
+      throw new ScopeError(prompt.scopes);
+    }
+    const { definition } = prompt;
+    const values = readValues(definition, optionalObject(object, "arguments"));
+    const modern = call.revision >= MODERN;
+    if (modern && comesAgain(object)) await askAgain.open(call, "prompts/get", object);
+    const run = async () =>
+      toResult(definition, await runHandler(() => definition.get(values, call)), call.revision);
+    return modern ? await askAgain(call, "prompts/get", object, run) : await run();
+  };
+
+  return [["prompts/list", (params, call) => list(requireObject(params).cursor, call)], ["prompts/get", get]];
+}
+
+/** @throws {RpcError} -32602 for one that is missing, or no string */
+function readValues(
+  { arguments: known = [] }: PromptDefinition,
+  given: Readonly<Record<string, unknown>>,
+): Record<string, string> {
+  const values: [string, string][] = [];
+  for (const { name, required } of known) {
+    const value = Object.hasOwn(given, name) ? given[name] : undefined;
+    if (value === undefined && required) {
+      throw new RpcError(INVALID_PARAMS, `Invalid params: the argument ${name} is missing`);
+    }
+    if (value !== undefined && typeof value !== "string") {
+      throw new RpcError(INVALID_PARAMS, `Invalid params: the argument ${name} must be a string`);
+    }
+    if (value !== undefined) values.push([name, value]);
+  }
+  // By entries, whatever the arguments are called.
+  return Object.fromEntries(values);
+}
+
+function toResult(
+  { description }: PromptDefinition,
+  reply: string | readonly PromptMessage[] | PromptResult,
+  revision: string,
+): Record<string, unknown> {
+  const full: PromptResult = typeof reply === "string"
+    ? { messages: [{ role: "user", content: { type: "text", text: reply } }] }
+    : isList(reply)
+    ? { messages: reply }
+    : reply;
+  return {
+    ...(description !== undefined && { description }),
+    ...full,
+    messages: full.messages.map(({ role, content }) => ({ role, content: contentFor(revision, content) })),
+  };
+}
+
+function isList(reply: readonly PromptMessage[] | PromptResult): reply is readonly PromptMessage[] {
+  return Array.isArray(reply);
+}

@@ -1,0 +1,213 @@
+/**
+ * Definitions compiled once: schemas, lists as JSON text, tables by name. A call then looks up and runs; nothing is
+ * converted again.
+ *
+ * @module
+ */
+import type { CallContext } from "../context.ts";
+import type {
+  Definition,
+  PromptDefinition,
+  ResourceDefinition,
+  ResourceTemplateDefinition,
+  ToolDefinition,
+  ToolTask,
+} from "./definition.ts";
+import { type HeaderParameter, headerParameters } from "../http/header_parameters.ts";
+import type { ListEntry } from "./list_pages.ts";
+import { membersFor, toolMembersFor } from "../revision_shape.ts";
+import { compileAnySchema, type CompiledSchema } from "../schema/standard_schema.ts";
+import { checkTaskTimes } from "../tasks/task_outcome.ts";
+import { compileUriTemplate, variableNames } from "./uri_template.ts";
+
+export interface CompiledTool extends ListEntry {
+  readonly input: CompiledSchema;
+  readonly output: CompiledSchema | undefined;
+  readonly task: ToolTask | undefined;
+  /** Arguments that come in header fields as well. */
+  readonly headerParameters: readonly HeaderParameter[];
+  run(input: unknown, context: CallContext): unknown;
+}
+
+export interface CompiledResource extends ListEntry {
+  readonly definition: ResourceDefinition;
+}
+
+export interface CompiledTemplate extends ListEntry {
+  readonly definition: ResourceTemplateDefinition;
+  readonly match: (uri: string) => Record<string, string> | undefined;
+}
+
+export interface CompiledPrompt extends ListEntry {
+  readonly definition: PromptDefinition;
+}
+
+export interface Registry {
+  readonly tools: ReadonlyMap<string, CompiledTool>;
+  readonly resources: ReadonlyMap<string, CompiledResource>;
+  readonly templates: readonly CompiledTemplate[];
+  readonly prompts: ReadonlyMap<string, CompiledPrompt>;
+  /** Whether anything can be completed. */
+  readonly completes: boolean;
+  readonly hasTasks: boolean;
+}
+
+/** For tools that take no arguments (MCP 2025-11-25, tools, data types: what it recommends). */
+const NO_INPUT = { type: "object", additionalProperties: false };
+
+/**
+ * Compiles what a server offers.
+ * @throws {TypeError} naming the definition that cannot stand: a bad or double name, a schema that cannot be compiled
+ */
+export function compileRegistry(definitions: readonly Definition[]): Registry {
+  const tools = new Map<string, CompiledTool>();
+  const resources = new Map<string, CompiledResource>();
+  const templates = new Map<string, CompiledTemplate>();
+  const prompts = new Map<string, CompiledPrompt>();
+  for (const definition of definitions) {
+    switch (definition?.kind) {
+      case "tool":
+        add(tools, checkName(definition.name), compileTool(definition));
+        break;
+      case "resource":
+        add(resources, definition.uri, compileResource(definition));
+        break;
+      case "resource_template":
+        add(templates, definition.uriTemplate, compileTemplate(definition));
+        break;
+      case "prompt":
+        add(prompts, checkName(definition.name), compilePrompt(definition));
+        break;
+      default:
+        throw new TypeError(
+          "Cannot define what tool(), resource(), resourceTemplate() and prompt() did not make: " +
+            (JSON.stringify(definition) ?? String(definition)).slice(0, 100),
+        );
+    }
+  }
+  return {
+    tools,
+    resources,
+    templates: [...templates.values()],
+    prompts,
+    completes: [...templates.values()].some(({ definition }) => definition.complete) ||
+      [...prompts.values()].some(({ definition }) => definition.arguments?.some((each) => each.complete)),
+    hasTasks: [...tools.values()].some((tool) => tool.task),
+  };
+}
+
+function compileTool(definition: ToolDefinition): CompiledTool {
+  const { name, title, description, input, output, scopes = [], annotations, icons, _meta } = definition;
+  checkHandler(name, definition.run, "run");
+  const compiledInput = compileAnySchema(input ?? NO_INPUT, name);
+  const compiledOutput = output && compileAnySchema(output, name, "output");
+  const members = {
+    name,
+    title,
+    description,
+    inputSchema: compiledInput.jsonSchema,
+    outputSchema: compiledOutput?.jsonSchema,
+    annotations,
+    icons,
+    _meta,
+  };
+  const task = typeof definition.task === "string" ? { support: definition.task } : definition.task;
+  if (task) checkTaskTimes(name, task);
+  return {
+    name,
+    scopes,
+    input: compiledInput,
+    output: compiledOutput,
+    task,
+    headerParameters: headerParameters(compiledInput.jsonSchema, name),
+    run: (given, context) => definition.run(given, context),
+    describe: (revision) => toolMembersFor(revision, members),
+  };
+}
+
+function compileResource(definition: ResourceDefinition): CompiledResource {
+  const { uri, name, title, description, mimeType, size, annotations, icons, _meta, scopes = [] } =
+    definition;
+  checkResource(uri, definition);
+  checkHandler(uri, definition.read, "read");
+  if (!URL.canParse(uri)) throw new TypeError(`Cannot define resource "${uri}": it must be a URI`);
+  const members = { uri, name, title, description, mimeType, size, annotations, icons, _meta };
+  return { name: uri, scopes, definition, describe: (revision) => membersFor(revision, members) };
+}
+
+function compileTemplate(definition: ResourceTemplateDefinition): CompiledTemplate {
+  const { uriTemplate, name, title, description, mimeType, annotations, icons, _meta, scopes = [] } =
+    definition;
+  checkResource(uriTemplate, definition);
+  checkHandler(uriTemplate, definition.read, "read");
+  const match = compileUriTemplate(uriTemplate);
+  const variables = variableNames(uriTemplate);
+  const stray = Object.keys(definition.complete ?? {}).find((each) => !variables.includes(each));
+  if (stray !== undefined) {
+    throw new TypeError(`Cannot define "${uriTemplate}": it completes "${stray}", but has no such variable`);
+  }
+  const members = { uriTemplate, name, title, description, mimeType, annotations, icons, _meta };
+  return {
+    name: uriTemplate,
+    scopes,
+    definition,
+    match,
+    describe: (revision) => membersFor(revision, members),
+  };
+}
+
+function compilePrompt(definition: PromptDefinition): CompiledPrompt {
+  const { name, title, description, icons, _meta, scopes = [], arguments: variables = [] } = definition;
+  checkHandler(name, definition.get, "get");
+  const nameless = variables.find((each) => typeof each.name !== "string" || each.name === "");
+  if (nameless) throw new TypeError(`Cannot define "${name}": each of its arguments needs a name`);
+  if (new Set(variables.map((each) => each.name)).size < variables.length) {
+    throw new TypeError(`Cannot define "${name}": two of its arguments have one name`);
+  }
+  const describe = (revision: string): Record<string, unknown> =>
+    membersFor(revision, {
+      name,
+      title,
+      description,
+      arguments: definition.arguments?.map(({ complete: _, ...argument }) => membersFor(revision, argument)),
+      icons,
+      _meta,
+    });
+  return { name, scopes, definition, describe };
+}
+
+// MCP 2025-11-25, tools: 1 to 128 of these characters.
+function checkName(name: unknown): string {
+  if (typeof name !== "string" || !/^[A-Za-z0-9_.-]{1,128}$/.test(name)) {
+    throw new TypeError(
+      `Cannot define "${name}": a name must be 1 to 128 of A-Z, a-z, 0-9, "_", "." and "-"`,
+    );
+  }
+  return name;
+}
+
+/** Resources have names for people and URIs for programs: both must be there. */
+function checkResource(
+  place: unknown,
+  { name, ttl = 0 }: ResourceDefinition | ResourceTemplateDefinition,
+): void {
+  if (typeof place !== "string") throw new TypeError(`Cannot define resource "${name}": it needs a URI`);
+  if (typeof name !== "string" || name === "") {
+    throw new TypeError(`Cannot define "${place}": a resource needs a name`);
+  }
+  if (!Number.isSafeInteger(ttl) || ttl < 0) {
+    throw new TypeError(`Cannot define "${place}": ttl must be a whole number of milliseconds`);
+  }
+}
+
+/** What is found missing at start is not found missing by a caller. */
+function checkHandler(name: string, handler: unknown, member: "run" | "read" | "get"): void {
+  if (typeof handler !== "function") {
+    throw new TypeError(`Cannot define "${name}": "${member}" must be a function`);
+  }
+}
+
+function add<Value>(map: Map<string, Value>, name: string, value: Value): void {
+  if (map.has(name)) throw new TypeError(`Cannot define "${name}" twice`);
+  map.set(name, value);
+}

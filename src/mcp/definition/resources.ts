@@ -1,0 +1,113 @@
+/**
+ * `resources/list`, `resources/read` and `resources/templates/list`
+ * (https://modelcontextprotocol.io/specification/2025-11-25/server/resources).
+ *
+ * @module
+ */
+import type { Method } from "../../jsonrpc/dispatch.ts";
+import { type AskAgain, comesAgain } from "../input/ask_again.ts";
+import type { Call } from "../call.ts";
+import { type ReadResult, toContents } from "./content.ts";
+import type { ListedResource } from "./definition.ts";
+import { MODERN } from "../era.ts";
+import { ResourceNotFoundError, ScopeError } from "../error.ts";
+import { runHandler } from "../handler.ts";
+import { type ListEntry, type ListOptions, type ListPages, writePage } from "./list_pages.ts";
+import { requireObject, requireString } from "../schema/params.ts";
+import type { CompiledResource, CompiledTemplate, Registry } from "./registry.ts";
+import { membersFor } from "../revision_shape.ts";
+
+export interface ResourceOptions {
+  readonly registry: Registry;
+  /** The list of resources with fixed URIs. */
+  readonly list: ListPages;
+  readonly listOptions: Omit<ListOptions, "entries" | "member">;
+  readonly templatesList: ListPages;
+  readonly askAgain: AskAgain;
+}
+
+/** The methods of the resources capability. */
+export function resourceMethods(options: ResourceOptions): [string, Method<Call>][] {
+  const { registry: { resources, templates }, askAgain } = options;
+  if (resources.size + templates.length === 0) return [];
+  const found = templates.filter(({ definition }) => definition.list);
+  const fixed = [...resources.values()];
+
+  const list: Method<Call> = async (params, call) => {
+    const { cursor } = requireObject(params);
+    if (found.length === 0) return await options.list(cursor, call);
+    const asked = found.filter((template) => may(call, template.scopes));
+    const listed = await Promise.all(asked.map(({ definition }) => runHandler(() => definition.list!(call))));
+    const entries = [
+      ...fixed.filter((entry) => may(call, entry.scopes)),
+      ...listed.flat().map(toEntry),
+    ];
+    // What is found anew may differ for each caller, and at any moment.
+    const pages = { ...options.listOptions, member: "resources", ttl: 0, cacheScope: "private" } as const;
+    return await writePage(pages, entries, cursor, call.revision);
+  };
+
+  const read: Method<Call> = async (params, call) => {
+    const object = requireObject(params);
+    const uri = requireString(object, "uri");
+    const modern = call.revision >= MODERN;
+    if (modern && comesAgain(object)) await askAgain.open(call, "resources/read", object);
+    const run = () => readResource(options, uri, call);
+    return modern ? await askAgain(call, "resources/read", object, run) : await run();
+  };
+
+  return [
+    ["resources/list", list],
+    ["resources/read", read],
+    ["resources/templates/list", (params, call) => options.templatesList(requireObject(params).cursor, call)],
+  ];
+}
+
+/** @throws {ResourceNotFoundError} @throws {ScopeError} */
+async function readResource(
+  { registry: { resources, templates }, listOptions: { cacheScope } }: ResourceOptions,
+  uri: string,
+  call: Call,
+): Promise<Record<string, unknown>> {
+  const resource = resources.get(uri);
+  if (resource) {
+    requireAll(call, resource.scopes);
+    return finish(uri, resource, cacheScope, await runHandler(() => resource.definition.read(call)), call);
+  }
+  for (const template of templates) {
+    const variables = template.match(uri);
+    if (!variables) continue;
+    requireAll(call, template.scopes);
+    const result = await runHandler(() => template.definition.read(variables, call));
+    if (result !== undefined) return finish(uri, template, cacheScope, result, call);
+  }
+  throw new ResourceNotFoundError(uri, call.revision);
+}
+
+/** @param widest who may share it at the most; what asks for scopes is for those who hold them */
+function finish(
+  uri: string,
+  { scopes, definition }: CompiledResource | CompiledTemplate,
+  widest: "public" | "private",
+  result: ReadResult,
+  { revision }: Call,
+): Record<string, unknown> {
+  const contents = typeof result === "object" && "contents" in result
+    ? result.contents
+    : [toContents(uri, definition.mimeType, result)];
+  if (revision < MODERN) return { contents };
+  const isPublic = definition.cacheScope === "public" && widest === "public" && scopes.length === 0;
+  return { contents, ttlMs: definition.ttl ?? 0, cacheScope: isPublic ? "public" : "private" };
+}
+
+function toEntry(resource: ListedResource): ListEntry {
+  return { name: resource.uri, scopes: [], describe: (revision) => membersFor(revision, { ...resource }) };
+}
+
+function may(call: Call, scopes: readonly string[]): boolean {
+  return scopes.every((scope) => call.host.holds(call.principal, scope));
+}
+
+function requireAll(call: Call, scopes: readonly string[]): void {
+  if (!may(call, scopes)) throw new ScopeError(scopes);
+}

@@ -1,0 +1,51 @@
+/**
+ * What a server says of itself: `Implementation` and its capabilities, by revision
+ * (https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#capability-negotiation).
+ *
+ * @module
+ */
+import { TASKS_EXTENSION } from "../input/client_feature.ts";
+import type { Icon } from "./content.ts";
+import { MODERN } from "../era.ts";
+import type { Extension } from "./extension.ts";
+import type { Registry } from "./registry.ts";
+import { membersFor } from "../revision_shape.ts";
+
+export interface ServerInfo {
+  readonly name: string;
+  readonly version: string;
+  /** For people (2025-06-18). */
+  readonly title?: string | undefined;
+  /** 2025-11-25. */
+  readonly description?: string | undefined;
+  readonly websiteUrl?: string | undefined;
+  readonly icons?: readonly Icon[] | undefined;
+}
+
+/** As `initialize` and `server/discover` have it. */
+export function implementation(info: ServerInfo, revision: string): Record<string, unknown> {
+  const { name, version, title, description, websiteUrl, icons } = info;
+  const newer = revision >= "2025-11-25" ? { description, websiteUrl } : {};
+  return membersFor(revision, { name, title, version, ...newer, icons });
+}
+
+/** What the server offers to a client of the revision. */
+export function serverCapabilities(
+  { tools, resources, templates, prompts, completes, hasTasks }: Registry,
+  revision: string,
+  others: readonly Extension[],
+): Record<string, unknown> {
+  const known = others.filter(({ since }) => revision >= since);
+  const extensions = {
+    ...(hasTasks && revision >= MODERN && { [TASKS_EXTENSION]: {} }),
+    ...Object.fromEntries(known.map(({ id, settings }) => [id, settings])),
+  };
+  return {
+    ...(tools.size > 0 && { tools: { listChanged: true } }),
+    ...(resources.size + templates.length > 0 && { resources: { subscribe: true, listChanged: true } }),
+    ...(prompts.size > 0 && { prompts: { listChanged: true } }),
+    ...(completes && revision >= "2025-03-26" && { completions: {} }),
+    logging: {},
+    ...(Object.keys(extensions).length > 0 && { extensions }),
+  };
+}

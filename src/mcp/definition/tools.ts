@@ -1,0 +1,146 @@
+/**
+ * `tools/list` and `tools/call` (https://modelcontextprotocol.io/specification/2025-11-25/server/tools).
+ *
+ * @module
+ */
+import type { Observe } from "../../events.ts";
+import type { Method } from "../../jsonrpc/dispatch.ts";
+import { RpcError } from "../../jsonrpc/error.ts";
+import { StoreUnavailableError } from "../../store/store.ts";
+import type { Call } from "../call.ts";
+import { requiredCapabilities } from "../input/client_feature.ts";
+import type { ToolResult } from "./content.ts";
+import { ToolError } from "./definition.ts";
+import { MODERN } from "../era.ts";
+import { MissingCapabilityError, ScopeError, UnknownNameError } from "../error.ts";
+import { checkHeaderParameters } from "../http/header_parameters.ts";
+import { runHandler, toHandlerError } from "../handler.ts";
+import { Suspension } from "../input/inputs.ts";
+import type { ListPages } from "./list_pages.ts";
+import { optionalObject, requireObject, requireString } from "../schema/params.ts";
+import type { CompiledTool, Registry } from "./registry.ts";
+import { resultFor } from "../revision_shape.ts";
+import { type AskAgain, comesAgain } from "../input/ask_again.ts";
+import type { ParseResult } from "../schema/standard_schema.ts";
+import type { Tasks } from "../tasks/tasks.ts";
+import { toResult, toStructuredResult } from "./tool_result.ts";
+
+export interface ToolOptions {
+  readonly registry: Registry;
+  readonly list: ListPages;
+  readonly askAgain: AskAgain;
+  readonly tasks: Tasks;
+  readonly observe: Observe;
+}
+
+type Params = Readonly<Record<string, unknown>>;
+
+/** The methods of the tools capability. */
+export function toolMethods(options: ToolOptions): [string, Method<Call>][] {
+  const { registry: { tools }, list, observe } = options;
+
+  const call: Method<Call> = (params, call) => {
+    const object = requireObject(params);
+    const name = requireString(object, "name");
+    const tool = tools.get(name);
+    if (!tool) throw new UnknownNameError(`Unknown tool: ${name.slice(0, 200)}`);
+    if (tool.scopes.length > 0 && !tool.scopes.every((scope) => call.host.holds(call.principal, scope))) {
+      throw new ScopeError(tool.scopes);
+    }
+    const given = optionalObject(object, "arguments");
+    if (call.headers && tool.headerParameters.length > 0) {
+      checkHeaderParameters(tool.headerParameters, call.headers, given);
+    }
+    const modern = call.revision >= MODERN;
+    if (modern && tool.task?.support === "required" && !call.can("tasks")) {
+      throw new MissingCapabilityError(requiredCapabilities("tasks"));
+    }
+    if (modern && comesAgain(object)) {
+      return options.askAgain.open(call, "tools/call", object).then(() =>
+        parseAndRun(tool, given, call, object, modern)
+      );
+    }
+    return parseAndRun(tool, given, call, object, modern);
+  };
+
+  function parseAndRun(
+    tool: CompiledTool,
+    given: Params,
+    call: Call,
+    params: Params,
+    modern: boolean,
+  ): unknown {
+    const parsed = parseInput(tool, given);
+    return parsed instanceof Promise
+      ? parsed.then((parsed) => run(tool, given, parsed, call, params, modern))
+      : run(tool, given, parsed, call, params, modern);
+  }
+
+  function run(
+    tool: CompiledTool,
+    given: Params,
+    parsed: ParseResult,
+    call: Call,
+    params: Params,
+    modern: boolean,
+  ): unknown {
+    // MCP 2025-11-25, tools: what the model can mend is a result that it sees, not a protocol error.
+    if ("problems" in parsed) return failure(`The arguments do not fit: ${parsed.problems.join("; ")}`);
+    if (!modern) return runTool(tool, parsed.value, call, observe);
+    return tool.task && call.can("tasks")
+      ? options.tasks.run(tool, given, parsed.value, call, params)
+      : options.askAgain(call, "tools/call", params, () => runTool(tool, parsed.value, call, observe));
+  }
+
+  return tools.size > 0
+    ? [["tools/list", (params, call) => list(requireObject(params).cursor, call)], ["tools/call", call]]
+    : [];
+}
+
+/** A Standard Schema is the user's code, and may throw. */
+function parseInput({ input }: CompiledTool, given: Params): ParseResult | Promise<ParseResult> {
+  try {
+    const parsed = input.parse(given);
+    return parsed instanceof Promise ? runHandler(() => parsed) : parsed;
+  } catch (error) {
+    throw toHandlerError(error);
+  }
+}
+
+/**
+ * Runs a tool. What it throws becomes a result that the model sees, except what is no matter of the tool's.
+ * @throws {RpcError} that the tool threw, {@linkcode Suspension}, {@linkcode StoreUnavailableError}
+ */
+export async function runTool(
+  tool: CompiledTool,
+  input: unknown,
+  call: Call,
+  observe: Observe,
+): Promise<ToolResult> {
+  const principal = call.principal?.subject ?? call.principal?.client;
+  try {
+    const given = await tool.run(input, call);
+    const result = tool.output ? await toStructuredResult(tool.output, given) : toResult(given);
+    if (!call.inputs?.pending.size) {
+      observe({ type: "tool_called", name: tool.name, principal, failed: result.isError === true });
+    }
+    return resultFor(call.revision, result);
+  } catch (error) {
+    if (call.inputs?.pending.size || error instanceof Suspension) throw new Suspension();
+    observe({ type: "tool_called", name: tool.name, principal, failed: true });
+    if (error instanceof ToolError) return failure(error.message);
+    if (error instanceof StoreUnavailableError) throw error;
+    if (error instanceof RpcError) {
+      // A client with a handshake knows no such code: its model is told.
+      if (error instanceof MissingCapabilityError && call.revision < MODERN) return failure(error.message);
+      throw toHandlerError(error);
+    }
+    if (call.isCancelled) return failure("The call was cancelled");
+    observe({ type: "fault", where: `tool ${tool.name}`, error });
+    return failure("The tool failed. The failure was reported to the server's operator.");
+  }
+}
+
+function failure(text: string): ToolResult {
+  return { content: [{ type: "text", text }], isError: true };
+}

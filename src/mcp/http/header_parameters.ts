@@ -1,0 +1,100 @@
+/**
+ * Arguments of tools that clients repeat in header fields, for whoever routes by them: `x-mcp-header` in a tool's schema
+ * (https://modelcontextprotocol.io/specification/draft/basic/transports/streamable-http#custom-headers-from-tool-parameters).
+ *
+ * @module
+ */
+import { HeaderMismatchError } from "../error.ts";
+import { decodeHeaderValue } from "./header_value.ts";
+
+export interface HeaderParameter {
+  /** `mcp-param-` and the name, in lower case. */
+  readonly field: string;
+  /** The names of the properties that lead to the value. */
+  readonly path: readonly string[];
+  readonly type: "string" | "integer" | "boolean";
+}
+
+type Schema = Readonly<Record<string, unknown>>;
+
+const KEYWORD = "x-mcp-header";
+/** RFC 9110 §5.6.2. */
+const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+
+/**
+ * The parameters that a schema names.
+ * @throws {TypeError} for a name, a type or a place that the keyword may not have: clients would drop the tool
+ */
+export function headerParameters(schema: unknown, tool: string): HeaderParameter[] {
+  const found: HeaderParameter[] = [];
+  const refuse = (reason: string): never => {
+    throw new TypeError(`Cannot define "${tool}": ${KEYWORD} ${reason}`);
+  };
+
+  const walk = (node: unknown, path: readonly string[], reachable: boolean): void => {
+    if (typeof node !== "object" || node === null) return;
+    if (Array.isArray(node)) return node.forEach((each) => walk(each, path, false));
+    const { [KEYWORD]: name, type, properties, ...rest } = node as Schema;
+    if (name !== undefined) {
+      if (!reachable || path.length === 0) refuse("must be on a property that only properties lead to");
+      if (typeof name !== "string" || !TOKEN.test(name)) {
+        refuse(`of "${path.join(".")}" must be a token (RFC 9110)`);
+      }
+      if (type !== "string" && type !== "integer" && type !== "boolean") {
+        refuse(`of "${path.join(".")}" needs the type string, integer or boolean`);
+      }
+      const field = "mcp-param-" + (name as string).toLowerCase();
+      if (found.some((each) => each.field === field)) refuse(`"${name}" is there twice`);
+      found.push({ field, path, type: type as HeaderParameter["type"] });
+    }
+    if (typeof properties === "object" && properties !== null) {
+      for (const [key, each] of Object.entries(properties)) walk(each, [...path, key], reachable);
+    }
+    for (const [keyword, each] of Object.entries(rest)) {
+      // Values of these are data, not schemas.
+      if (keyword !== "const" && keyword !== "enum" && keyword !== "default" && keyword !== "examples") {
+        walk(each, path, false);
+      }
+    }
+  };
+  walk(schema, [], true);
+  return found;
+}
+
+const DECIMAL = /^-?\d+(?:\.0*)?$/;
+
+/** Checks that the fields say what the arguments say. @throws {HeaderMismatchError} */
+export function checkHeaderParameters(
+  parameters: readonly HeaderParameter[],
+  headers: Headers,
+  given: unknown,
+): void {
+  for (const { field, path, type } of parameters) {
+    const value = valueAt(given, path);
+    const header = headers.get(field);
+    if (value === undefined || value === null) {
+      if (header !== null) {
+        throw new HeaderMismatchError(`${field} is there, but the argument ${path.join(".")} is not`);
+      }
+      continue;
+    }
+    if (header === null) {
+      throw new HeaderMismatchError(`${field} is missing for the argument ${path.join(".")}`);
+    }
+    const decoded = decodeHeaderValue(header);
+    if (decoded === undefined) throw new HeaderMismatchError(`${field} is not well encoded`);
+    // 42 and 42.0 are one number. What is no primitive value, no field can say.
+    const same = type === "integer" && typeof value === "number"
+      ? DECIMAL.test(decoded) && Number(decoded) === value
+      : typeof value !== "object" && decoded === String(value);
+    if (!same) throw new HeaderMismatchError(`${field} differs from the argument ${path.join(".")}`);
+  }
+}
+
+function valueAt(value: unknown, path: readonly string[]): unknown {
+  for (const key of path) {
+    if (typeof value !== "object" || value === null || !Object.hasOwn(value, key)) return undefined;
+    value = (value as Schema)[key];
+  }
+  return value;
+}

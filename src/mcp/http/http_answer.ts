@@ -1,0 +1,235 @@
+/**
+ * From an answer to an HTTP response: the status, the words and the challenge that each kind of caller knows.
+ *
+ * @module
+ */
+import { bearerChallenge, type Principal, type TokenRefusal } from "../../http/bearer.ts";
+import { type Fields, respond } from "../../http/response.ts";
+import { answerFault } from "../../jsonrpc/dispatch.ts";
+import { INTERNAL_ERROR, INVALID_REQUEST, RpcError, SERVER_ERROR } from "../../jsonrpc/error.ts";
+import { type Response as RpcResponse, writeResponse } from "../../jsonrpc/message.ts";
+import type { Call } from "../call.ts";
+import type { Era } from "../era.ts";
+import { modernStatus, ScopeError, UnavailableError, UnknownNameError } from "../error.ts";
+import { HandlerError } from "../handler.ts";
+import type { ModernWriter } from "../modern.ts";
+
+export interface AnswerOptions {
+  readonly writer: ModernWriter;
+  /** What a 401 says to ask for to begin with (RFC 6750 §3); more is asked for when a call needs it. */
+  readonly initialScope?: string | undefined;
+  /** Where the RFC 9728 document is; left out of challenges when there is none. */
+  readonly resourceMetadata: string | undefined;
+  /** Makes an error of what was thrown, and tells the observer. */
+  readonly onFault: (error: unknown, method: string) => RpcError | undefined;
+}
+
+const JSON_FIELDS: Fields = [["content-type", "application/json"]];
+
+/** Plain callers read the HTTP status: what each code is there. */
+const PLAIN_STATUS: Readonly<Record<number, number>> = {
+  [-32700]: 400,
+  [-32600]: 400,
+  [-32601]: 400,
+  [-32602]: 400,
+};
+
+export interface Answers {
+  /** The response to a request. `call` brings the id of a session that began. */
+  write(response: RpcResponse, era: Era, principal: Principal | undefined, call?: Call): Response;
+  /** The same as an event of a stream. */
+  text(response: RpcResponse, era: Era, principal: Principal | undefined): string;
+  writeBatch(
+    responses: readonly RpcResponse[] | RpcResponse,
+    era: Era,
+    principal: Principal | undefined,
+  ): Response;
+  /** A message that needs no answer. */
+  accepted(era: Era): Response;
+  /** What came is no message, or may not come. */
+  refuse(status: number, code: number, message: string, era?: Era): Response;
+  /** 404, upon which a client begins a new session. */
+  noSession(era: Era): Response;
+  /** 401 without a token. */
+  challenge(era: Era | undefined): Response;
+  refuseToken(refusal: TokenRefusal, era: Era | undefined): Response;
+  refuseFault(error: unknown): Response;
+  useAnotherMethod(allow: string): Response;
+  /** What every response of the era says beside its media type. */
+  fields(era: Era): Fields;
+}
+
+/** Responses for one endpoint. */
+export function createAnswers({ writer, initialScope, resourceMetadata, onFault }: AnswerOptions): Answers {
+  const initial = initialScope === undefined ? {} : { scope: initialScope };
+  const versions = new Map<string, { readonly json: Fields; readonly stream: Fields }>();
+
+  function fieldsOf({ profile, revision }: Era): { readonly json: Fields; readonly stream: Fields } {
+    if (profile === "plain") return { json: JSON_FIELDS, stream: [] };
+    let fields = versions.get(revision);
+    if (!fields) {
+      const version = ["mcp-protocol-version", revision] as const;
+      versions.set(revision, fields = { json: [...JSON_FIELDS, version], stream: [version] });
+    }
+    return fields;
+  }
+
+  function toText(response: RpcResponse, era: Era, principal: Principal | undefined): string {
+    return era.profile === "modern"
+      ? writer.write("error" in response ? inModernWords(response, principal) : response)
+      : writeResponse(response);
+  }
+
+  /** What a handler gave may be nothing that JSON can hold: that is a fault like any other. */
+  function text(response: RpcResponse, era: Era, principal: Principal | undefined): string {
+    try {
+      return toText(response, era, principal);
+    } catch (fault) {
+      return toText(answerFault({ onFault }, response.id, fault, "answer"), era, principal);
+    }
+  }
+
+  function write(
+    response: RpcResponse,
+    era: Era,
+    principal: Principal | undefined,
+    call?: Call,
+  ): Response {
+    try {
+      return toResponse(response, era, principal, call);
+    } catch (fault) {
+      return toResponse(answerFault({ onFault }, response.id, fault, "answer"), era, principal, call);
+    }
+  }
+
+  function toResponse(
+    response: RpcResponse,
+    era: Era,
+    principal: Principal | undefined,
+    call: Call | undefined,
+  ): Response {
+    const { json } = fieldsOf(era);
+    if (!("error" in response)) {
+      const started = call?.startedSession;
+      const fields: Fields = started === undefined ? json : [...json, ["mcp-session-id", started]];
+      return respond(200, toText(response, era, principal), fields);
+    }
+    const { error } = response;
+    if (error instanceof ScopeError) {
+      const scope = error.scopes.join(" ");
+      const members = principal
+        ? { error: "insufficient_scope", scope, error_description: error.message }
+        : { scope };
+      const field = bearerChallenge({ ...members, resource_metadata: resourceMetadata });
+      return respond(principal ? 403 : 401, toText(response, era, principal), [...json, [
+        "www-authenticate",
+        field,
+      ]]);
+    }
+    if (error instanceof UnavailableError) {
+      return respond(error.status, toText(response, era, principal), [...json, [
+        "retry-after",
+        String(error.retryAfter),
+      ]]);
+    }
+    const isOfHandler = error instanceof HandlerError;
+    switch (era.profile) {
+      case "modern":
+        return respond(isOfHandler ? 200 : modernStatus(error), toText(response, era, principal), json);
+      case "legacy":
+        // Messages that are none are refused by HTTP; errors of methods are answers like any other.
+        return respond(
+          error.code === INVALID_REQUEST && !isOfHandler ? 400 : 200,
+          writeResponse(response),
+          json,
+        );
+      case "plain": {
+        const plain = inPlainWords(response);
+        const status = "error" in plain && !isOfHandler ? PLAIN_STATUS[plain.error.code] : undefined;
+        return respond(status ?? 500, writeResponse(plain), json);
+      }
+    }
+  }
+
+  function refuse(status: number, code: number, message: string, era?: Era): Response {
+    // Null is what JSON-RPC says; MCP leaves out the id that there is not.
+    const id = era === undefined || era.profile === "plain" ? null : undefined;
+    const fields = era === undefined ? JSON_FIELDS : fieldsOf(era).json;
+    return respond(status, writeResponse({ id, error: new RpcError(code, message) }), fields);
+  }
+
+  return {
+    write,
+    text,
+    writeBatch(responses, era, principal) {
+      if (!isList(responses)) return write(responses, era, principal);
+      const shown = era.profile === "plain" ? responses.map(inPlainWords) : responses;
+      return respond(
+        200,
+        `[${shown.map((each) => text(each, era, principal)).join(",")}]`,
+        fieldsOf(era).json,
+      );
+    },
+    accepted: ({ profile }) => respond(profile === "plain" ? 204 : 202, null),
+    refuse,
+    noSession: (era) => refuse(404, SESSION_NOT_FOUND, "There is no such session: initialize again", era),
+    challenge(era) {
+      const field = bearerChallenge({ ...initial, resource_metadata: resourceMetadata });
+      return unauthorized("This call needs an access token", [["www-authenticate", field]], era);
+    },
+    refuseToken(refusal, era) {
+      const fields = refusal.challenge({ ...initial, resource_metadata: resourceMetadata });
+      return unauthorized(refusal.description, fields, era);
+    },
+    refuseFault(error) {
+      const told = onFault(error, "mcp");
+      if (told instanceof UnavailableError) {
+        return respond(told.status, writeResponse({ id: null, error: told }), [
+          ...JSON_FIELDS,
+          ["retry-after", String(told.retryAfter)],
+        ]);
+      }
+      return refuse(500, INTERNAL_ERROR, "Internal error: the server failed to answer");
+    },
+    useAnotherMethod(allow) {
+      const error = new RpcError(INVALID_REQUEST, `This method is not for here. There are: ${allow}`);
+      return respond(405, writeResponse({ id: null, error }), [...JSON_FIELDS, ["allow", allow]]);
+    },
+    fields: (era) => fieldsOf(era).stream,
+  };
+}
+
+function unauthorized(message: string, fields: Fields, era: Era | undefined): Response {
+  const isModern = era?.profile === "modern";
+  const error = new RpcError(isModern ? 401 : SERVER_ERROR, message);
+  const body = writeResponse({ id: isModern ? undefined : null, error });
+  return respond(401, body, [...JSON_FIELDS, ...fields]);
+}
+
+/** What implementations have used for it since 2025-03-26. */
+const SESSION_NOT_FOUND = -32001;
+
+/** Codes from -32000 on are not for implementations any more (2026-07-28, basic, error codes). */
+function inModernWords(
+  response: RpcResponse & { readonly error: RpcError },
+  principal: Principal | undefined,
+): RpcResponse {
+  const { id, error } = response;
+  if (error.code !== SERVER_ERROR) return id === null ? { id: undefined, error } : response;
+  const code = error instanceof ScopeError
+    ? principal ? 403 : 401
+    : error instanceof UnavailableError
+    ? error.status
+    : 500;
+  return { id: id ?? undefined, error: new RpcError(code, error.message, error.data) };
+}
+
+function inPlainWords(response: RpcResponse): RpcResponse {
+  return "error" in response && response.error instanceof UnknownNameError
+    ? { id: response.id, error: response.error.plain }
+    : response;
+}
+
+function isList(value: readonly RpcResponse[] | RpcResponse): value is readonly RpcResponse[] {
+  return Array.isArray(value);
+}

@@ -1,0 +1,64 @@
+/**
+ * `subscriptions/listen` over HTTP: the response to the POST is the stream
+ * (https://modelcontextprotocol.io/specification/draft/basic/patterns/subscriptions).
+ *
+ * @module
+ */
+import { EventStream } from "../../http/event_stream.ts";
+import { RpcError } from "../../jsonrpc/error.ts";
+import type { Request as RpcRequest } from "../../jsonrpc/message.ts";
+import type { Call } from "../call.ts";
+import { MODERN_ERA } from "../era.ts";
+import type { Answers } from "./http_answer.ts";
+import { type HttpOptions, isCurrent } from "./http_options.ts";
+import { startListening } from "./listen.ts";
+
+/** The stream, or the answer to a filter that is none. */
+export async function openListenStream(
+  { outlet, streams, listen, now }: HttpOptions,
+  answers: Answers,
+  { id, params }: RpcRequest,
+  call: Call,
+): Promise<Response> {
+  let release: () => void;
+  try {
+    release = streams.openStreams.open(call, undefined);
+  } catch (error) {
+    return refuse(error);
+  }
+  const stream = new EventStream({
+    keepAlive: outlet.keepAlive,
+    onGone: () => end(),
+    // A store that fails for a moment changes nothing.
+    onQuiet: () => void isCurrent(call.principal, now).then((is) => is || end(), () => {}),
+  });
+  let stop = (): void => {};
+  let leave = end;
+  function end(): void {
+    streams.open.delete(leave);
+    release();
+    stop();
+    stream.close();
+  }
+  function refuse(error: unknown): Response {
+    if (!(error instanceof RpcError)) throw error;
+    return answers.write({ id: id ?? undefined, error }, MODERN_ERA, call.principal);
+  }
+  try {
+    const listening = await startListening(listen, call, params, (json) => stream.send(json));
+    call.forget();
+    stop = listening.stop;
+    leave = () => {
+      stream.send(listening.farewell);
+      end();
+    };
+  } catch (error) {
+    release();
+    stream.close();
+    return refuse(error);
+  }
+  // It may have ended while tasks were looked up.
+  if (stream.isOpen) streams.open.add(leave);
+  else stop();
+  return stream.response(answers.fields(MODERN_ERA));
+}

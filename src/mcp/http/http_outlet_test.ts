@@ -1,0 +1,20 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { tool } from "../definition/definition.ts";
+import { call, newServer, STREAMABLE } from "../test_server.ts";
+
+const test = suite("mcp/http_outlet");
+
+test("a keepAlive that no timer takes makes no stream of a call that says nothing", async () => {
+  const slow = tool({
+    name: "slow",
+    description: "Waits",
+    run: () => new Promise((resolve) => setTimeout(() => resolve("late"), 20)),
+  });
+  for (const keepAlive of [3e9, Infinity]) {
+    const { headers } = await newServer({ definitions: [slow], keepAlive }).post(call("slow"), STREAMABLE);
+    assert.is(headers.get("content-type"), "application/json");
+  }
+});
+
+test.run();

@@ -1,0 +1,63 @@
+/**
+ * `GET` and `DELETE` of a session (https://modelcontextprotocol.io/specification/2025-11-25/basic/transports): its stream, the
+ * rest of one that was lost, and its end. Without a session they are not there.
+ *
+ * @module
+ */
+import { type Fields, respond } from "../../http/response.ts";
+import { INVALID_REQUEST } from "../../jsonrpc/error.ts";
+import { eraOfHeaders, eraOfRevision, MODERN_ERA } from "../era.ts";
+import { LimitError, unsupportedVersion } from "../error.ts";
+import type { Answers } from "./http_answer.ts";
+import {
+  acceptsStream,
+  type Admit,
+  type Handler,
+  type HttpOptions,
+  isCurrent,
+  isRefusal,
+} from "./http_options.ts";
+import { openSessionStream, resumeStream } from "../session/session_stream.ts";
+
+/** A handler for both methods. */
+export function createSessionHandler(
+  { sessions, streams, subscriptions, now }: HttpOptions,
+  answers: Answers,
+  admit: Admit,
+): Handler {
+  return async (request, runtime) => {
+    const { method, headers } = request;
+    const principal = await admit(request, runtime);
+    if (isRefusal(principal)) return principal;
+    const id = headers.get("mcp-session-id");
+    const era = eraOfHeaders(headers);
+    if (id !== null && !era) {
+      const error = unsupportedVersion(headers.get("mcp-protocol-version")!);
+      return answers.write({ id: undefined, error }, MODERN_ERA, principal);
+    }
+    if (id === null || !era || era.profile === "modern") return answers.useAnotherMethod("POST, OPTIONS");
+    const session = await sessions.open(id, principal);
+    if (!session) return answers.noSession(era);
+    if (method !== "DELETE" && !acceptsStream(headers, false)) {
+      return answers.refuse(406, INVALID_REQUEST, "Accept must name text/event-stream", era);
+    }
+    const fields: Fields = answers.fields(eraOfRevision(session.revision)!);
+    const last = headers.get("last-event-id");
+    const storing = { principal, runtime };
+    try {
+      if (method === "DELETE") {
+        await sessions.end(session, storing);
+        await subscriptions.clear(session);
+        return respond(204, null);
+      }
+      const isStillCurrent = () => isCurrent(principal, now);
+      const resumed = last === null
+        ? undefined
+        : await resumeStream(streams, session, storing, last, isStillCurrent, fields);
+      return resumed ?? await openSessionStream(streams, session, storing, last, isStillCurrent, fields);
+    } catch (error) {
+      if (!(error instanceof LimitError)) throw error;
+      return answers.write({ id: undefined, error }, era, principal);
+    }
+  };
+}

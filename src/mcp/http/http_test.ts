@@ -1,0 +1,342 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { RpcError } from "../../jsonrpc/error.ts";
+import { prompt, tool } from "../definition/definition.ts";
+import { call, newServer, request, STREAMABLE } from "../test_server.ts";
+
+const test = suite("mcp/http");
+const NOTIFICATION = { jsonrpc: "2.0", method: "notifications/initialized" };
+
+// The plain profile: a caller that names neither an event stream nor a protocol version.
+
+test("plain: a result is 200 application/json", async () => {
+  const { status, headers, body } = await newServer().post(request("ping"));
+  assert.is(status, 200);
+  assert.is(headers.get("content-type"), "application/json");
+  assert.equal(body, { jsonrpc: "2.0", id: 1, result: {} });
+});
+
+for (
+  const message of [NOTIFICATION, { jsonrpc: "2.0", method: "unknown" }, {
+    jsonrpc: "2.0",
+    id: 1,
+    result: {},
+  }]
+) {
+  test(`plain: ${JSON.stringify(message)} is 204 with an empty body`, async () => {
+    const { status, body } = await newServer().post(message);
+    assert.is(status, 204);
+    assert.is(body, undefined);
+  });
+}
+
+for (
+  const [what, message, status, code] of [
+    ["an unknown method", request("no/such"), 400, -32601],
+    ["an unknown tool", call("nothing"), 500, -32000],
+    ["an unknown prompt", request("prompts/get", { name: "nothing" }), 500, -32000],
+    ["an unknown resource", request("resources/read", { uri: "test://nothing" }), 500, -32000],
+    ["a missing parameter", request("tools/call", {}), 400, -32602],
+    ["parameters in a list", request("tools/call", ["add"]), 400, -32602],
+    ["arguments that are no object", call("add", [1, 2]), 400, -32602],
+    ["a cursor that was never issued", request("tools/list", { cursor: "x" }), 400, -32602],
+    ["text that is no JSON", "{", 400, -32700],
+    ["an empty body", "", 400, -32700],
+    ["bytes that are no UTF-8", Uint8Array.of(0x22, 0xff, 0x22), 400, -32700],
+    ["a message of another version", { jsonrpc: "1.0", id: 1, method: "ping" }, 400, -32600],
+    ["an empty batch", [], 400, -32600],
+    ["a message over the limit", JSON.stringify(request("ping", { x: "y".repeat(10_000) })), 413, -32600],
+  ] as const
+) {
+  test(`plain: ${what} is ${status} with ${code}`, async () => {
+    const answer = await newServer().post(message);
+    assert.is(answer.status, status);
+    assert.is(answer.headers.get("content-type"), "application/json");
+    assert.is(answer.body.jsonrpc, "2.0");
+    assert.is(answer.body.error.code, code);
+    assert.type(answer.body.error.message, "string");
+    assert.not.ok("result" in answer.body);
+  });
+}
+
+test("plain: the message of an unknown method names it, that of an unknown tool the cause", async () => {
+  const { post } = newServer();
+  assert.match((await post(request("no/such"))).body.error.message, "no/such");
+  assert.match((await post(call("nothing"))).body.error.message, "Unknown tool: nothing");
+});
+
+test("plain: a batch is 200 with a list, in which errors keep their plain codes", async () => {
+  const { status, body } = await newServer().post([
+    call("nothing"),
+    NOTIFICATION,
+    request("ping", undefined, "b"),
+    7,
+  ]);
+  assert.is(status, 200);
+  assert.equal(body.map((each: { id: unknown; error?: { code: number } }) => [each.id, each.error?.code]), [
+    [1, -32000],
+    ["b", undefined],
+    [null, -32600],
+  ]);
+  assert.is((await newServer().post([NOTIFICATION, NOTIFICATION])).status, 204);
+});
+
+// The Streamable HTTP profile.
+
+test("streamable: notifications and answers are 202 with an empty body", async () => {
+  for (const message of [NOTIFICATION, { jsonrpc: "2.0", id: 1, result: {} }]) {
+    const { status, body } = await newServer().post(message, STREAMABLE);
+    assert.is(status, 202);
+    assert.is(body, undefined);
+  }
+});
+
+for (
+  const [what, message, status, code] of [
+    ["an unknown method", request("no/such"), 200, -32601],
+    ["an unknown tool", call("nothing"), 200, -32602],
+    ["an unknown prompt", request("prompts/get", { name: "nothing" }), 200, -32602],
+    ["an unknown resource", request("resources/read", { uri: "test://nothing" }), 200, -32002],
+    ["a missing parameter", request("tools/call", {}), 200, -32602],
+    ["text that is no JSON", "{", 400, -32700],
+    ["a message of another version", { jsonrpc: "1.0", id: 1, method: "ping" }, 400, -32600],
+    ["a batch, which 2025-11-25 has not", [request("ping")], 400, -32600],
+  ] as const
+) {
+  test(`streamable: ${what} is ${status} with ${code}`, async () => {
+    const answer = await newServer().post(message, STREAMABLE);
+    assert.is(answer.status, status);
+    assert.is(answer.body.error.code, code);
+  });
+}
+
+test("streamable: batches are served in 2025-03-26, named or assumed, and in no other revision", async () => {
+  const { post } = newServer();
+  const accept = STREAMABLE.accept;
+  assert.is((await post([request("ping")], { accept })).status, 200);
+  assert.is((await post([request("ping")], { accept, "mcp-protocol-version": "2025-03-26" })).status, 200);
+  assert.is((await post([NOTIFICATION], { accept })).status, 202);
+  for (const revision of ["2024-11-05", "2025-06-18", "2025-11-25"]) {
+    assert.is((await post([request("ping")], { accept, "mcp-protocol-version": revision })).status, 400);
+  }
+});
+
+test("an MCP-Protocol-Version that is not served is 400, naming those that are", async () => {
+  for (const version of ["2099-01-01", "1999-01-01", "", "2025-11-25, 2025-06-18"]) {
+    const { status, body } = await newServer().post(request("ping"), { "mcp-protocol-version": version });
+    assert.is(status, 400);
+    assert.is(body.id, 1);
+    assert.is(body.error.code, -32022);
+    assert.equal(body.error.data, {
+      supported: ["2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"],
+      requested: version,
+    });
+  }
+});
+
+// The ladder.
+
+test("another Host or Origin is 403 before anything is read", async () => {
+  const { server } = newServer();
+  for (const headers of [{ host: "evil.example" }, { origin: "https://evil.example" }]) {
+    const init = {
+      method: "POST",
+      headers: { "content-type": "application/json", ...headers },
+      body: JSON.stringify(request("ping")),
+    };
+    const response = await server.fetch(
+      new Request(`http://${"host" in headers ? headers.host : "127.0.0.1"}/mcp`, init),
+    );
+    assert.is(response.status, 403);
+    assert.is((await response.json()).error.code, -32600);
+  }
+});
+
+test("GET and DELETE without a session, and PUT, are 405 with Allow; OPTIONS tells it", async () => {
+  const { server } = newServer();
+  for (const method of ["GET", "DELETE", "PUT"]) {
+    const response = await server.fetch(new Request("http://127.0.0.1/mcp", { method }));
+    assert.is(response.status, 405);
+    assert.is(
+      response.headers.get("allow"),
+      method === "PUT" ? "POST, GET, DELETE, OPTIONS" : "POST, OPTIONS",
+    );
+  }
+  const options = await server.fetch(new Request("http://127.0.0.1/mcp", { method: "OPTIONS" }));
+  assert.is(options.status, 204);
+  assert.is(options.headers.get("allow"), "POST, GET, DELETE, OPTIONS");
+});
+
+const unwritable = [
+  tool({
+    name: "big",
+    description: "Gives what JSON cannot hold",
+    run: () => ({ content: [], _meta: { of: 1n } }),
+  }),
+  prompt({ name: "big", get: () => ({ messages: [], _meta: { of: 1n } }) }),
+  tool({
+    name: "refuse",
+    description: "Refuses with what JSON cannot hold",
+    run() {
+      throw new RpcError(7, "No", 1n);
+    },
+  }),
+];
+for (const headers of [{}, STREAMABLE, { accept: STREAMABLE.accept }]) {
+  for (const message of [call("big"), request("prompts/get", { name: "big" }), call("refuse")]) {
+    const profile = Object.keys(headers).join() || "plain";
+    test(`${profile}: a result that JSON cannot hold is a fault, and is answered`, async () => {
+      const { post, events } = newServer({ definitions: unwritable });
+      const { status, body } = await post(message, headers);
+      assert.is(status, profile === "plain" ? 500 : 200);
+      assert.equal([body.id, body.error.code], [1, -32603]);
+      assert.is(events.filter(({ type }) => type === "fault").length, 1);
+    });
+  }
+}
+
+test("a request that comes as a notification is not done, nor a notification that comes as a request", async () => {
+  const { post, events } = newServer();
+  for (const headers of [{}, STREAMABLE]) {
+    const { id: _, ...notification } = call("no_input");
+    assert.is((await post(notification, headers)).body, undefined);
+    const { body } = await post(request("notifications/cancelled", { requestId: 1 }), headers);
+    assert.is(body.error.code, -32601);
+  }
+  assert.equal(events, []);
+});
+
+test("a progress token that JSON cannot hold is none", async () => {
+  const asks = tool({
+    name: "asks",
+    description: "Reports",
+    async run(_, context) {
+      await context.progress(1);
+      return "done";
+    },
+  });
+  const { post } = newServer({ definitions: [asks] });
+  const text =
+    '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"asks","_meta":{"progressToken":1e999}}}';
+  const { headers } = await post(text, STREAMABLE);
+  assert.is(headers.get("content-type"), "application/json");
+});
+
+test("a browser's preflight is answered without a token", async () => {
+  const response = await newServer({ auth: "required" }).server.fetch(
+    new Request("http://127.0.0.1/mcp", {
+      method: "OPTIONS",
+      headers: {
+        origin: "http://localhost:3000",
+        "access-control-request-method": "POST",
+        "access-control-request-headers": "authorization,mcp-protocol-version",
+      },
+    }),
+  );
+  assert.is(response.status, 204);
+  assert.is(response.headers.get("access-control-allow-headers"), "authorization,mcp-protocol-version");
+});
+
+test("a Content-Type that is not JSON is 415", async () => {
+  for (const type of ["text/plain", "application/x-www-form-urlencoded", "application/jsonp", ""]) {
+    assert.is((await newServer().post(request("ping"), { "content-type": type })).status, 415);
+  }
+  assert.is(
+    (await newServer().post(request("ping"), { "content-type": "Application/JSON; charset=utf-8" })).status,
+    200,
+  );
+});
+
+test("other paths are 404", async () => {
+  const { server } = newServer();
+  for (const path of ["/mcp/", "/mcp/x", "/mcpx"]) {
+    assert.is((await server.fetch(new Request("http://127.0.0.1" + path, { method: "POST" }))).status, 404);
+  }
+});
+
+// Who may call.
+
+test("required: no token is 401 with a bare challenge, a bad one is invalid_token", async () => {
+  const { post } = newServer({ auth: "required", resourceMetadata: "http://127.0.0.1/meta" });
+  const none = await post(request("ping"));
+  assert.is(none.status, 401);
+  assert.is(none.headers.get("www-authenticate"), 'Bearer resource_metadata="http://127.0.0.1/meta"');
+  const bad = await post(request("ping"), { authorization: "Bearer wrong" });
+  assert.is(bad.status, 401);
+  assert.match(bad.headers.get("www-authenticate")!, 'error="invalid_token"');
+  assert.is((await post(request("ping"), { authorization: "Bearer reader" })).status, 200);
+});
+
+test("optional: a bad token is refused, though none would do", async () => {
+  const { post } = newServer();
+  assert.is((await post(request("ping"))).status, 200);
+  assert.is((await post(request("ping"), { authorization: "Bearer wrong" })).status, 401);
+});
+
+test("a tool with scopes is seen by who holds them; others are told which they need, all at once", async () => {
+  const { post } = newServer();
+  const names = async (authorization?: string) =>
+    (await post(request("tools/list"), authorization ? { authorization } : {})).body.result.tools
+      .map((tool: { name: string }) => tool.name).includes("secret");
+  assert.equal([await names(), await names("Bearer reader"), await names("Bearer writer")], [
+    false,
+    false,
+    true,
+  ]);
+  const anonymous = await post(call("secret"));
+  assert.is(anonymous.status, 401);
+  assert.is(anonymous.headers.get("www-authenticate"), 'Bearer scope="read write"');
+  const reader = await post(call("secret"), { authorization: "Bearer reader" });
+  assert.is(reader.status, 403);
+  assert.is(
+    reader.headers.get("www-authenticate"),
+    'Bearer error="insufficient_scope", scope="read write", ' +
+      'error_description="This call needs a token with the scopes: read write"',
+  );
+  assert.is(reader.body.id, 1);
+  const writer = await post(call("secret"), { authorization: "Bearer writer" });
+  assert.equal(writer.body.result.content, [{ type: "text", text: "writer" }]);
+});
+
+// Anything a stranger can send.
+
+test("a thousand generated messages are answered as specified: never 500 but for unknown names, never a stack", async () => {
+  const { post, events } = newServer();
+  let seed = 7;
+  const random = (below: number): number => (seed = (seed * 1103515245 + 12345) & 0x7fffffff) % below;
+  const values = [null, true, 0, -1, 1e308, "", "add", "tools/call", "\u0000", "\ud800", [], [[]], {}, {
+    name: "add",
+  }, { __proto__: 1 }];
+  const pick = (): unknown => values[random(values.length)];
+  const methods = ["tools/call", "tools/list", "initialize", "ping", "prompts/get", "resources/read", "x"];
+  for (let i = 0; i < 1000; i++) {
+    const message = random(4) === 0 ? pick() : {
+      jsonrpc: random(8) === 0 ? pick() : "2.0",
+      id: pick(),
+      method: random(8) === 0 ? pick() : methods[random(methods.length)],
+      params: random(3) === 0
+        ? pick()
+        : { name: pick(), arguments: pick(), uri: pick(), cursor: pick(), protocolVersion: pick() },
+    };
+    const { status, body } = await post(message, random(2) ? STREAMABLE : {});
+    assert.ok([200, 202, 204, 400, 500].includes(status), `${status} for ${JSON.stringify(message)}`);
+    for (const answer of Array.isArray(body) ? body : body ? [body] : []) {
+      assert.is(answer.jsonrpc, "2.0");
+      assert.ok(("result" in answer) !== ("error" in answer));
+      if (status === 500) assert.is(answer.error.code, -32000);
+    }
+  }
+  assert.equal(events.filter((event) => event.type === "fault"), []);
+});
+
+test("nesting that would break a recursive reader is an answer too", async () => {
+  const { post } = newServer({ bodyLimit: 10_000_000 });
+  const deep = "[".repeat(100_000) + "]".repeat(100_000);
+  assert.ok((await post(deep)).status < 500);
+  const { status } = await post(
+    `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"greet","arguments":{"name":${deep}}}}`,
+  );
+  assert.ok(status < 500);
+});
+
+test.run();

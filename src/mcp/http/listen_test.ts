@@ -1,0 +1,160 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { memoryStore } from "../../store/drivers/memory.ts";
+import { prompt, resource, tool } from "../definition/definition.ts";
+import { client, META, modern, modernHeaders, modernParams, readEvents } from "../test_exchange.ts";
+import { newServer } from "../test_server.ts";
+
+const test = suite("mcp/listen");
+const definitions = [
+  tool({ name: "t", description: "A tool", run: () => "x" }),
+  resource({ uri: "test://a", name: "a", read: () => "x" }),
+  prompt({ name: "p", get: () => "x" }),
+];
+
+async function listen(
+  server: ReturnType<typeof newServer>["server"],
+  notifications: unknown,
+  { id = "sub", capabilities = {}, headers = {} }: {
+    id?: unknown;
+    capabilities?: Record<string, unknown>;
+    headers?: Record<string, string>;
+  } = {},
+) {
+  const params = modernParams({ notifications }, capabilities);
+  return await client(server).fetch({ jsonrpc: "2.0", id, method: "subscriptions/listen", params }, {
+    ...modernHeaders("subscriptions/listen"),
+    ...headers,
+  });
+}
+
+test("the acknowledgment comes first, with what is honoured; then only what was asked for, with the subscription's id", async () => {
+  const store = memoryStore();
+  const a = newServer({ store, definitions }).server;
+  const b = newServer({ store, definitions }).server;
+  const asked = { toolsListChanged: true, promptsListChanged: false, resourceSubscriptions: ["test://a"] };
+  const response = await listen(b, asked);
+  assert.is(response.headers.get("x-accel-buffering"), "no");
+  const events = readEvents(response);
+  const _meta = { [META + "subscriptionId"]: "sub" };
+  assert.equal(await events.message(), {
+    jsonrpc: "2.0",
+    method: "notifications/subscriptions/acknowledged",
+    params: { notifications: { toolsListChanged: true, resourceSubscriptions: ["test://a"] }, _meta },
+  });
+  await a.listChanged("prompts");
+  await a.listChanged("resources");
+  await a.resourceUpdated("test://b");
+  await a.listChanged("tools");
+  await a.resourceUpdated("test://a");
+  assert.equal(await events.message(), {
+    jsonrpc: "2.0",
+    method: "notifications/tools/list_changed",
+    params: { _meta },
+  });
+  assert.equal(await events.message(), {
+    jsonrpc: "2.0",
+    method: "notifications/resources/updated",
+    params: { uri: "test://a", _meta },
+  });
+  await events.cancel();
+});
+
+test("what the server has none of is not honoured", async () => {
+  const { server } = newServer({ definitions: [definitions[0]!] });
+  const asked = {
+    toolsListChanged: true,
+    promptsListChanged: true,
+    resourcesListChanged: true,
+    resourceSubscriptions: ["test://a"],
+  };
+  const events = readEvents(await listen(server, asked, { id: 5 }));
+  const { params } = await events.message();
+  assert.equal(params.notifications, { toolsListChanged: true });
+  assert.is(params._meta[META + "subscriptionId"], 5);
+  await events.cancel();
+});
+
+test("close() ends it in good order, with the result", async () => {
+  const { server } = newServer({ definitions });
+  const events = readEvents(await listen(server, {}));
+  assert.equal((await events.message()).params.notifications, {});
+  server.close();
+  assert.equal(await events.message(), {
+    jsonrpc: "2.0",
+    id: "sub",
+    result: {
+      resultType: "complete",
+      _meta: { [META + "subscriptionId"]: "sub", [META + "serverInfo"]: { name: "test", version: "1.2.3" } },
+    },
+  });
+  assert.is(await events.next(), undefined);
+});
+
+test("replace() tells of the lists that differ, and of no other", async () => {
+  const { server } = newServer({ definitions });
+  const events = readEvents(
+    await listen(server, { toolsListChanged: true, promptsListChanged: true, resourcesListChanged: true }),
+  );
+  await events.message();
+  await server.replace([
+    ...definitions.slice(1),
+    tool({ name: "new", description: "New", run: () => "new" }),
+  ]);
+  await server.replace(definitions.slice(1, 2));
+  const methods = [];
+  for (let i = 0; i < 3; i++) methods.push((await events.message()).method);
+  assert.equal(methods, [
+    "notifications/tools/list_changed",
+    "notifications/tools/list_changed",
+    "notifications/prompts/list_changed",
+  ]);
+  await assert.is((await modern(server, "tools/list")).status, 404);
+  await events.cancel();
+});
+
+test("definitions that cannot stand replace nothing", async () => {
+  const { server } = newServer({ definitions });
+  let thrown: unknown;
+  await server.replace([definitions[0]!, definitions[0]!]).catch((error) => thrown = error);
+  assert.instance(thrown, TypeError);
+  assert.is((await modern(server, "tools/call", { name: "t" })).answer.result.content[0].text, "x");
+});
+
+for (
+  const [what, notifications, code] of [
+    ["a list", [], -32602],
+    ["a flag that is no boolean", { toolsListChanged: 1 }, -32602],
+    ["URIs that are no list", { resourceSubscriptions: "test://a" }, -32602],
+    ["a URI that is no text", { resourceSubscriptions: [1] }, -32602],
+    ["too many URIs", { resourceSubscriptions: Array.from({ length: 1001 }, String) }, -32602],
+    ["too many characters", { resourceSubscriptions: Array(100).fill("u".repeat(700)) }, -32602],
+    ["too many tasks", { taskIds: Array.from({ length: 101 }, String) }, -32602],
+    ["tasks without their extension", { taskIds: ["x"] }, -32021],
+  ] as const
+) {
+  test(`${what} is ${code}, as JSON`, async () => {
+    const { server } = newServer({ definitions, bodyLimit: 100_000 });
+    const response = await listen(server, notifications);
+    assert.is(response.headers.get("content-type"), "application/json");
+    assert.is((await response.json()).error.code, code);
+    assert.is(response.status, code === -32021 ? 400 : 200);
+  });
+}
+
+test("a token that ended ends the stream", async () => {
+  let now = Date.now();
+  const principal = { client: "c", workspace: "default", scopes: new Set<string>(), expires: now + 1000 };
+  const { server } = newServer({
+    definitions,
+    now: () => now,
+    keepAlive: 10,
+    authenticate: () => Promise.resolve(principal),
+  });
+  const events = readEvents(await listen(server, {}));
+  await events.message();
+  now += 1001;
+  assert.is(await events.next(), undefined);
+});
+
+test.run();

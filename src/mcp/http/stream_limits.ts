@@ -1,0 +1,70 @@
+/**
+ * How many streams callers may hold open at one instance: each takes memory and a connection for as long as it likes.
+ *
+ * @module
+ */
+import { networkOf } from "../../http/network/network.ts";
+import { LimitError } from "../error.ts";
+import { principalKey } from "../session/principal_key.ts";
+import type { Storing } from "../session/storage_limits.ts";
+
+/** Streams that are open at the same time. */
+export interface StreamLimits {
+  readonly session: number;
+  /** Of one caller with a token. */
+  readonly caller: number;
+  /** Of the anonymous callers of one network. */
+  readonly network: number;
+  /** Of all anonymous callers together. */
+  readonly anonymous: number;
+}
+
+export const STREAM_LIMITS: StreamLimits = { session: 32, caller: 256, network: 128, anonymous: 1000 };
+
+/** Seconds after which a caller that was refused should come back. */
+const RETRY_AFTER = 10;
+
+export class OpenStreams {
+  readonly #limits: StreamLimits;
+  readonly #counts = new Map<string, number>();
+
+  constructor(limits: StreamLimits) {
+    this.#limits = limits;
+  }
+
+  /**
+   * Counts a stream; gives the function that takes it off again, which may be called twice.
+   * @throws {LimitError} 429 when the session, the caller or the network has as many as it may, 503 when all have
+   */
+  open({ principal, runtime }: Storing, session: { readonly id: string } | undefined): () => void {
+    const { session: perSession, caller, network: perNetwork, anonymous } = this.#limits;
+    const counted: string[] = [];
+    const count = (key: string, limit: number, what: string, status: 429 | 503 = 429): void => {
+      const open = this.#counts.get(key) ?? 0;
+      if (open >= limit) {
+        release();
+        throw new LimitError(what, RETRY_AFTER, status);
+      }
+      this.#counts.set(key, open + 1);
+      counted.push(key);
+    };
+    const release = (): void => {
+      for (const key of counted.splice(0)) {
+        const left = this.#counts.get(key)! - 1;
+        if (left > 0) this.#counts.set(key, left);
+        else this.#counts.delete(key);
+      }
+    };
+    if (session) count(`session ${session.id}`, perSession, "streams are open in this session");
+    if (principal) {
+      count(`caller ${principalKey(principal)}`, caller, "streams are open for this caller");
+      return release;
+    }
+    const network = networkOf(runtime ?? {});
+    if (network !== undefined) {
+      count(`network ${network}`, perNetwork, "streams are open for this network");
+    }
+    count("anonymous", anonymous, "streams of anonymous callers are open", 503);
+    return release;
+  }
+}

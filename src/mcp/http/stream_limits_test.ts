@@ -1,0 +1,173 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { tool } from "../definition/definition.ts";
+import type { ToolServer } from "../service.ts";
+import {
+  client,
+  from,
+  modernHeaders,
+  modernParams,
+  readEvents,
+  readResponse,
+  session,
+  type SessionClient,
+} from "../test_exchange.ts";
+import { DEFINITIONS, newServer } from "../test_server.ts";
+
+const test = suite("mcp/stream_limits");
+
+let release = (): void => {};
+const tells = tool({
+  name: "tells",
+  description: "Tells how far it is, and waits",
+  async run(_, { progress }) {
+    await progress(1);
+    await new Promise<void>((resolve) => release = resolve);
+    return "done";
+  },
+});
+const definitions = [...DEFINITIONS, tells];
+
+const listen = (server: ToolServer, headers = {}) =>
+  client(server).fetch({
+    jsonrpc: "2.0",
+    id: 1,
+    method: "subscriptions/listen",
+    params: modernParams({ notifications: { toolsListChanged: true } }),
+  }, { ...modernHeaders("subscriptions/listen"), ...headers });
+
+/** Opens streams until one is refused. */
+async function fill(open: () => Promise<Response>) {
+  const streams: Response[] = [];
+  for (let i = 0; i < 20; i++) {
+    const response = await open();
+    if (response.status !== 200) return { streams, refused: await readResponse(response) };
+    streams.push(response);
+  }
+  throw new Error("No stream was refused");
+}
+
+async function closeAll(streams: readonly Response[]): Promise<void> {
+  for (const { body } of streams) await body!.cancel();
+}
+
+function call(own: SessionClient): Promise<Response> {
+  return own.fetch({
+    jsonrpc: "2.0",
+    id: 1,
+    method: "tools/call",
+    params: { name: "tells", _meta: { progressToken: 1 } },
+  });
+}
+
+for (const revision of ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"]) {
+  test(`${revision}: a session has so many streams, then 429 with Retry-After; one that ends makes room`, async () => {
+    const { server } = newServer({ definitions, streamLimits: { session: 3 } });
+    const own = await session(server, { revision });
+    const { streams, refused } = await fill(() => own.other("GET"));
+    assert.is(streams.length, 3);
+    assert.equal([refused.status, refused.answer.error.code], [429, -32000]);
+    assert.ok(Number(refused.headers.get("retry-after")) > 0);
+    assert.is((await own.request("ping")).status, 200);
+    const another = await session(server, { revision });
+    await closeAll([await another.other("GET"), streams.pop()!]);
+    const again = await own.other("GET");
+    assert.is(again.status, 200);
+    await closeAll([...streams, again]);
+  });
+}
+
+for (
+  const [what, limits, ip, status, code] of [
+    ["a network", { network: 3 }, "198.51.100.7", 429, 429],
+    ["all anonymous callers", { anonymous: 3 }, "127.0.0.1", 503, 503],
+  ] as const
+) {
+  test(`${what} may hold three streams: then ${status} in each protocol's words, and callers with a token go on`, async () => {
+    const { server } = newServer({ definitions, streamLimits: limits });
+    const near = from(server, ip);
+    const { streams, refused } = await fill(() => listen(near));
+    assert.is(streams.length, 3);
+    assert.equal([refused.status, refused.answer.error.code, refused.answer.id], [status, code, 1]);
+    assert.ok(Number(refused.headers.get("retry-after")) > 0);
+    const own = await session(near);
+    const legacy = await own.other("GET");
+    assert.equal([legacy.status, legacy.headers.has("retry-after")], [status, true]);
+    const reader = await listen(near, { authorization: "Bearer reader" });
+    assert.is(reader.status, 200);
+    await closeAll([...streams, reader]);
+    await closeAll((await fill(() => listen(near))).streams);
+  });
+}
+
+test("one network's streams are not another's, and an IPv6 subscriber is one", async () => {
+  const { server } = newServer({ definitions, streamLimits: { network: 3 } });
+  const addresses = ["2001:4860:1:2::1", "2001:4860:1:2::2"].map((ip) => from(server, ip));
+  let i = 0;
+  const { streams } = await fill(() => listen(addresses[i++ % 2]!));
+  assert.is(streams.length, 3);
+  const other = await listen(from(server, "2001:4860:1:3::1"));
+  assert.is(other.status, 200);
+  await closeAll([...streams, other]);
+});
+
+test("a caller with a token has so many, in whatever sessions", async () => {
+  const { server } = newServer({ definitions, streamLimits: { caller: 3 } });
+  const headers = { authorization: "Bearer reader" };
+  const { streams, refused } = await fill(async () => (await session(server, { headers })).other("GET"));
+  assert.equal([streams.length, refused.status], [3, 429]);
+  const other = await listen(server, { authorization: "Bearer writer" });
+  assert.is(other.status, 200);
+  await closeAll([...streams, other]);
+});
+
+test("a call that may have no stream is answered all the same, by one JSON text", async () => {
+  const { server } = newServer({ definitions, streamLimits: { session: 1 } });
+  const own = await session(server);
+  const stream = await own.other("GET");
+  const answered = call(own);
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  release();
+  const { headers, answer } = await readResponse(await answered);
+  assert.is(headers.get("content-type"), "application/json");
+  assert.is(answer.result.content[0].text, "done");
+  await closeAll([stream]);
+});
+
+test("the stream of a call and the rest of a lost one count, and make room when they end", async () => {
+  const { server } = newServer({ definitions, streamLimits: { session: 1 } });
+  const own = await session(server);
+  const events = readEvents(await call(own));
+  const { id } = (await events.next())!;
+  assert.is((await own.other("GET")).status, 429);
+  await events.cancel();
+  const rest = await own.other("GET", { "last-event-id": id! });
+  assert.is(rest.status, 200);
+  assert.is((await own.other("GET")).status, 429);
+  release();
+  const all = await readEvents(rest).all();
+  assert.is(JSON.parse(all.at(-1)!.data!).result.content[0].text, "done");
+  const own2 = await own.other("GET");
+  assert.is(own2.status, 200);
+  await closeAll([own2]);
+});
+
+test("a listen that is refused for its filter, and a session's end, leave nothing counted", async () => {
+  const { server } = newServer({ definitions, streamLimits: { session: 1, anonymous: 1 } });
+  for (let i = 0; i < 3; i++) {
+    const own = await session(server);
+    const stream = await own.other("GET");
+    assert.is(stream.status, 200);
+    await own.other("DELETE");
+    await stream.text();
+    const bad = await client(server).send({
+      jsonrpc: "2.0",
+      id: 1,
+      method: "subscriptions/listen",
+      params: modernParams({ notifications: { toolsListChanged: 1 } }),
+    }, modernHeaders("subscriptions/listen"));
+    assert.is(bad.answer.error.code, -32602);
+  }
+});
+
+test.run();

@@ -1,0 +1,307 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import * as v from "valibot";
+import { RpcError } from "../../jsonrpc/error.ts";
+import { prompt, resource, tool } from "../definition/definition.ts";
+import { client, modern, modernHeaders, modernParams } from "../test_exchange.ts";
+import { newServer } from "../test_server.ts";
+
+const test = suite("mcp/ask_again");
+const FORMS = { elicitation: {} };
+const NAME = { type: "object", properties: { name: { type: "string" } }, required: ["name"] } as const;
+
+let made = 0;
+const greet = tool({
+  name: "greet",
+  description: "Asks for a name",
+  input: { type: "object", properties: { greeting: { type: "string" } } },
+  async run({ greeting = "Hello" }, call) {
+    const answer = await call.elicit({ key: "user_name", message: "Who are you?", schema: NAME });
+    return answer.action === "accept" ? `${greeting}, ${answer.content.name}` : `They ${answer.action}`;
+  },
+});
+const steps = tool({
+  name: "steps",
+  description: "Asks twice, and makes a number once",
+  async run(_, call) {
+    const number = await call.once("number", () => ++made);
+    const first = await call.elicit({ message: "First?", schema: v.object({ a: v.number() }) });
+    const second = await call.elicit({ message: "Second?", schema: v.object({ b: v.number() }) });
+    return `${number}: ${first.content?.a} ${second.content?.b}`;
+  },
+});
+const several = tool({
+  name: "several",
+  description: "Asks all at once",
+  async run(_, call) {
+    const [form, model, roots] = await Promise.all([
+      call.elicit({ key: "form", message: "Name?", schema: NAME }),
+      call.sample({ key: "model", messages: [], maxTokens: 5 }),
+      call.listRoots({ key: "roots" }),
+    ]);
+    return [form.content?.name, model.content.text, roots[0]?.uri].join(" ");
+  },
+});
+const { server, events } = newServer({
+  definitions: [
+    greet,
+    steps,
+    several,
+    tool({
+      name: "site",
+      description: "Sends the user somewhere",
+      run: async (_, call) =>
+        (await call.elicit({ mode: "url", message: "Pay there", url: "https://pay.example/" })).action,
+    }),
+    tool({
+      name: "swallows",
+      description: "Catches what it should not",
+      async run(_, call) {
+        try {
+          await call.elicit({ message: "?", schema: NAME });
+        } catch {
+          return "never mind";
+        }
+        return "asked";
+      },
+    }),
+    prompt({
+      name: "ask",
+      get: async (_, call) => `For ${(await call.elicit({ message: "Who?", schema: NAME })).content?.name}`,
+    }),
+    resource({
+      uri: "test://asked",
+      name: "asked",
+      read: async (call) => `For ${(await call.elicit({ message: "Who?", schema: NAME })).content?.name}`,
+    }),
+  ],
+});
+
+const callTool = (
+  name: string,
+  more: Record<string, unknown> = {},
+  capabilities: Record<string, unknown> = FORMS,
+) => modern(server, "tools/call", { name, ...more }, { capabilities });
+const accept = (content: unknown) => ({ action: "accept", content });
+
+test("a question is a result with the request, its key and a state; the answer ends the call", async () => {
+  const { status, answer } = await callTool("greet", { arguments: { greeting: "Hi" } });
+  assert.is(status, 200);
+  const { resultType, inputRequests, requestState, ...rest } = answer.result;
+  assert.is(resultType, "input_required");
+  assert.equal(inputRequests, {
+    user_name: {
+      method: "elicitation/create",
+      params: { mode: "form", message: "Who are you?", requestedSchema: NAME },
+    },
+  });
+  assert.type(requestState, "string");
+  assert.equal(Object.keys(rest), ["_meta"], "no cache hints");
+
+  const again = await callTool("greet", {
+    arguments: { greeting: "Hi" },
+    requestState,
+    inputResponses: { user_name: accept({ name: "Ann" }) },
+  });
+  assert.equal(again.answer.result.content, [{ type: "text", text: "Hi, Ann" }]);
+  assert.is(again.answer.result.resultType, "complete");
+});
+
+test("decline and cancel are answers", async () => {
+  const { requestState } = (await callTool("greet")).answer.result;
+  for (const action of ["decline", "cancel"]) {
+    const { answer } = await callTool("greet", { requestState, inputResponses: { user_name: { action } } });
+    assert.is(answer.result.content[0].text, `They ${action}`);
+  }
+});
+
+test("rounds: each state holds what was answered before; what is made once is made once", async () => {
+  made = 0;
+  const first = (await callTool("steps")).answer.result;
+  assert.equal(Object.keys(first.inputRequests), ["elicitation_1"]);
+  const second = (await callTool("steps", {
+    requestState: first.requestState,
+    inputResponses: { elicitation_1: accept({ a: 1 }) },
+  })).answer.result;
+  assert.equal(Object.keys(second.inputRequests), ["elicitation_2"]);
+  assert.is.not(second.requestState, first.requestState);
+  const last = (await callTool("steps", {
+    requestState: second.requestState,
+    inputResponses: { elicitation_2: accept({ b: 2 }) },
+  })).answer.result;
+  assert.is(last.content[0].text, "1: 1 2");
+  assert.is(made, 1);
+});
+
+test("questions that are asked together go out together", async () => {
+  const capabilities = { elicitation: {}, sampling: {}, roots: {} };
+  const { inputRequests, requestState } = (await callTool("several", {}, capabilities)).answer.result;
+  assert.equal(
+    Object.entries(inputRequests).map(([key, each]) => [key, (each as { method: string }).method]),
+    [
+      ["form", "elicitation/create"],
+      ["model", "sampling/createMessage"],
+      ["roots", "roots/list"],
+    ],
+  );
+  const inputResponses = {
+    form: accept({ name: "Ann" }),
+    model: { role: "assistant", content: { type: "text", text: "Hi" }, model: "m" },
+  };
+  // One is missing: it is asked for again, alone.
+  const partly = (await callTool("several", { requestState, inputResponses }, capabilities)).answer.result;
+  assert.equal(Object.keys(partly.inputRequests), ["roots"]);
+  const all = (await callTool("several", {
+    requestState: partly.requestState,
+    inputResponses: { roots: { roots: [{ uri: "file:///x" }] }, unknown: {} },
+  }, capabilities)).answer.result;
+  assert.is(all.content[0].text, "Ann Hi file:///x");
+});
+
+test("a URL needs its own capability, and has no elicitation id", async () => {
+  const refused = await callTool("site");
+  assert.is(refused.status, 400);
+  assert.equal(refused.answer.error.data, { requiredCapabilities: { elicitation: { url: {} } } });
+  const { inputRequests } = (await callTool("site", {}, { elicitation: { url: {} } })).answer.result;
+  assert.equal(inputRequests.elicitation_1.params, {
+    mode: "url",
+    message: "Pay there",
+    url: "https://pay.example/",
+  });
+});
+
+test("a tool that swallows the question still asks it", async () => {
+  const { result } = (await callTool("swallows")).answer;
+  assert.is(result.resultType, "input_required");
+});
+
+test("prompts and resources may ask too", async () => {
+  const inputResponses = { elicitation_1: accept({ name: "Ann" }) };
+  const ask = (method: string, params: Record<string, unknown>) =>
+    modern(server, method, params, { capabilities: FORMS });
+  const first = (await ask("prompts/get", { name: "ask" })).answer.result;
+  assert.is(first.resultType, "input_required");
+  const { messages } = (await ask("prompts/get", {
+    name: "ask",
+    requestState: first.requestState,
+    inputResponses,
+  })).answer.result;
+  assert.is(messages[0].content.text, "For Ann");
+  const read = (await ask("resources/read", { uri: "test://asked" })).answer.result;
+  assert.equal(Object.keys(read).sort(), ["_meta", "inputRequests", "requestState", "resultType"]);
+  const { contents } = (await ask("resources/read", {
+    uri: "test://asked",
+    requestState: read.requestState,
+    inputResponses,
+  })).answer.result;
+  assert.is(contents[0].text, "For Ann");
+});
+
+test("a state is refused for other arguments, another tool, another caller, after its time, and changed", async () => {
+  let now = Date.now();
+  const { server } = newServer({ definitions: [greet, steps], now: () => now });
+  const ask = (params: Record<string, unknown>, headers: Record<string, string> = {}) =>
+    modern(server, "tools/call", params, { capabilities: FORMS, headers });
+  const given = { name: "greet", arguments: { greeting: "Hi" } };
+  const { requestState } = (await ask(given)).answer.result;
+  const inputResponses = { user_name: accept({ name: "Ann" }) };
+  const refused = async (params: Record<string, unknown>, headers = {}) => {
+    const { status, answer } = await ask({ inputResponses, requestState, ...params }, headers);
+    assert.is(status, 200);
+    assert.is(answer.error?.code, -32602);
+    assert.ok(answer.error.message.includes("requestState"));
+  };
+  assert.ok((await ask({ ...given, requestState, inputResponses })).answer.result.content);
+  await refused({ name: "greet", arguments: { greeting: "Ho" } });
+  await refused({ name: "greet" });
+  await refused({ name: "steps", arguments: { greeting: "Hi" } });
+  await refused(given, { authorization: "Bearer reader" });
+  await refused({ ...given, requestState: requestState + "-TAMPERED" });
+  await refused({ ...given, requestState: "" });
+  await refused({ ...given, requestState: 7 });
+  now += 31 * 60_000;
+  await refused(given);
+});
+
+test("arguments may come in another order", async () => {
+  const twoArguments = tool({
+    name: "two",
+    description: "Takes two",
+    input: { type: "object", properties: { a: { type: "number" }, b: { type: "object" } } },
+    run: async (_, call) => (await call.elicit({ message: "?", schema: NAME })).action,
+  });
+  const { server } = newServer({ definitions: [twoArguments] });
+  const ask = (params: Record<string, unknown>) =>
+    modern(server, "tools/call", { name: "two", ...params }, { capabilities: FORMS });
+  const { requestState } = (await ask({ arguments: { a: 1, b: { c: 1, d: 2 } } })).answer.result;
+  const inputResponses = { elicitation_1: { action: "cancel" } };
+  const { result } =
+    (await ask({ arguments: { b: { d: 2, c: 1 }, a: 1 }, requestState, inputResponses })).answer;
+  assert.is(result.content[0].text, "cancel");
+});
+
+for (
+  const [what, inputResponses] of [
+    ["a number", 7],
+    ["a list", []],
+    ["an answer that is null", { user_name: null }],
+    ["an answer that is a text", { user_name: "Ann" }],
+    ["an answer without an action", { user_name: { content: { name: "Ann" } } }],
+    ["an unknown action", { user_name: { action: "maybe" } }],
+    ["content that does not fit the form", { user_name: accept({ name: 7 }) }],
+    ["no content", { user_name: { action: "accept" } }],
+  ] as const
+) {
+  test(`inputResponses: ${what} is -32602`, async () => {
+    const { requestState } = (await callTool("greet")).answer.result;
+    const { answer } = await callTool("greet", { requestState, inputResponses });
+    assert.is(answer.error?.code, -32602);
+  });
+}
+
+test("a number that JSON cannot hold is not the null that it would be written as", async () => {
+  const send = async (more: string, state?: unknown) => {
+    const params = {
+      ...modernParams({ name: "greet", requestState: state }, FORMS),
+      arguments: { more: "more" },
+    };
+    const text = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params });
+    const headers = modernHeaders("tools/call", { name: "greet" });
+    return (await client(server).send(text.replace('"more":"more"', `"more":${more}`), headers)).answer;
+  };
+  const { requestState } = (await send("1e999")).result;
+  assert.ok((await send("1e999", requestState)).result);
+  assert.is((await send("null", requestState)).error.code, -32602);
+});
+
+test("an answer under a wrong key is passed over, and the question asked again", async () => {
+  const { requestState } = (await callTool("greet")).answer.result;
+  const { result } =
+    (await callTool("greet", { requestState, inputResponses: { other: accept({}) } })).answer;
+  assert.equal(Object.keys(result.inputRequests), ["user_name"]);
+});
+
+test("a question is no call of the tool's yet: the observer hears of the one that ended", async () => {
+  events.length = 0;
+  const { requestState } = (await callTool("greet")).answer.result;
+  assert.equal(events, []);
+  await callTool("greet", { requestState, inputResponses: { user_name: { action: "cancel" } } });
+  assert.equal(events.map(({ type }) => type), ["tool_called"]);
+});
+
+test("an error of the protocol that a tool throws is one", async () => {
+  const { server } = newServer({
+    definitions: [tool({
+      name: "breaks",
+      description: "Breaks the protocol",
+      run: () => {
+        throw new RpcError(12345, "No", { why: "because" });
+      },
+    })],
+  });
+  const { status, answer } = await modern(server, "tools/call", { name: "breaks" });
+  assert.is(status, 200);
+  assert.equal(answer.error, { code: 12345, message: "No", data: { why: "because" } });
+});
+
+test.run();

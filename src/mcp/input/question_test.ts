@@ -1,0 +1,88 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { memoryStore } from "../../store/drivers/memory.ts";
+import { type Store, StoreUnavailableError } from "../../store/store.ts";
+import { answerQuestion, askClient } from "./question.ts";
+import type { Session } from "../session/session.ts";
+import { Wakeups } from "../session/wakeups.ts";
+
+const test = suite("mcp/question");
+const session: Session = {
+  id: "s",
+  revision: "2025-11-25",
+  capabilities: {},
+  clientInfo: {},
+  principal: "",
+  expires: Infinity,
+};
+
+/** A question that was sent, over a store whose answers can be away. */
+async function asked() {
+  const inner = memoryStore();
+  const state = { away: false };
+  const store: Store = {
+    guarantees: inner.guarantees,
+    async get(key) {
+      if (state.away && key[1] === "answer") throw new StoreUnavailableError("away");
+      return await inner.get(key);
+    },
+    list: (prefix, options) => inner.list(prefix, options),
+    commit: (commit) => inner.commit(commit),
+    watch: (prefix) => inner.watch(prefix),
+    sweep: () => inner.sweep(),
+    close: () => inner.close(),
+  };
+  const wakeups = new Wakeups(store);
+  let wake = (): void => {};
+  const { listen } = wakeups;
+  wakeups.listen = (topic, listener) => {
+    wake = () => listener(undefined);
+    return listen.call(wakeups, topic, listener);
+  };
+  const options = { store, wakeups, now: Date.now };
+  const gone = new AbortController();
+  const sent = Promise.withResolvers<string>();
+  const result = askClient(options, session, "roots/list", undefined, sent.resolve, gone.signal);
+  const { id } = JSON.parse(await sent.promise);
+  const answer = (members: object) =>
+    answerQuestion(options, session, { kind: "answer", id, ...members } as never);
+  return { result, answer, gone, state, inner, wake: () => wake() };
+}
+
+const reasonOf = (promise: Promise<unknown>) => promise.then(() => undefined, (error) => error);
+
+test("an answer reaches who asked, once, and leaves nothing", async () => {
+  const { result, answer, inner } = await asked();
+  assert.is(await answer({ result: { roots: [] } }), true);
+  assert.is(await answer({ result: {} }), false);
+  assert.equal(await result, { roots: [] });
+  assert.equal(await inner.list([]), []);
+});
+
+test("a store that is away when the answer comes loses nothing", async () => {
+  const { result, answer, state, wake } = await asked();
+  state.away = true;
+  assert.is(await answer({ result: { ok: true } }), true);
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  state.away = false;
+  wake();
+  assert.equal(await result, { ok: true });
+});
+
+test("after the call was cancelled an answer comes too late", async () => {
+  const { result, answer, gone, inner } = await asked();
+  gone.abort(new Error("cancelled"));
+  assert.is((await reasonOf(result)).message, "cancelled");
+  assert.is(await answer({ result: {} }), false);
+  assert.equal(await inner.list([]), []);
+});
+
+test("an error for an answer is the question's, in the client's words", async () => {
+  const { result, answer } = await asked();
+  const reason = reasonOf(result);
+  assert.is(await answer({ error: { code: -1, message: "No" } }), true);
+  assert.is((await reason).code, -1);
+  assert.match((await reason).message, /The client refused roots\/list: No/);
+});
+
+test.run();

@@ -1,0 +1,67 @@
+/**
+ * All scenarios of two instances on one store, as tests. Nothing but tests imports this.
+ *
+ * @module
+ */
+import type { Test } from "uvu";
+import * as assert from "uvu/assert";
+import type { Store } from "../../store/store.ts";
+import { type Instance, instanceOver } from "./test_instances.ts";
+import { eventually, type Pair, type Scenario } from "./test_instances_client.ts";
+import { SESSION_SCENARIOS } from "./test_instances_sessions.ts";
+import { STREAM_SCENARIOS } from "./test_instances_streams.ts";
+import { QUESTION_SCENARIOS, SSE_SCENARIOS, TASK_SCENARIOS } from "./test_instances_tasks.ts";
+
+const SCENARIOS: readonly Scenario[] = [
+  ...SESSION_SCENARIOS,
+  ...STREAM_SCENARIOS,
+  ...TASK_SCENARIOS,
+  ...QUESTION_SCENARIOS,
+  ...SSE_SCENARIOS,
+];
+/** Two instances, and what ends them. */
+export interface Opened extends Pair {
+  close(): Promise<void>;
+}
+
+/** Registers every scenario as a test of two instances, which keep nothing of any. */
+export function testAll(
+  test: Test,
+  engine: string,
+  open: () => Promise<Opened>,
+  scenarios: readonly Scenario[] = SCENARIOS,
+): void {
+  let pair: Opened | undefined;
+  for (const [name, scenario] of scenarios) {
+    test(`${engine}: ${name}`, async () => {
+      pair ??= await open();
+      await scenario(pair);
+      await letGo([pair.a, pair.b]);
+    });
+  }
+  test(`${engine}: nothing keeps an instance alive that was closed`, async () => {
+    pair ??= await open();
+    await pair.close();
+  });
+}
+
+/** No stream is open and no call runs: nothing is watched. */
+export async function letGo(instances: readonly Instance[]): Promise<void> {
+  for (const instance of instances) {
+    const watchesNothing = async () => (await instance.order({ do: "report" })).watches === 0;
+    await eventually(watchesNothing, `${instance.name} lets go of the store`);
+    assert.equal((await instance.order({ do: "report" })).faults, []);
+  }
+}
+
+/** Two in this process, over one store or one each. */
+export function both(stores: readonly [Store, Store], remove: () => unknown = () => {}): Opened {
+  return {
+    a: instanceOver(stores[0], "A"),
+    b: instanceOver(stores[1], "B"),
+    async close() {
+      for (const store of new Set(stores)) await store.close();
+      await remove();
+    },
+  };
+}

@@ -1,0 +1,88 @@
+/**
+ * The schema of a form as clients read it: a flat object of text, numbers, yes or no, and choices, each written in one way
+ * (https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation#requested-schema). Schema libraries write the
+ * same in others.
+ *
+ * @module
+ */
+import type { JsonSchema } from "../../json_schema/compile.ts";
+
+type Members = Readonly<Record<string, unknown>>;
+
+interface Choice {
+  readonly const: string;
+  readonly title?: string;
+}
+
+/** All that clients take. */
+const FORMATS: readonly unknown[] = ["email", "uri", "date", "date-time"];
+const PLAIN: readonly unknown[] = ["string", "number", "integer", "boolean"];
+
+/** The schema for a client of the revision. @throws {TypeError} for a field that no form can have */
+export function toFormSchema(schema: JsonSchema, revision: string): Record<string, unknown> {
+  const { properties, required } = schema as Members;
+  const fields = Object.entries(properties as Members | undefined ?? {});
+  return {
+    type: "object",
+    properties: Object.fromEntries(fields.map(([name, schema]) => [name, toField(name, schema, revision)])),
+    ...(required !== undefined && { required }),
+  };
+}
+
+function toField(name: string, schema: unknown, revision: string): Members {
+  const members: Members = isObject(schema) ? schema : {};
+  const { enum: _enum, const: _const, anyOf: _anyOf, oneOf: _oneOf, format, ...rest } = members;
+  const choices = choicesOf(members);
+  if (choices) {
+    if (members.enumNames !== undefined) return { type: "string", ...members };
+    return {
+      ...rest,
+      type: "string",
+      ...writeChoices(choices, revision < "2025-11-25" ? "enumNames" : "oneOf"),
+    };
+  }
+  if (members.type === "array") {
+    const items = isObject(members.items) ? choicesOf(members.items) : undefined;
+    if (items) {
+      const written = writeChoices(items, "anyOf");
+      return { ...rest, items: "enum" in written ? { type: "string", ...written } : written };
+    }
+  }
+  if (!PLAIN.includes(members.type)) {
+    throw new TypeError(
+      `A form cannot ask for "${name}": a field is text, a number, yes or no, or a choice of texts`,
+    );
+  }
+  return FORMATS.includes(format) ? members : rest;
+}
+
+/** The texts of which one is chosen; `undefined` when it is no choice of texts. */
+function choicesOf(schema: Members): Choice[] | undefined {
+  const alternatives = schema.oneOf ?? schema.anyOf;
+  const values = Array.isArray(schema.enum)
+    ? schema.enum.map((value) => ({ const: value }))
+    : schema.const !== undefined
+    ? [{ const: schema.const }]
+    : Array.isArray(alternatives)
+    ? alternatives
+    : [];
+  if (values.length === 0 || !values.every((each) => typeof each?.const === "string")) return undefined;
+  return values.map(({ const: value, title }) => ({
+    const: value,
+    ...(typeof title === "string" && { title }),
+  }));
+}
+
+/** `titles` says how choices with titles are told. */
+function writeChoices(choices: readonly Choice[], titles: "enumNames" | "oneOf" | "anyOf"): Members {
+  const values = choices.map((choice) => choice.const);
+  if (choices.every(({ title }) => title === undefined)) return { enum: values };
+  const named = choices.map((choice) => ({ const: choice.const, title: choice.title ?? choice.const }));
+  return titles === "enumNames"
+    ? { enum: values, enumNames: named.map(({ title }) => title) }
+    : { [titles]: named };
+}
+
+function isObject(value: unknown): value is Members {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

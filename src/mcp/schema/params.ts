@@ -1,0 +1,36 @@
+/**
+ * Reading the `params` of MCP methods, which are always an object.
+ *
+ * @module
+ */
+import { INVALID_PARAMS, RpcError } from "../../jsonrpc/error.ts";
+import type { Params } from "../../jsonrpc/message.ts";
+
+/** The parameters; an empty object when there are none. @throws {RpcError} -32602 for a list */
+export function requireObject(params: Params): Readonly<Record<string, unknown>> {
+  if (params === undefined) return {};
+  if (Array.isArray(params)) throw new RpcError(INVALID_PARAMS, "Invalid params: they must be an object");
+  return params as Readonly<Record<string, unknown>>;
+}
+
+/** A parameter that must be a string. @throws {RpcError} -32602 */
+export function requireString(params: Readonly<Record<string, unknown>>, name: string): string {
+  const value = params[name];
+  if (typeof value !== "string") {
+    throw new RpcError(INVALID_PARAMS, `Invalid params: ${name} must be a string`);
+  }
+  return value;
+}
+
+/** A parameter that is an object, empty when left out. @throws {RpcError} -32602 */
+export function optionalObject(
+  params: Readonly<Record<string, unknown>>,
+  name: string,
+): Readonly<Record<string, unknown>> {
+  const value = params[name];
+  if (value === undefined) return {};
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    throw new RpcError(INVALID_PARAMS, `Invalid params: ${name} must be an object`);
+  }
+  return value as Readonly<Record<string, unknown>>;
+}

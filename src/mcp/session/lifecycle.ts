@@ -1,0 +1,86 @@
+/**
+ * `initialize` and `ping`
+ * (https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle), and `server/discover`
+ * (https://modelcontextprotocol.io/specification/draft/server/discover). Nothing waits for the handshake: what comes before
+ * it is answered too.
+ *
+ * @module
+ */
+import { INVALID_PARAMS, RpcError } from "../../jsonrpc/error.ts";
+import { WrittenResult } from "../../jsonrpc/message.ts";
+import type { Method } from "../../jsonrpc/dispatch.ts";
+import type { Call } from "../call.ts";
+import { MODERN, negotiate, REVISIONS } from "../era.ts";
+import type { Extension } from "../definition/extension.ts";
+import { optionalObject, requireObject } from "../schema/params.ts";
+import type { Registry } from "../definition/registry.ts";
+import { implementation, serverCapabilities, type ServerInfo } from "../definition/server_info.ts";
+import type { Sessions } from "./session.ts";
+
+export interface LifecycleOptions {
+  readonly info: ServerInfo;
+  readonly instructions: string | undefined;
+  readonly registry: Registry;
+  readonly extensions: readonly Extension[];
+  readonly sessions: Sessions;
+  /** Milliseconds for which a modern client may keep what it discovered. */
+  readonly ttl: number;
+  readonly cacheScope: "public" | "private";
+  readonly modernHead: string;
+}
+
+/** The methods of the handshake. */
+export function handshakeMethods(
+  { info, instructions, registry, extensions, sessions }: LifecycleOptions,
+): [string, Method<Call>][] {
+  return [
+    ["initialize", async (params, call) => {
+      const object = requireObject(params);
+      if (typeof object.protocolVersion !== "string") {
+        throw new RpcError(
+          INVALID_PARAMS,
+          "Invalid params: protocolVersion must be a string such as 2025-11-25",
+        );
+      }
+      const capabilities = optionalObject(object, "capabilities");
+      const clientInfo = readClientInfo(optionalObject(object, "clientInfo"));
+      const revision = negotiate(object.protocolVersion);
+      if (call.offersSession) {
+        call.startedSession = await sessions.start({ revision, capabilities, clientInfo }, call.principal);
+      }
+      call.onHandshake?.({ revision, capabilities, clientInfo });
+      return {
+        protocolVersion: revision,
+        capabilities: serverCapabilities(registry, revision, extensions),
+        serverInfo: implementation(info, revision),
+        ...(instructions !== undefined && { instructions }),
+      };
+    }],
+    ["ping", () => ({})],
+  ];
+}
+
+/** `server/discover`, written once. */
+export function discoverMethods(
+  { instructions, registry, extensions, ttl, cacheScope, modernHead }: LifecycleOptions,
+): [string, Method<Call>][] {
+  const members = JSON.stringify({
+    supportedVersions: REVISIONS,
+    capabilities: serverCapabilities(registry, MODERN, extensions),
+    instructions,
+    ttlMs: ttl,
+    cacheScope,
+  });
+  const written = new WrittenResult(`${modernHead},${members.slice(1)}`);
+  return [["server/discover", () => written]];
+}
+
+/** Name and version, shortened: they travel with a session. */
+export function readClientInfo(
+  { name, version }: Readonly<Record<string, unknown>>,
+): { readonly name?: string; readonly version?: string } {
+  return {
+    ...(typeof name === "string" && { name: name.slice(0, 100) }),
+    ...(typeof version === "string" && { version: version.slice(0, 50) }),
+  };
+}

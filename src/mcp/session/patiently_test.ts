@@ -1,0 +1,30 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { StoreUnavailableError } from "../../store/store.ts";
+import { patiently } from "./patiently.ts";
+
+const test = suite("mcp/patiently");
+
+test("what a store that is away kept from being done is done when it is back", async () => {
+  let tries = 0;
+  let heard = 0;
+  const work = async () => {
+    if (++tries < 3) throw new StoreUnavailableError("away");
+    return "done";
+  };
+  assert.is(await patiently(work, () => heard++), "done");
+  assert.is(tries, 3);
+  assert.is(heard, 3);
+});
+
+test("what will not pass by itself is thrown at once", async () => {
+  let tries = 0;
+  const work = async () => {
+    tries++;
+    throw new TypeError("wrong");
+  };
+  assert.instance(await patiently(work).catch((error) => error), TypeError);
+  assert.is(tries, 1);
+});
+
+test.run();

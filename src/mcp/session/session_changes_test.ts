@@ -1,0 +1,116 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { memoryStore } from "../../store/drivers/memory.ts";
+import type { Key, ListOptions, Store } from "../../store/store.ts";
+import { Changes } from "../definition/changes.ts";
+import { hearChanges, type SessionChangesOptions } from "./session_changes.ts";
+import { type Session, Sessions } from "./session.ts";
+import { Subscriptions } from "./session_subscriptions.ts";
+import { STORAGE_LIMITS, StorageAllowance } from "./storage_limits.ts";
+import { Wakeups } from "./wakeups.ts";
+
+const test = suite("mcp/session_changes");
+
+/** A store whose answers come when `answer` says so. */
+function slowStore(answer: (key: Key) => Promise<void>): Store {
+  const store = memoryStore();
+  return new Proxy(store, {
+    get(target, name) {
+      const member = Reflect.get(target, name);
+      if (name === "get" || name === "list") {
+        return async (key: Key, options?: ListOptions) => {
+          await answer(key);
+          return name === "get" ? await store.get(key) : await store.list(key, options);
+        };
+      }
+      return typeof member === "function" ? member.bind(target) : member;
+    },
+  });
+}
+
+const NOBODY = { principal: undefined, runtime: undefined };
+
+function begin(store: Store): { options: SessionChangesOptions; session: Session } {
+  const secret = () => Promise.resolve(new Uint8Array(32));
+  const wakeups = new Wakeups(store);
+  const storage = new StorageAllowance(STORAGE_LIMITS, Date.now);
+  const sessions = new Sessions({ store, storage, secret, now: Date.now, lifetime: 60_000 });
+  const session = sessions.local(
+    { revision: "2025-11-25", capabilities: {}, clientInfo: {} },
+    undefined,
+  );
+  const subscriptions = new Subscriptions({ store, sessions, storage, now: Date.now });
+  return { options: { changes: new Changes(store, wakeups, Date.now), subscriptions, wakeups }, session };
+}
+
+test("a subscription counts for what changes right after it, however slowly it is read", async () => {
+  let slow = false;
+  const store = slowStore(([, kind]) =>
+    slow && kind === "session" ? new Promise((resolve) => setTimeout(resolve, 30)) : Promise.resolve()
+  );
+  const { options, session } = begin(store);
+  const told: string[] = [];
+  const done = Promise.withResolvers<void>();
+  const stop = hearChanges(options, session, NOBODY, ({ change }) => {
+    told.push(change.kind === "resource" ? change.uri : change.kind);
+    if (change.kind === "prompts") done.resolve();
+  });
+  await options.changes.place();
+  await options.subscriptions.add(session, "test://a", NOBODY);
+  slow = true;
+  await options.changes.tell({ kind: "resource", uri: "test://a" });
+  await options.changes.tell({ kind: "resource", uri: "test://b" });
+  await options.changes.tell({ kind: "tools" });
+  await options.subscriptions.remove(session, "test://a", NOBODY);
+  await options.changes.tell({ kind: "resource", uri: "test://a" });
+  await options.changes.tell({ kind: "prompts" });
+  await done.promise;
+  assert.equal(told, ["test://a", "tools", "prompts"]);
+  stop();
+});
+
+test("what was missed comes first, and once", async () => {
+  const { options, session } = begin(memoryStore());
+  const { changes } = options;
+  await options.subscriptions.add(session, "test://a", NOBODY);
+  const place = await changes.place();
+  await changes.tell({ kind: "resource", uri: "test://a" });
+  await changes.tell({ kind: "resource", uri: "test://b" });
+  const told: string[] = [];
+  const done = Promise.withResolvers<void>();
+  const stop = hearChanges(options, session, NOBODY, ({ change }) => {
+    told.push(change.kind);
+    if (change.kind === "prompts") done.resolve();
+  }, { place });
+  // It comes while those before it are found.
+  await changes.tell({ kind: "tools" });
+  await changes.tell({ kind: "prompts" });
+  await done.promise;
+  assert.equal(told, ["resource", "tools", "prompts"]);
+  stop();
+});
+
+test("a change waits for what has to be settled before it, as of when it came", async () => {
+  const { options, session } = begin(memoryStore());
+  const done = Promise.withResolvers<void>();
+  const first = Promise.withResolvers<void>();
+  let settled = first.promise;
+  const told: string[] = [];
+  const stop = hearChanges(options, session, NOBODY, ({ change }) => {
+    told.push(change.kind);
+    if (change.kind === "tools") done.resolve();
+  }, { settled: () => settled });
+  await options.changes.place();
+  await options.changes.tell({ kind: "prompts" });
+  await new Promise((resolve) => setTimeout(resolve, 10));
+  settled = Promise.resolve();
+  await options.changes.tell({ kind: "tools" });
+  await new Promise((resolve) => setTimeout(resolve, 10));
+  assert.equal(told, []);
+  first.resolve();
+  await done.promise;
+  assert.equal(told, ["prompts", "tools"]);
+  stop();
+});
+
+test.run();

@@ -1,0 +1,121 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { memoryStore } from "../../store/drivers/memory.ts";
+import { resource, tool } from "../definition/definition.ts";
+import type { ToolServer } from "../service.ts";
+import { readEvents, session } from "../test_exchange.ts";
+import { newServer } from "../test_server.ts";
+
+const test = suite("mcp/session_stream");
+
+const DEFINITIONS = [
+  resource({ uri: "test://a", name: "a", read: () => "a" }),
+  tool({ name: "say", description: "Says something first", run: (_, call) => call.log("error", "first") }),
+  tool({
+    name: "hang",
+    description: "Goes on until it is cancelled",
+    async run(_, call) {
+      await call.log("error", "began");
+      await new Promise((resolve) => call.signal.addEventListener("abort", resolve));
+    },
+  }),
+];
+const call = (name: string) => ({ jsonrpc: "2.0", id: 5, method: "tools/call", params: { name } });
+
+function pair(): [ToolServer, ToolServer] {
+  const store = memoryStore();
+  const newOne = () => newServer({ store, definitions: DEFINITIONS }).server;
+  return [newOne(), newOne()];
+}
+
+test("what is left of an answered call's stream, on another instance; nothing is 204", async () => {
+  const [a, b] = pair();
+  const { fetch, other } = await session(a, {}, b);
+  const events = await readEvents(await fetch(call("say"))).all();
+  const ids = events.map(({ id }) => id!);
+  assert.is(events.length, 3, "the id to come back with, a log message, the answer");
+  const rest = await readEvents(await other("GET", { "last-event-id": ids[1]! })).all();
+  assert.is(rest[0]!.id, ids[1], "who loses this stream at once knows where it was");
+  assert.equal(rest.slice(1), events.slice(2));
+  const nothing = await other("GET", { "last-event-id": ids[2]! });
+  assert.is(nothing.status, 204);
+  assert.is(nothing.body, null);
+});
+
+test("a cancelled call's stream has no rest: clients that come back for it are told to stop", async () => {
+  const [a, b] = pair();
+  const { fetch, send, other } = await session(a, {}, b);
+  const events = readEvents(await fetch(call("hang")));
+  assert.is((await events.message()).params.data, "began");
+  await send({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: 5 } });
+  assert.is(await events.next(), undefined);
+  assert.is((await other("GET", { "last-event-id": "AAAAAAAAAAAAAAAAAAAAAA.1" })).status, 204, "forgotten");
+});
+
+test("a stream of a call that is cut off goes on elsewhere, and is over after the cancellation", async () => {
+  const [a, b] = pair();
+  const { fetch, send, other } = await session(a, {}, b);
+  const events = readEvents(await fetch(call("hang")));
+  const { id } = (await events.next())!;
+  await events.message();
+  await events.cancel();
+  const resumed = readEvents(await other("GET", { "last-event-id": id! }));
+  assert.is((await resumed.message()).params.data, "began");
+  await send({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: 5 } });
+  assert.is(await resumed.next(), undefined);
+  const last = id!.replace(/\d+$/, "1");
+  assert.is((await other("GET", { "last-event-id": last })).status, 204);
+});
+
+test("of two streams of a session the newer speaks; the other one stays, and speaks when that is gone", async () => {
+  const [a, b] = pair();
+  const { send, other } = await session(a, {}, a);
+  await send({ jsonrpc: "2.0", id: 1, method: "resources/subscribe", params: { uri: "test://a" } });
+  const older = readEvents(await other("GET"));
+  await older.next();
+  const newer = readEvents(await other("GET"));
+  await newer.next();
+  await b.resourceUpdated("test://a");
+  assert.is((await newer.message()).method, "notifications/resources/updated");
+  await newer.cancel();
+  // Whether it knows already that the newer one is gone shows only by its speaking.
+  const spoke = older.message();
+  let heard = false;
+  spoke.then(() => heard = true);
+  while (!heard) {
+    await b.listChanged("tools");
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  assert.is((await spoke).method, "notifications/tools/list_changed", "not what the newer one said");
+  await older.cancel();
+});
+
+test("the end of a session ends its streams on every instance", async () => {
+  const [a, b] = pair();
+  const here = await session(a, {}, b);
+  const events = readEvents(await here.other("GET"));
+  await events.next();
+  const client = await session(a);
+  const others = readEvents(await client.other("GET"));
+  await others.next();
+  const ended = await a.fetch(
+    new Request("http://127.0.0.1:8787/mcp", { method: "DELETE", headers: { "mcp-session-id": here.id } }),
+  );
+  assert.is(ended.status, 204);
+  assert.is(await events.next(), undefined);
+  await a.listChanged("tools");
+  assert.is((await others.message()).method, "notifications/tools/list_changed", "another session's goes on");
+  await others.cancel();
+});
+
+test("streams begin at once, also for clients that know no empty events", async () => {
+  const { server } = newServer({ definitions: DEFINITIONS });
+  const { other } = await session(server, { revision: "2025-06-18" });
+  const response = await other("GET");
+  const reader = response.body!.getReader();
+  const { value } = await reader.read();
+  assert.is(new TextDecoder().decode(value), ":\n\n");
+  await reader.cancel();
+});
+
+test.run();

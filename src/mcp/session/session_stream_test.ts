@@ -1,0 +1,271 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { memoryStore } from "../../store/drivers/memory.ts";
+import type { Store } from "../../store/store.ts";
+import { resource, tool } from "../definition/definition.ts";
+import { readEvents, session } from "../test_exchange.ts";
+import { newServer } from "../test_server.ts";
+
+const test = suite("mcp/session_stream");
+
+/** A gate that a tool waits at. */
+function gate(): { open: () => void; passed: Promise<void> } {
+  let open = (): void => {};
+  const passed = new Promise<void>((resolve) => open = resolve);
+  return { open, passed };
+}
+
+const progress = (id: unknown, name: string) => ({
+  jsonrpc: "2.0",
+  id,
+  method: "tools/call",
+  params: { name, _meta: { progressToken: "t" } },
+});
+
+/** A tool that tells 1, waits at the gate, tells 2 and 3, and answers. */
+function steps({ passed }: { readonly passed: Promise<void> }) {
+  return tool({
+    name: "steps",
+    description: "Tells how far it is",
+    async run(_, call) {
+      await call.progress(1, 3, "one");
+      await passed;
+      await call.progress(2, 3);
+      await call.progress(2, 3);
+      await call.progress(3, 3);
+      return "done";
+    },
+  });
+}
+
+function instance(
+  store: Store,
+  definitions: readonly Parameters<typeof newServer>[0][] | unknown[],
+  options = {},
+) {
+  return newServer({ store, definitions: definitions as never, ...options }).server;
+}
+
+test("a stream begins with an empty event and ends with the answer; progress only rises; ids are one stream's", async () => {
+  const { open, passed } = gate();
+  open();
+  const server = instance(memoryStore(), [steps({ passed })]);
+  const own = await session(server);
+  const events = await readEvents(await own.fetch(progress(1, "steps"))).all();
+  const [first, ...rest] = events;
+  assert.is(first!.data, "");
+  const stream = first!.id!.split(".")[0];
+  assert.equal(events.map(({ id }) => id), [0, 1, 2, 3, 4].map((n) => `${stream}.${n}`));
+  const messages = rest.map(({ data }) => JSON.parse(data!));
+  assert.equal(messages[0], {
+    jsonrpc: "2.0",
+    method: "notifications/progress",
+    params: { progressToken: "t", progress: 1, total: 3, message: "one" },
+  });
+  assert.equal(messages.slice(1, 3).map(({ params }) => params.progress), [2, 3]);
+  assert.equal(messages[3].result.content, [{ type: "text", text: "done" }]);
+});
+
+test("older revisions get no empty event; without a session there are no ids; the plain hear nothing", async () => {
+  const { open, passed } = gate();
+  open();
+  const server = instance(memoryStore(), [steps({ passed })]);
+  const old = await session(server, { revision: "2025-06-18" });
+  const [first] = await readEvents(await old.fetch(progress(1, "steps"))).all();
+  assert.match(first!.data!, /progress/);
+  const headers = { "content-type": "application/json", accept: "text/event-stream, application/json" };
+  const post = (headers: Record<string, string>) =>
+    server.fetch(
+      new Request("http://127.0.0.1:8787/mcp", {
+        method: "POST",
+        headers,
+        body: JSON.stringify(progress(1, "steps")),
+      }),
+    );
+  const events = await readEvents(await post(headers)).all();
+  assert.equal(events.map(({ id }) => id), [undefined, undefined, undefined, undefined]);
+  const plain = await post({ "content-type": "application/json" });
+  assert.is(plain.headers.get("content-type"), "application/json");
+});
+
+test("a client that lost its stream has the rest on another instance, once and in order", async () => {
+  const { open, passed } = gate();
+  const store = memoryStore();
+  const own = await session(instance(store, [steps({ passed })]));
+  const other = await session(instance(store, [steps({ passed })]));
+  assert.is.not(own.id, other.id);
+  const events = readEvents(await own.fetch(progress("r", "steps")));
+  await events.next();
+  const { id } = (await events.next())!;
+  await events.cancel();
+  const b = instance(store, []);
+  const resumed = readEvents(
+    await b.fetch(
+      new Request("http://127.0.0.1:8787/mcp", {
+        headers: { accept: "text/event-stream", "mcp-session-id": own.id, "last-event-id": id! },
+      }),
+    ),
+  );
+  open();
+  assert.equal(await resumed.next(), { id, data: "" }, "where it was, for who loses this one at once");
+  const rest = (await resumed.all()).map(({ data }) => JSON.parse(data!));
+  assert.equal(rest.map(({ params, id }) => params?.progress ?? id), [2, 3, "r"]);
+  // All of it again, for who asks again.
+  const again = await own.other("GET", { "last-event-id": id! });
+  assert.is((await readEvents(again).all()).length, 4);
+  // Another session has no such stream. With one of its own it would come back as often as that is closed.
+  assert.is((await other.other("GET", { "last-event-id": id! })).status, 204);
+});
+
+test("disconnect() ends the connection with a time to wait; the rest is there afterwards", async () => {
+  const { open, passed } = gate();
+  const leaves = tool({
+    name: "leaves",
+    description: "Lets go of the connection",
+    async run(_, call) {
+      await call.disconnect(500);
+      await passed;
+      return "still here";
+    },
+  });
+  const server = instance(memoryStore(), [leaves]);
+  const own = await session(server);
+  const events = await readEvents(await own.fetch(progress(1, "leaves"))).all();
+  assert.is(events[0]!.data, "");
+  assert.is(events.at(-1)!.retry, 500);
+  const resumed = readEvents(await own.other("GET", { "last-event-id": events[0]!.id! }));
+  open();
+  assert.is((await resumed.message()).result.content[0].text, "still here");
+  assert.is(await resumed.next(), undefined);
+});
+
+test("disconnect() does nothing for a client that holds no event id", async () => {
+  const leaves = tool({
+    name: "leaves",
+    description: "Would let go of the connection",
+    async run(_, call) {
+      await call.disconnect(500);
+      return "here";
+    },
+  });
+  const server = instance(memoryStore(), [leaves]);
+  for (const revision of ["2025-06-18", "2025-03-26"]) {
+    const { request } = await session(server, { revision });
+    assert.is((await request("tools/call", { name: "leaves" })).answer.result.content[0].text, "here");
+  }
+});
+
+test("a writer that is gone ends the stream with an error for the request", async () => {
+  let now = Date.now();
+  const store = memoryStore();
+  const options = { now: () => now };
+  const own = await session(instance(store, [steps({ passed: new Promise(() => {}) })], options));
+  const events = readEvents(await own.fetch(progress("r", "steps")));
+  const { id } = (await events.next())!;
+  // Its instance says nothing for longer than its word is good for.
+  now += 80_000;
+  const b = instance(store, [], options);
+  const resumed = readEvents(
+    await b.fetch(
+      new Request("http://127.0.0.1:8787/mcp", {
+        headers: { accept: "text/event-stream", "mcp-session-id": own.id, "last-event-id": id! },
+      }),
+    ),
+  );
+  assert.is((await resumed.message()).params.progress, 1);
+  const { id: request, error } = await resumed.message();
+  assert.is(request, "r");
+  assert.is(error.code, -32603);
+  assert.match(error.message, /Send the request again/);
+  assert.is(await resumed.next(), undefined);
+  await events.cancel();
+});
+
+test("the stream of a session carries changes from any instance, the newer one of two", async () => {
+  const store = memoryStore();
+  const watched = resource({ uri: "test://a", name: "a", read: () => "x" });
+  const other = resource({ uri: "test://b", name: "b", read: () => "x" });
+  const a = instance(store, [watched, other]);
+  const b = instance(store, [watched, other]);
+  const own = await session(a, {}, b);
+  const stream = readEvents(await own.other("GET"));
+  assert.is((await stream.next())!.data, "");
+  assert.equal((await own.request("resources/subscribe", { uri: "test://a" })).answer.result, {});
+  const unknown = await own.request("resources/subscribe", { uri: "test://no" });
+  assert.is(unknown.answer.error.code, -32002);
+  await a.resourceUpdated("test://b");
+  await a.resourceUpdated("test://a");
+  assert.equal(await stream.message(), {
+    jsonrpc: "2.0",
+    method: "notifications/resources/updated",
+    params: { uri: "test://a" },
+  });
+  await a.replace([watched]);
+  assert.equal(await stream.message(), { jsonrpc: "2.0", method: "notifications/resources/list_changed" });
+  const newer = readEvents(await own.other("GET"));
+  await own.request("resources/unsubscribe", { uri: "test://a" });
+  await a.resourceUpdated("test://a");
+  await a.listChanged("tools");
+  await newer.next();
+  assert.is((await newer.message()).method, "notifications/tools/list_changed");
+  await stream.cancel();
+  await newer.cancel();
+});
+
+test("what changed while nobody listened comes with Last-Event-ID, once", async () => {
+  const store = memoryStore();
+  const server = instance(store, [resource({ uri: "test://a", name: "a", read: () => "x" })]);
+  const own = await session(server);
+  const stream = readEvents(await own.other("GET"));
+  const { id } = (await stream.next())!;
+  await stream.cancel();
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  await server.listChanged("resources");
+  await server.listChanged("tools");
+  const again = readEvents(await own.other("GET", { "last-event-id": id! }));
+  await again.next();
+  assert.is((await again.message()).method, "notifications/resources/list_changed");
+  assert.is((await again.message()).method, "notifications/tools/list_changed");
+  await server.listChanged("prompts");
+  assert.is((await again.message()).method, "notifications/prompts/list_changed");
+  await again.cancel();
+});
+
+test("a quiet stream carries comments, also of a call that says nothing", async () => {
+  const { open, passed } = gate();
+  const silent = tool({
+    name: "silent",
+    description: "Says nothing",
+    async run() {
+      await passed;
+      return "done";
+    },
+  });
+  const server = instance(memoryStore(), [silent], { keepAlive: 20 });
+  const own = await session(server);
+  const response = await own.fetch(progress(1, "silent"));
+  assert.is(response.headers.get("content-type"), "text/event-stream");
+  const reader = response.body!.getReader();
+  let text = "";
+  while (!text.includes(":\n\n")) text += new TextDecoder().decode((await reader.read()).value);
+  open();
+  while (!text.includes('"result"')) text += new TextDecoder().decode((await reader.read()).value);
+  assert.is((await reader.read()).done, true);
+});
+
+test("GET needs an Accept that names event streams", async () => {
+  const { server } = newServer();
+  const { other } = await session(server);
+  assert.is((await other("GET", { accept: "application/json" })).status, 406);
+});
+
+test("close() ends the streams that are open", async () => {
+  const { server } = newServer();
+  const { other } = await session(server);
+  const stream = readEvents(await other("GET"));
+  await stream.next();
+  server.close();
+  assert.is(await stream.next(), undefined);
+});
+
+test.run();

@@ -1,0 +1,197 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { memoryStore } from "../../store/drivers/memory.ts";
+import { countingStore } from "../../store/test_counting_store.ts";
+import { losingRaces } from "../../store/test_losing_races.ts";
+import { resource, resourceTemplate } from "../definition/definition.ts";
+import { UNUSED_SUBSCRIPTION_MS, USED_SUBSCRIPTION_MS } from "./session_subscriptions.ts";
+import { client, from, readEvents, session, type SessionClient } from "../test_exchange.ts";
+import { newServer } from "../test_server.ts";
+
+const test = suite("mcp/session_subscriptions");
+const HOUR = 3_600_000;
+/** There are documents with numbers. */
+const definitions = [
+  resourceTemplate({
+    uriTemplate: "doc://{id}",
+    name: "doc",
+    read: ({ id }) => /^\d+/.test(id!) ? id : undefined,
+  }),
+  resource({ uri: "test://a", name: "a", read: () => "x" }),
+];
+const doc = (i: number, length = 0) => `doc://${i}${"x".repeat(length)}`;
+
+const subscribe = (own: SessionClient, uri: string) => own.request("resources/subscribe", { uri });
+
+test("only a resource that there is can be subscribed to: nothing is stored for another that a template fits", async () => {
+  const { store, written } = countingStore();
+  const { server } = newServer({ store, definitions });
+  const own = await session(server);
+  const before = written();
+  const { status, answer } = await subscribe(own, "doc://none");
+  assert.equal([status, answer.error.code], [200, -32002]);
+  assert.is(written(), before);
+  assert.equal((await subscribe(own, doc(1))).answer.result, {});
+  assert.ok(written() > before);
+});
+
+test("what says that there is a resource is asked first, unless middleware stands before reading", async () => {
+  const asked: string[] = [];
+  const template = resourceTemplate({
+    uriTemplate: "doc://{id}",
+    name: "doc",
+    exists: ({ id }) => asked.push(`exists ${id}`) > 0,
+    read: ({ id }) => (asked.push(`read ${id}`), id),
+  });
+  const plain = newServer({ definitions: [template] });
+  assert.equal((await subscribe(await session(plain.server), "doc://1")).answer.result, {});
+  const guarded = newServer({
+    definitions: [template],
+    middleware: [({ kind }, _, next) => kind === "resource_template" ? undefined : next()],
+  });
+  assert.is((await subscribe(await session(guarded.server), "doc://2")).answer.error.code, -32002);
+  assert.equal(asked, ["exists 1"]);
+});
+
+test("each subscription is a record of its own: 100 in a batch write as much for each as for the first", async () => {
+  const { store, written, calls } = countingStore();
+  const { server } = newServer({ store, definitions, bodyLimit: 1e6 });
+  const own = await session(server, { revision: "2025-03-26" });
+  const batch = (from: number) =>
+    Array.from({ length: 100 }, (_, i) => ({
+      jsonrpc: "2.0",
+      id: i,
+      method: "resources/subscribe",
+      params: { uri: doc(from + i, 300) },
+    }));
+  for (const from of [1000, 2000]) {
+    const before = [written(), calls()] as const;
+    const { answer } = await own.send(batch(from));
+    if (from === 1000) assert.ok(answer.every(({ result }: { result: unknown }) => result !== undefined));
+    const [bytes, count] = [written() - before[0], calls() - before[1]];
+    assert.ok(bytes < 3 * JSON.stringify(batch(from)).length, `${bytes} bytes written`);
+    assert.ok(count <= 2 + 4 * 100, `${count} calls of the store`);
+  }
+});
+
+test("a hundred requests of one session at once all subscribe", async () => {
+  const { server } = newServer({ definitions });
+  const own = await session(server);
+  const uris = Array.from({ length: 100 }, (_, i) => doc(i));
+  const answers = await Promise.all(uris.map((uri) => subscribe(own, uri)));
+  assert.equal(answers.map(({ status }) => status), uris.map(() => 200));
+  const events = readEvents(await own.other("GET"));
+  await events.next();
+  for (const uri of [uris[0]!, uris[99]!]) {
+    await server.resourceUpdated(uri);
+    assert.is((await events.message()).params.uri, uri);
+  }
+  await events.cancel();
+});
+
+test("a session that loses every race is 503 with Retry-After, and not asked to go on for ever", async () => {
+  let loses = false;
+  const store = losingRaces(memoryStore(), ({ check = [] }) => loses && check.length > 0);
+  const { server } = newServer({ store, definitions });
+  const own = await session(server);
+  loses = true;
+  const { status, headers } = await subscribe(own, doc(1));
+  assert.equal([status, headers.get("retry-after")], [503, "1"]);
+});
+
+test("bytes of one session are bounded; unsubscribing makes room, and so does time", async () => {
+  let now = Date.now();
+  const store = memoryStore({ now: () => now });
+  const { server } = newServer({ store, definitions, now: () => now, sessionLifetime: 24 * HOUR });
+  const own = await session(server);
+  const statuses = [];
+  for (let i = 0; i < 14; i++) statuses.push((await subscribe(own, doc(i, 5000))).status);
+  const fit = statuses.indexOf(400);
+  assert.ok(fit > 10 && fit < 14, String(statuses));
+  assert.is((await subscribe(own, doc(0, 5000))).status, 200, "one that there is");
+  await own.request("resources/unsubscribe", { uri: doc(0, 5000) });
+  assert.is((await subscribe(own, doc(100, 5000))).status, 200);
+  assert.is((await subscribe(own, doc(101, 5000))).status, 400);
+  now += UNUSED_SUBSCRIPTION_MS + 1;
+  assert.is((await subscribe(own, doc(101, 5000))).status, 200);
+});
+
+test("a caller with a token has more room, and what is subscribed stays as long as the session", async () => {
+  let now = Date.now();
+  const store = memoryStore({ now: () => now });
+  const { server } = newServer({ store, definitions, now: () => now, sessionLifetime: 24 * HOUR });
+  const own = await session(server, { headers: { authorization: "Bearer reader" } });
+  for (let i = 0; i < 20; i++) assert.is((await subscribe(own, doc(i, 5000))).status, 200);
+  now += 23 * HOUR;
+  const events = readEvents(await own.other("GET"));
+  await events.next();
+  await server.resourceUpdated(doc(7, 5000));
+  assert.is((await events.message()).params.uri, doc(7, 5000));
+  await events.cancel();
+});
+
+test("a subscription of an anonymous session ends if no stream uses it, and is kept on when one did", async () => {
+  let now = Date.now();
+  const store = memoryStore({ now: () => now });
+  const { server } = newServer({ store, definitions, now: () => now, sessionLifetime: 24 * HOUR });
+  const isKept = async () => (await store.list(["mcp", "session"])).some(({ value }) => value === "test://a");
+  const own = await session(server);
+  await subscribe(own, "test://a");
+  now += UNUSED_SUBSCRIPTION_MS + 1;
+  assert.not.ok(await isKept());
+  await subscribe(own, "test://a");
+  const events = readEvents(await own.other("GET"));
+  await server.resourceUpdated("test://a");
+  await events.message();
+  await events.cancel();
+  now += USED_SUBSCRIPTION_MS - 1000;
+  assert.ok(await isKept());
+  now += 2000;
+  assert.not.ok(await isKept());
+});
+
+test("the end of a session removes its subscriptions", async () => {
+  const store = memoryStore();
+  const { server } = newServer({ store, definitions });
+  const own = await session(server);
+  for (let i = 0; i < 3; i++) await subscribe(own, doc(i));
+  assert.is((await own.other("DELETE")).status, 204);
+  assert.equal(await store.list(["mcp", "session"]), []);
+});
+
+test("one session's end leaves other sessions as they are", async () => {
+  let secrets = 0;
+  const secret = () => (secrets++, Promise.resolve(new Uint8Array(32).fill(7)));
+  const { server } = newServer({ definitions, secret });
+  const [one, other] = [await session(server), await session(server)];
+  await one.other("DELETE");
+  const before = secrets;
+  assert.is((await other.request("ping")).status, 200);
+  assert.is(secrets, before, "its id is still known");
+  assert.is((await one.request("ping")).status, 404);
+});
+
+test("an anonymous network stores so much, then 429 with Retry-After; another network still may", async () => {
+  const { server } = newServer({ definitions, storageLimits: { network: 20_000 } });
+  const [near, far] = [from(server, "198.51.100.7"), from(server, "198.51.100.8")];
+  let refused: Awaited<ReturnType<typeof subscribe>> | undefined;
+  for (let i = 0; i < 10 && !refused; i++) {
+    const answer = await subscribe(await session(near), doc(i, 4000));
+    if (answer.status !== 200) refused = answer;
+  }
+  assert.is(refused?.status, 429);
+  assert.ok(Number(refused!.headers.get("retry-after")) > 0);
+  assert.is((await subscribe(await session(far), doc(1, 4000))).status, 200);
+  const reader = await session(near, { headers: { authorization: "Bearer reader" } });
+  assert.is((await subscribe(reader, doc(1, 4000))).status, 200, "a caller with a token has its own");
+});
+
+test("all anonymous callers of unknown address store so much together, then 503 with Retry-After", async () => {
+  const { server } = newServer({ definitions, storageLimits: { anonymous: 5000 } });
+  assert.is((await subscribe(await session(server), doc(1, 4000))).status, 200);
+  const { status, headers } = await subscribe(await session(server), doc(1, 4000));
+  assert.equal([status, headers.has("retry-after")], [503, true]);
+  assert.is((await client(server).send({ jsonrpc: "2.0", id: 1, method: "ping" })).status, 200);
+});
+
+test.run();

@@ -1,0 +1,169 @@
+/**
+ * The Skills extension, `io.modelcontextprotocol/skills` (SEP-2640, of revision 2026-07-28, and served in sessions of
+ * 2025-11-25 too, where clients look for it: https://github.com/modelcontextprotocol/ext-skills): `skills/list` and `skills/get` tell of each skill its front
+ * matter and its files with digests, `resources/directory/read` what lies in a folder. Files themselves are read by
+ * `resources/read`, which `skills.ts` serves.
+ *
+ * @module
+ */
+import { readCursor, writeCursor } from "../../crypto/cursor.ts";
+import type { Method } from "../../jsonrpc/dispatch.ts";
+import { INVALID_PARAMS, RpcError } from "../../jsonrpc/error.ts";
+import type { Call } from "../call.ts";
+import type { ListedResource } from "../definition/definition.ts";
+import { MODERN } from "../era.ts";
+import type { Extension, ExtensionServer } from "../definition/extension.ts";
+import { requireObject, requireString } from "../schema/params.ts";
+import { readSkillUri, writeSkillUri } from "./skill_uri.ts";
+import {
+  SKILL_MD,
+  skillDefinitions,
+  type SkillEntry,
+  type SkillFile,
+  type SkillSource,
+  toResource,
+} from "./skills.ts";
+
+/** A skill is never split over pages, and each has up to 512 files: pages end early. */
+const MOST_SKILLS = 100;
+const MOST_FILES = 5000;
+
+/** The extension, and the tools, the resources and the prompt by which others reach the same skills. */
+export function skillsExtension(source: SkillSource): Extension {
+  return {
+    id: "io.modelcontextprotocol/skills",
+    since: "2025-11-25",
+    settings: { directoryRead: true },
+    definitions: (own) => skillDefinitions(source, own),
+    methods: (server) => skillsMethods(source, server),
+  };
+}
+
+function skillsMethods(
+  source: SkillSource,
+  { auth, pageSize, secret, listLifetime: ttl }: ExtensionServer,
+): [string, Method<Call>][] {
+  /** Hints that only modern callers know. */
+  const hints = (isPublic: boolean, { revision }: Call) =>
+    revision >= MODERN ? { ttlMs: ttl, cacheScope: isPublic ? "public" : "private" } : {};
+  const cacheOf = ({ isPublic }: SkillEntry, call: Call) => hints(isPublic && auth !== "required", call);
+
+  const list: Method<Call> = async (params, call) => {
+    const { principal } = call;
+    const purpose = `mcp:skills:${principal?.workspace ?? ""}`;
+    const after = await openCursor(requireObject(params).cursor, purpose);
+    const page = await source.page(principal, { after, limit: Math.min(pageSize, MOST_SKILLS) });
+    const described = await Promise.all(page.entries.map(describe));
+    const skills: unknown[] = [];
+    let { next } = page;
+    let files = 0;
+    for (const [i, skill] of described.entries()) {
+      files += skill && typeof skill.resources !== "string" ? skill.resources.length : 1;
+      if (i > 0 && files > MOST_FILES) {
+        next = page.entries[i - 1]!.path;
+        break;
+      }
+      if (skill) skills.push(skill);
+    }
+    const nextCursor = next && writeCursor(await secret(), purpose, next);
+    // Somebody who signs in may see more than this.
+    const isPublic = auth === "off" && !principal;
+    return { skills, ...(nextCursor !== undefined && { nextCursor }), ...hints(isPublic, call) };
+  };
+
+  const get: Method<Call> = async (params, call) => {
+    const uri = requireString(requireObject(params), "uri");
+    const found = await find(uri, call.principal);
+    const isSkill = found && found.rest.length === 1 && found.rest[0] === SKILL_MD;
+    const skill = isSkill ? await describe(found.entry) : undefined;
+    if (!skill) throw refusal("No skill is served at", uri);
+    return { skill, ...cacheOf(found!.entry, call) };
+  };
+
+  const readDirectory: Method<Call> = async (params, call) => {
+    const object = requireObject(params);
+    const uri = requireString(object, "uri");
+    const found = await find(uri, call.principal);
+    const files = await found?.entry.files();
+    if (!found || !files) throw refusal("No directory is served at", uri);
+    const children = childrenOf(found.entry, files, found.rest);
+    if (children.size === 0) throw refusal("No directory is served at", uri);
+    const purpose = `mcp:directory:${uri}`;
+    const [after] = await openCursor(object.cursor, purpose) ?? [];
+    const names = [...children.keys()].sort();
+    const rest = after === undefined ? names : names.filter((name) => name > after);
+    const resources = rest.slice(0, pageSize).map((name) => children.get(name));
+    const nextCursor = rest.length > pageSize
+      ? writeCursor(await secret(), purpose, [rest[pageSize - 1]!])
+      : undefined;
+    // The specification has no hints here (2026-08), but the official client does not go without.
+    return { resources, ...(nextCursor !== undefined && { nextCursor }), ...cacheOf(found.entry, call) };
+  };
+
+  /** @throws {RpcError} -32602 for a cursor that was not issued here for this list */
+  async function openCursor(cursor: unknown, purpose: string): Promise<string[] | undefined> {
+    if (cursor === undefined) return undefined;
+    const position = typeof cursor === "string" ? readCursor(await secret(), purpose, cursor) : undefined;
+    if (position) return position;
+    throw new RpcError(INVALID_PARAMS, "Invalid params: this cursor was not issued here");
+  }
+
+  async function find(uri: string, principal: Call["principal"]): ReturnType<SkillSource["find"]> {
+    const path = readSkillUri(uri);
+    return path && await source.find(principal, path);
+  }
+
+  return [
+    ["skills/list", list],
+    ["skills/get", get],
+    ["resources/directory/read", readDirectory],
+  ];
+}
+
+interface Skill {
+  readonly uri: string;
+  readonly frontmatter: unknown;
+  readonly resources: "dynamic" | readonly { uri: string; digest: string; size: number }[];
+}
+
+/** As clients know a skill; `undefined` when it is gone. */
+async function describe({ path, frontMatter, files }: SkillEntry): Promise<Skill | undefined> {
+  const listed = await files();
+  if (!listed?.some((file) => file.path === SKILL_MD)) return undefined;
+  const resources = listed.flatMap(({ path: file, digest, size }) =>
+    digest === undefined ? [] : { uri: writeSkillUri([...path, ...file.split("/")]), digest, size }
+  );
+  return {
+    uri: writeSkillUri([...path, SKILL_MD]),
+    frontmatter: frontMatter,
+    resources: resources.length === listed.length ? resources : "dynamic",
+  };
+}
+
+/** What lies directly in a folder of a skill, by name; nothing when there is no such folder. */
+function childrenOf(
+  entry: SkillEntry,
+  files: readonly SkillFile[],
+  folder: readonly string[],
+): Map<string, ListedResource> {
+  const children = new Map<string, ListedResource>();
+  const prefix = folder.map((segment) => segment + "/").join("");
+  for (const file of files) {
+    if (!file.path.startsWith(prefix)) continue;
+    const [name = "", ...below] = file.path.slice(prefix.length).split("/");
+    children.set(
+      name,
+      below.length === 0 ? toResource(entry, file) : {
+        uri: writeSkillUri([...entry.path, ...folder, name]),
+        name,
+        mimeType: "inode/directory",
+      },
+    );
+  }
+  return children;
+}
+
+function refusal(problem: string, uri: string): RpcError {
+  const shown = uri.slice(0, 500);
+  return new RpcError(INVALID_PARAMS, `${problem} ${shown}`, { uri: shown });
+}

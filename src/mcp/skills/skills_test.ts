@@ -1,0 +1,57 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { skillDefinitions, type SkillList, type SkillSource } from "./skills.ts";
+import { modern } from "../test_exchange.ts";
+import { newServer } from "../test_server.ts";
+
+const test = suite("mcp/skills: list_skills");
+
+async function list(
+  skills: SkillList["skills"],
+  omitted: Partial<SkillList["omitted"]> = {},
+): Promise<string> {
+  const source: SkillSource = {
+    list: () => Promise.resolve({ skills, omitted: { shadowed: 0, older: false, ...omitted } }),
+    load: () => Promise.resolve(undefined),
+    read: () => Promise.resolve(undefined),
+    page: () => Promise.resolve({ entries: [], next: undefined }),
+    find: () => Promise.resolve(undefined),
+  };
+  const { server } = newServer({ definitions: skillDefinitions(source, []) });
+  const { answer } = await modern(server, "tools/call", { name: "list_skills", arguments: {} });
+  return answer.result.content[0].text;
+}
+
+const skill = (name: string, description: string) => ({
+  id: `skill_${name}`,
+  name,
+  description,
+  source: "custom",
+});
+
+test("one line for each skill, in the order of the source, whatever its description holds", async () => {
+  assert.is(
+    await list([skill("b", "Two.\nLines"), skill("a", "  - not another: entry ")]),
+    "- b: Two. Lines\n- a: - not another: entry",
+  );
+  assert.is(await list([]), "No skills are available.");
+});
+
+test("past 40,000 characters names go on without their descriptions, and the list says so", async () => {
+  const skills = Array.from({ length: 50 }, (_, i) => skill(`s${i}`, "x".repeat(1000)));
+  const lines = (await list(skills)).split("\n");
+  assert.is(lines.length, 40);
+  assert.is(lines[38], `- s38: ${"x".repeat(1000)}`);
+  const rest = Array.from({ length: 11 }, (_, i) => `s${39 + i}`).join(", ");
+  assert.is(lines[39], `And 11 more, without their descriptions for want of room: ${rest}`);
+});
+
+test("what the source left out is told", async () => {
+  assert.equal((await list([skill("a", "A")], { shadowed: 3, older: true })).split("\n"), [
+    "- a: A",
+    "Not listed: 3 that have the name of another; load_skill takes their id.",
+    "Not listed: older skills; load_skill takes their name or id.",
+  ]);
+});
+
+test.run();

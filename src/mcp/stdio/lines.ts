@@ -1,0 +1,86 @@
+/**
+ * Streams of bytes as lines of text, for stdio: in both directions, with room for slow readers.
+ *
+ * @module
+ */
+import { ByteBuffer } from "../../http/body/byte_buffer.ts";
+import { INVALID_REQUEST, PARSE_ERROR, RpcError } from "../../jsonrpc/error.ts";
+
+/** Bytes of one line. */
+const MAX_LINE_BYTES = 4 * 1024 * 1024;
+const LF = 10;
+
+// Deno and workerd take U+FEFF for a byte order mark where any chunk begins, and drop it: the mark is looked for below.
+const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+/** Lines that are not blank; an error stands for one that is too long, or no UTF-8. */
+export async function* readLines(input: ReadableStream<Uint8Array>): AsyncGenerator<string | RpcError> {
+  const reader = input.getReader();
+  /** Of the line that has not ended. */
+  const held = new ByteBuffer();
+  let isTooLong = false;
+  for (;;) {
+    const { done, value: chunk } = await reader.read();
+    if (done) break;
+    for (let start = 0; start < chunk.length;) {
+      const found = chunk.indexOf(LF, start);
+      const end = found < 0 ? chunk.length : found;
+      const piece = chunk.subarray(start, end);
+      start = end + 1;
+      if (!isTooLong && held.length + piece.length > MAX_LINE_BYTES) {
+        isTooLong = true;
+        held.take();
+        yield tooLong();
+      }
+      if (found < 0) {
+        if (!isTooLong) held.append(piece);
+        break;
+      }
+      const line = isTooLong ? "" : held.length === 0 ? toLine(piece) : toLine(join(held, piece));
+      isTooLong = false;
+      if (line !== "") yield line;
+    }
+  }
+  const line = toLine(held.take());
+  if (line !== "") yield line;
+}
+
+function join(held: ByteBuffer, piece: Uint8Array): Uint8Array {
+  held.append(piece);
+  return held.take();
+}
+
+/** The text; empty for a line that is blank. */
+function toLine(bytes: Uint8Array): string | RpcError {
+  let text: string;
+  try {
+    text = utf8.decode(bytes);
+  } catch (cause) {
+    return new RpcError(PARSE_ERROR, "Parse error: the message is not UTF-8", undefined, { cause });
+  }
+  if (text.trim() === "") return "";
+  // RFC 8259 §8.1: a mark may be passed over.
+  return text.startsWith("\ufeff") ? text.slice(1) : text;
+}
+
+function tooLong(): RpcError {
+  return new RpcError(INVALID_REQUEST, `Invalid Request: a message may have at most ${MAX_LINE_BYTES} bytes`);
+}
+
+/** Writes lines. `write` resolves when there is room for another; `finish` when all are written. */
+export function writeLines(
+  output: WritableStream<Uint8Array>,
+): { write: (text: string) => Promise<void>; finish: () => Promise<void> } {
+  const writer = output.getWriter();
+  const encoder = new TextEncoder();
+  return {
+    async write(text) {
+      await writer.ready;
+      await writer.write(encoder.encode(text + "\n"));
+    },
+    async finish() {
+      await writer.ready;
+      writer.releaseLock();
+    },
+  };
+}

@@ -1,0 +1,115 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { memoryStore } from "../../store/drivers/memory.ts";
+import { type TaskRecord, TaskStore } from "./task_store.ts";
+import { Wakeups } from "../session/wakeups.ts";
+
+const test = suite("mcp/task_store");
+
+/** Instances over one store, with one clock. */
+function instances(count: number) {
+  const store = memoryStore();
+  const clock = { now: Date.now() };
+  const made = Array.from({ length: count }, () => new TaskStore(store, new Wakeups(store), () => clock.now));
+  return { clock, store, made };
+}
+
+function newTask(clock: { now: number }, id: string = "t"): TaskRecord {
+  return {
+    id,
+    owner: "",
+    principal: undefined,
+    capabilities: {},
+    tool: "tool",
+    arguments: {},
+    restart: true,
+    status: "working",
+    statusMessage: undefined,
+    createdAt: clock.now,
+    updatedAt: clock.now,
+    ttl: 3_600_000,
+    pollInterval: 1000,
+    answers: {},
+    kept: {},
+  };
+}
+
+test("one who is silent is gone only after it was found silent for a while", async () => {
+  const { clock, made: [a, b, c] } = instances(3);
+  await a!.create(newTask(clock));
+  assert.is(await b!.isGone("t"), false);
+  clock.now += 15_001;
+  assert.is(await b!.isGone("t"), false, "it may just have been kept from saying so");
+  assert.is(await c!.isGone("t"), false);
+  clock.now += 6_000;
+  assert.is(await c!.isGone("t"), true, "whoever found it so");
+});
+
+test("one who says in that time that it is there is there", async () => {
+  const { clock, made: [a, b] } = instances(2);
+  const task = newTask(clock);
+  await a!.create(task);
+  clock.now += 20_000;
+  assert.is(await b!.isGone("t"), false);
+  await a!.change("t", (now) => ({ ...now, statusMessage: "here" }), true);
+  clock.now += 7_000;
+  assert.is(await b!.isGone("t"), false);
+});
+
+test("one who works on it here is not gone, however late it says so", async () => {
+  const { clock, made: [a] } = instances(1);
+  const task = newTask(clock);
+  await a!.create(task);
+  const letGo = a!.keep(task, () => {});
+  clock.now += 100_000;
+  assert.is(await a!.isGone("t"), false);
+  letGo();
+  assert.is(await a!.isGone("t"), true);
+});
+
+test("the id of a task is not in the store", async () => {
+  const { clock, store, made: [a, b] } = instances(2);
+  const id = "the-id-of-a-task";
+  await a!.create(newTask(clock, id));
+  await b!.change(id, (now) => ({ ...now, status: "completed" }));
+  assert.is((await b!.get(id))!.id, id);
+  const kept = await store.list([]);
+  assert.ok(kept.length > 0);
+  assert.not.ok(JSON.stringify(kept).includes(id));
+});
+
+test("of many who take over one does, and nobody what is over or lives", async () => {
+  const { clock, made } = instances(5);
+  const [a, ...others] = made;
+  await a!.create(newTask(clock));
+  assert.equal(await Promise.all(others.map((each) => each.takeOver("t"))), Array(4).fill(undefined));
+  clock.now += 100_000;
+  const taken = await Promise.all(others.map((each) => each.takeOver("t")));
+  assert.is(taken.filter((each) => each).length, 1);
+  clock.now += 100_000;
+  await a!.change("t", (now) => ({ ...now, status: "completed" }));
+  assert.is(await others[0]!.takeOver("t"), undefined);
+  assert.is(await others[0]!.takeOver("unknown"), undefined);
+});
+
+test("who works on it hears that it was cancelled elsewhere, and hears nothing after it let go", async () => {
+  const { clock, made: [a, b] } = instances(2);
+  const task = newTask(clock);
+  await a!.create(task);
+  let stops = 0;
+  const heard = Promise.withResolvers<void>();
+  const letGo = a!.keep(task, () => {
+    stops++;
+    heard.resolve();
+  });
+  await b!.change("t", (now) => ({ ...now, statusMessage: "so far" }));
+  await b!.change("t", (now) => ({ ...now, status: "cancelled" }));
+  await heard.promise;
+  letGo();
+  const before = stops;
+  await b!.change("t", (now) => ({ ...now, statusMessage: "again" }));
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  assert.is(stops, before);
+});
+
+test.run();

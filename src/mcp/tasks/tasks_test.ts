@@ -1,0 +1,317 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { RpcError } from "../../jsonrpc/error.ts";
+import { memoryStore } from "../../store/drivers/memory.ts";
+import { tool, ToolError } from "../definition/definition.ts";
+import type { ToolServer } from "../service.ts";
+import {
+  client,
+  type Message,
+  modern,
+  modernHeaders,
+  modernParams,
+  readEvents,
+  session,
+} from "../test_exchange.ts";
+import { newServer } from "../test_server.ts";
+
+const test = suite("mcp/tasks");
+const TASKS = { extensions: { "io.modelcontextprotocol/tasks": {} } };
+const CAPABILITIES = { ...TASKS, elicitation: {}, sampling: {} };
+const NAME = { type: "object", properties: { name: { type: "string" } }, required: ["name"] } as const;
+
+let release = (): void => {};
+let runs = 0;
+const definitions = [
+  tool({
+    name: "waits",
+    description: "Waits to be released",
+    task: "optional",
+    async run(_, call) {
+      await call.progress(1, 2, "half way");
+      await new Promise<void>((resolve, reject) => {
+        release = resolve;
+        call.signal.addEventListener("abort", () => reject(call.signal.reason));
+      });
+      return "released";
+    },
+  }),
+  tool({
+    name: "now",
+    description: "Is done at once",
+    task: { support: "required", ttl: 5000, pollInterval: 10 },
+    run: () => "now",
+  }),
+  tool({
+    name: "fails",
+    description: "Fails as tools do",
+    task: "optional",
+    run() {
+      throw new ToolError("No luck");
+    },
+  }),
+  tool({
+    name: "breaks",
+    description: "Fails as the protocol does",
+    task: "optional",
+    run() {
+      throw new RpcError(-32603, "Broken");
+    },
+  }),
+  tool({
+    name: "asks",
+    description: "Asks two at once",
+    task: "optional",
+    async run(_, call) {
+      runs++;
+      const stamp = await call.once("stamp", () => `stamp ${runs}`);
+      const [first, second] = await Promise.all([
+        call.elicit({ key: "first", message: "First?", schema: NAME }),
+        call.elicit({ key: "second", message: "Second?", schema: NAME }),
+      ]);
+      return `${stamp}: ${first.content?.name} ${second.content?.name}`;
+    },
+  }),
+  tool({
+    name: "later",
+    description: "Asks, and then becomes a task",
+    task: { support: "optional", start: "by_run" },
+    async run(_, call) {
+      const { action } = await call.elicit({ key: "sure", message: "Sure?", schema: { type: "object" } });
+      if (action !== "accept") return "then not";
+      const inTask = await call.startTask({ ttl: 60_000, statusMessage: "begun" });
+      const { content } = inTask
+        ? await call.elicit({ key: "who", message: "Who?", schema: NAME })
+        : { content: { name: "nobody" } };
+      return `${inTask} ${content?.name}`;
+    },
+  }),
+];
+
+const callTool = (
+  server: ToolServer,
+  name: string,
+  more = {},
+  capabilities: Record<string, unknown> = CAPABILITIES,
+) => modern(server, "tools/call", { name, ...more }, { capabilities });
+const ask = (server: ToolServer, method: string, params: Record<string, unknown>, headers = {}) =>
+  modern(server, method, params, { capabilities: CAPABILITIES, headers });
+
+/** Polls until the task is as wanted. */
+async function until(server: ToolServer, taskId: string, status: string): Promise<Message> {
+  for (let i = 0; i < 200; i++) {
+    const { result } = (await ask(server, "tasks/get", { taskId })).answer;
+    if (result.status === status) return result;
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  throw new Error(`The task did not become ${status}`);
+}
+
+function pair(options = {}): [ToolServer, ToolServer] {
+  const store = memoryStore();
+  return [
+    newServer({ store, definitions, ...options }).server,
+    newServer({ store, definitions, ...options }).server,
+  ];
+}
+
+test("the extension is declared where a tool has tasks", async () => {
+  const { server } = newServer({ definitions });
+  const { capabilities } = (await modern(server, "server/discover")).answer.result;
+  assert.equal(capabilities.extensions, TASKS.extensions);
+  assert.is((await ask(newServer().server, "tasks/get", { taskId: "x" })).status, 404);
+});
+
+test("a call becomes a task that another instance tells of, and ends with its result inlined", async () => {
+  const [a, b] = pair();
+  const { status, answer } = await callTool(a, "waits");
+  assert.is(status, 200);
+  const { taskId, createdAt, lastUpdatedAt, _meta, ...task } = answer.result;
+  assert.equal(task, { resultType: "task", status: "working", ttlMs: 3_600_000, pollIntervalMs: 1000 });
+  assert.match(taskId, /^[\w-]{43}$/);
+  assert.match(createdAt, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+  assert.is(createdAt, lastUpdatedAt);
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  const working = await until(b, taskId, "working");
+  assert.is(working.resultType, "complete");
+  assert.is(working.statusMessage, "half way");
+  assert.not.ok("result" in working || "error" in working || "inputRequests" in working);
+  release();
+  const completed = await until(b, taskId, "completed");
+  assert.equal(completed.result, { content: [{ type: "text", text: "released" }] });
+});
+
+test("a tool's own times; a tool's failure is completed, one of the protocol failed", async () => {
+  const { server } = newServer({ definitions });
+  const now = (await callTool(server, "now")).answer.result;
+  assert.is(now.ttlMs, 5000);
+  assert.is(now.pollIntervalMs, 10);
+  assert.equal((await until(server, now.taskId, "completed")).result.content[0].text, "now");
+  const fails = (await callTool(server, "fails")).answer.result;
+  const failed = await until(server, fails.taskId, "completed");
+  assert.equal(failed.result, { content: [{ type: "text", text: "No luck" }], isError: true });
+  const breaks = (await callTool(server, "breaks")).answer.result;
+  const broken = await until(server, breaks.taskId, "failed");
+  assert.equal(broken.error, { code: -32603, message: "Broken" });
+  assert.is(broken.statusMessage, "Broken");
+  assert.not.ok("result" in broken);
+});
+
+test("a caller without the extension gets the result itself, or is told what it lacks", async () => {
+  const { server } = newServer({ definitions });
+  const fails = await callTool(server, "fails", {}, {});
+  assert.is(fails.answer.result.resultType, "complete");
+  const now = await callTool(server, "now", {}, {});
+  assert.is(now.status, 400);
+  assert.is(now.answer.error.code, -32021);
+  assert.equal(now.answer.error.data, { requiredCapabilities: TASKS });
+  for (const method of ["tasks/get", "tasks/update", "tasks/cancel"]) {
+    const { status, answer } = await modern(server, method, { taskId: "x" });
+    assert.is(status, 400);
+    assert.is(answer.error.code, -32021);
+  }
+  const own = await session(server);
+  assert.is((await own.request("tools/call", { name: "now" })).answer.result.content[0].text, "now");
+});
+
+test("questions of a task: all that are open, answered in parts, on another instance; then the tool runs there", async () => {
+  runs = 0;
+  const [a, b] = pair();
+  const { taskId } = (await callTool(a, "asks")).answer.result;
+  const open = await until(a, taskId, "input_required");
+  assert.equal(Object.keys(open.inputRequests), ["first", "second"]);
+  assert.equal(open.inputRequests.first.params.requestedSchema, NAME);
+  const update = async (inputResponses: unknown) =>
+    (await ask(b, "tasks/update", { taskId, inputResponses })).answer;
+  const one = await update({ first: { action: "accept", content: { name: "Ann" } }, other: {} });
+  assert.equal(Object.keys(one.result).sort(), ["_meta", "resultType"]);
+  assert.equal(Object.keys((await until(a, taskId, "input_required")).inputRequests), ["second"]);
+  await update({ first: { action: "accept", content: { name: "Eve" } } });
+  assert.is((await update({ second: 7 })).error.code, -32602);
+  await update({ second: { action: "accept", content: { name: "Bob" } } });
+  const { result } = await until(a, taskId, "completed");
+  assert.is(result.content[0].text, "stamp 1: Ann Bob");
+  assert.is(runs, 2);
+  assert.ok((await update({ second: { action: "cancel" } })).result, "late answers are passed over");
+});
+
+test("questions before a task are results; questions in it are the task's", async () => {
+  const { server } = newServer({ definitions });
+  const first = (await callTool(server, "later")).answer.result;
+  assert.is(first.resultType, "input_required");
+  const again = {
+    requestState: first.requestState,
+    inputResponses: { sure: { action: "accept", content: {} } },
+  };
+  const { taskId, statusMessage, resultType } = (await callTool(server, "later", again)).answer.result;
+  assert.is(resultType, "task");
+  assert.is(statusMessage, "begun");
+  const open = await until(server, taskId, "input_required");
+  assert.equal(Object.keys(open.inputRequests), ["who"]);
+  await ask(server, "tasks/update", {
+    taskId,
+    inputResponses: { who: { action: "accept", content: { name: "Ann" } } },
+  });
+  assert.is((await until(server, taskId, "completed")).result.content[0].text, "true Ann");
+  const refused =
+    (await callTool(server, "later", { ...again, inputResponses: { sure: { action: "decline" } } })).answer;
+  assert.is(refused.result.content[0].text, "then not");
+});
+
+test("tasks/cancel on another instance stops the tool, and is done as often as one likes", async () => {
+  const [a, b] = pair();
+  const { taskId } = (await callTool(a, "waits")).answer.result;
+  for (let i = 0; i < 2; i++) {
+    const { result } = (await ask(b, "tasks/cancel", { taskId })).answer;
+    assert.equal(Object.keys(result).sort(), ["_meta", "resultType"]);
+  }
+  const cancelled = await until(a, taskId, "cancelled");
+  assert.not.ok("result" in cancelled);
+  release();
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  assert.is((await until(a, taskId, "cancelled")).status, "cancelled");
+});
+
+test("an unknown task, one of another caller, and one over its time are -32602", async () => {
+  let now = Date.now();
+  const store = memoryStore({ now: () => now });
+  const { server } = newServer({ store, definitions, now: () => now });
+  const reader = { authorization: "Bearer reader" };
+  const { taskId } =
+    (await modern(server, "tools/call", { name: "now" }, { capabilities: TASKS, headers: reader })).answer
+      .result;
+  const codes = async (taskId: string, headers = {}) => {
+    const all = [];
+    for (const method of ["tasks/get", "tasks/update", "tasks/cancel"]) {
+      all.push((await ask(server, method, { taskId }, headers)).answer.error?.code);
+    }
+    return all;
+  };
+  const NO = [-32602, -32602, -32602];
+  assert.equal(await codes("made-up"), NO);
+  assert.equal(await codes(taskId), NO);
+  assert.equal(await codes(taskId, { authorization: "Bearer writer" }), NO);
+  assert.equal(await codes(taskId, reader), [undefined, undefined, undefined]);
+  now += 5001;
+  assert.equal(await codes(taskId, reader), NO);
+  const { status, answer } = await ask(server, "tasks/get", { taskId: 7 as never }, { "mcp-name": "7" });
+  assert.is(status, 400);
+  assert.is(answer.error.code, -32020);
+});
+
+test("a task whose instance is gone has failed, or runs again where the tool allows it", async () => {
+  let now = Date.now();
+  const options = { now: () => now };
+  const store = memoryStore(options);
+  const dead = [false, true].map((restart) =>
+    tool({
+      name: `restart_${restart}`,
+      description: "Never ends",
+      task: { support: "optional", restart },
+      run: () => new Promise(() => {}),
+    })
+  );
+  const alive = [false, true].map((restart) =>
+    tool({
+      name: `restart_${restart}`,
+      description: "Ends",
+      task: { support: "optional", restart },
+      run: () => "run again",
+    })
+  );
+  const a = newServer({ store, definitions: dead, ...options }).server;
+  const b = newServer({ store, definitions: alive, ...options }).server;
+  const ids = [];
+  for (const name of ["restart_false", "restart_true"]) {
+    ids.push((await callTool(a, name)).answer.result.taskId);
+  }
+  assert.is((await until(b, ids[0]!, "working")).status, "working");
+  now += 80_000;
+  const failed = await until(b, ids[0]!, "failed");
+  assert.is(failed.error.code, -32603);
+  assert.match(failed.statusMessage, /is gone/);
+  assert.is((await until(b, ids[1]!, "completed")).result.content[0].text, "run again");
+});
+
+test("notifications/tasks tell a listener of each change, as tasks/get would", async () => {
+  const [a, b] = pair();
+  const { taskId } = (await callTool(a, "asks")).answer.result;
+  await until(a, taskId, "input_required");
+  const params = modernParams({ notifications: { taskIds: [taskId, "made-up"] } }, CAPABILITIES);
+  const body = { jsonrpc: "2.0", id: 9, method: "subscriptions/listen", params };
+  const events = readEvents(await client(b).fetch(body, modernHeaders("subscriptions/listen")));
+  assert.equal((await events.message()).params.notifications, { taskIds: [taskId] });
+  const content = { name: "Ann" };
+  const inputResponses = { first: { action: "accept", content }, second: { action: "accept", content } };
+  await ask(a, "tasks/update", { taskId, inputResponses });
+  let told: Message;
+  do told = await events.message(); while (told.params.status !== "completed");
+  assert.is(told.method, "notifications/tasks");
+  const { resultType: _, _meta, ...task } = await until(a, taskId, "completed");
+  const { _meta: own, ...shown } = told.params;
+  assert.equal(shown, task);
+  assert.is(own["io.modelcontextprotocol/subscriptionId"], 9);
+  await events.cancel();
+});
+
+test.run();

@@ -1,0 +1,251 @@
+/**
+ * Clients (https://www.rfc-editor.org/rfc/rfc6749#section-2): registering, finding, listing, removing.
+ *
+ * @module
+ */
+import { checkJwk, type PublicJwk } from "../../crypto/jwk.ts";
+import type { JwsAlgorithm } from "../../crypto/jws.ts";
+import { randomId, randomSecret, secretDigest } from "../../crypto/secret.ts";
+import { checkPublicUrl } from "../../http/network/public_fetch.ts";
+import type { RequestContext } from "../../http/service.ts";
+import { CACHED, listAll, putIfAbsent, type Store } from "../../store/store.ts";
+import type { AuthorizationServer } from "../authorization_server.ts";
+import { canonicalCertificateName } from "./client_certificate.ts";
+import { findClientByDocument, keepClientDocument } from "./client_document.ts";
+import {
+  type CertificateNameType,
+  type Client,
+  type ClientAuthMethod,
+  clientKey,
+  GRANT_TYPES,
+  type GrantType,
+} from "../records.ts";
+import { checkDomain, checkRedirectUri } from "./redirect_uri.ts";
+
+/** Characters of a secret that nobody guesses: 128 random bits in base64url. */
+const MIN_STRONG_SECRET = 22;
+
+/** What an operator says of a client. Without `secret`, keys or a certificate it is a public client. */
+export interface ClientRegistration {
+  readonly id: string;
+  readonly secret?: string | undefined;
+  /** Shown to the user at consent. @default the id */
+  readonly name?: string | undefined;
+  /** Any https redirect URI on exactly this host. */
+  readonly domain?: string | undefined;
+  /** Exact redirect URIs. */
+  readonly redirect_uris?: readonly string[] | undefined;
+  /** @default what the client can use of: with a redirect the code flow, when confidential `client_credentials` */
+  readonly grant_types?: readonly GrantType[] | undefined;
+  /** Space-separated. @default every scope of the operator but `admin` */
+  readonly scope?: string | undefined;
+  /** @default by what it has: a secret, keys (`private_key_jwt`), a certificate, or `none` */
+  readonly token_endpoint_auth_method?: ClientAuthMethod | undefined;
+  readonly jwks?: { readonly keys: readonly unknown[] } | undefined;
+  readonly jwks_uri?: string | undefined;
+  readonly certificate?: { readonly type: CertificateNameType; readonly value: string } | undefined;
+  readonly access_token_format?: "opaque" | "jwt" | undefined;
+  readonly require_pushed_authorization_requests?: boolean | undefined;
+  readonly dpop_bound_access_tokens?: boolean | undefined;
+  readonly tls_client_certificate_bound_access_tokens?: boolean | undefined;
+  readonly authorization_details_types?: readonly string[] | undefined;
+  readonly introspection_signed_response_alg?: JwsAlgorithm | undefined;
+  /**
+   * You vouch for it: a request that a user allowed before is answered without asking again, also when it is a public
+   * client with an https redirect URI, or another site sent the browser. @default false
+   */
+  readonly trusted?: boolean | undefined;
+  /** The resources whose tokens it may introspect. @default all */
+  readonly introspects?: readonly string[] | undefined;
+  /** The resources that it may exchange tokens for (RFC 8693), beside those of the token that it sends. @default none */
+  readonly token_exchange_resources?: readonly string[] | undefined;
+}
+
+/** Without a proof of who asks these would be anybody's. */
+const CONFIDENTIAL: readonly GrantType[] = [
+  "client_credentials",
+  "urn:ietf:params:oauth:grant-type:token-exchange",
+  "urn:ietf:params:oauth:grant-type:jwt-bearer",
+];
+
+/**
+ * The record of a registration.
+ * @param redirectSchemes private-use schemes without a dot that redirect URIs may have
+ * @throws {TypeError} naming the member that cannot stand
+ */
+export function toClient(
+  registration: ClientRegistration,
+  now: number,
+  redirectSchemes?: readonly string[],
+): Client {
+  const {
+    id,
+    secret,
+    name = id,
+    redirect_uris,
+    domain,
+    grant_types: _,
+    jwks,
+    token_endpoint_auth_method: __,
+    ...rest
+  } = registration;
+  const refuse = (problem: string): never => {
+    throw new TypeError(`Cannot register client "${id}": ${problem}`);
+  };
+  if (!/^[\x21-\x7e]{1,256}$/.test(id)) refuse("its id must be 1 to 256 printable ASCII characters");
+  if (secret !== undefined && !/^[\x20-\x7e]{1,256}$/.test(secret)) {
+    refuse("its secret must be 1 to 256 printable ASCII characters");
+  }
+  redirect_uris?.forEach((uri) => checkRedirectUri(uri, redirectSchemes));
+  if (domain !== undefined) checkDomain(domain);
+  if (jwks && registration.jwks_uri !== undefined) refuse("it has both jwks and jwks_uri");
+  const keysAt = registration.jwks_uri === undefined ? undefined : checkPublicUrl(registration.jwks_uri);
+  if (keysAt) refuse(`its jwks_uri ${keysAt}`);
+  const { certificate } = registration;
+  if (certificate && canonicalCertificateName(certificate.type, certificate.value) === undefined) {
+    refuse(`"${certificate.value}" is not a valid ${certificate.type}`);
+  }
+  const token_endpoint_auth_method = authMethodOf(registration);
+  const need = {
+    none: true,
+    client_secret_basic: secret !== undefined,
+    client_secret_post: secret !== undefined,
+    private_key_jwt: jwks !== undefined || registration.jwks_uri !== undefined,
+    tls_client_auth: registration.certificate !== undefined,
+    self_signed_tls_client_auth: jwks !== undefined || registration.jwks_uri !== undefined,
+  }[token_endpoint_auth_method];
+  if (need !== true) refuse(`it has not what ${token_endpoint_auth_method} needs`);
+  return given({
+    ...rest,
+    id,
+    name,
+    source: "operator",
+    token_endpoint_auth_method,
+    ...(secret !== undefined && { secret_digest: secretDigest(secret) }),
+    ...(secret !== undefined && secret.length < MIN_STRONG_SECRET && { weak_secret: true as const }),
+    ...(jwks && { jwks: { keys: jwks.keys.map((key) => checkKey(key, refuse)) } }),
+    ...(redirect_uris && { redirect_uris }),
+    ...(domain !== undefined && { domain }),
+    grant_types: grantTypesOf(registration, token_endpoint_auth_method, refuse),
+    created: now,
+  });
+}
+
+/** The members that are there. */
+function given(members: { readonly [Name in keyof Client]: Client[Name] | undefined }): Client {
+  return Object.fromEntries(
+    Object.entries(members).filter(([, value]) => value !== undefined),
+  ) as unknown as Client;
+}
+
+function authMethodOf(registration: ClientRegistration): ClientAuthMethod {
+  const { token_endpoint_auth_method, secret, jwks, jwks_uri, certificate } = registration;
+  if (token_endpoint_auth_method !== undefined) return token_endpoint_auth_method;
+  if (secret !== undefined) return "client_secret_basic";
+  if (jwks || jwks_uri !== undefined) return "private_key_jwt";
+  return certificate ? "tls_client_auth" : "none";
+}
+
+function grantTypesOf(
+  { grant_types, domain, redirect_uris }: ClientRegistration,
+  method: ClientAuthMethod,
+  refuse: (problem: string) => never,
+): readonly GrantType[] {
+  const redirects = domain !== undefined || (redirect_uris?.length ?? 0) > 0;
+  const chosen: readonly GrantType[] = grant_types ?? [
+    ...(redirects ? ["authorization_code", "refresh_token"] as const : []),
+    ...(method === "none" ? [] : ["client_credentials"] as const),
+  ];
+  for (const type of chosen) {
+    if (!GRANT_TYPES.includes(type)) refuse(`${type} is no grant type of this server`);
+    if (CONFIDENTIAL.includes(type) && method === "none") {
+      refuse(`${type} needs a secret, a key or a certificate`);
+    }
+    if (type === "authorization_code" && !redirects) {
+      refuse("authorization_code needs a domain or redirect URIs");
+    }
+  }
+  if (chosen.length === 0) refuse("it needs a secret, a domain or redirect URIs");
+  return chosen;
+}
+
+function checkKey(key: unknown, refuse: (problem: string) => never): PublicJwk {
+  const checked = checkJwk(key);
+  return typeof checked === "string" ? refuse(`in its jwks ${checked}`) : checked;
+}
+
+/** RFC 6749 §2.1: one that cannot keep a secret. */
+export function isPublic({ token_endpoint_auth_method }: Client): boolean {
+  return token_endpoint_auth_method === "none";
+}
+
+/**
+ * The client with this id: a configured one, one in the store, or the one that the document at this address describes.
+ * @param context whose request it is: who names an address makes us fetch
+ */
+export async function findClient(
+  as: AuthorizationServer,
+  id: string,
+  context: RequestContext,
+): Promise<Client | undefined> {
+  const configured = as.configured.get(id);
+  if (configured) return configured;
+  if (id.startsWith("https://")) return await findClientByDocument(as, id, context);
+  return (await as.store.get<Client>(clientKey(id), CACHED))?.value;
+}
+
+/**
+ * Keeps a client that registered itself: in use, its registration lives on. Called when a user allows it something, and
+ * with every refresh.
+ */
+export async function keepClient(as: AuthorizationServer, client: Client): Promise<void> {
+  if (client.source === "document") return await keepClientDocument(as, client.id);
+  if (client.source !== "registration") return;
+  const entry = await as.store.get<Client>(clientKey(client.id));
+  const lives = as.now() + as.registrationLifetime * 1000;
+  // Once a tenth of its life is enough.
+  if (!entry?.expires || entry.expires > lives - as.registrationLifetime * 100) return;
+  await as.store.commit({
+    check: [{ key: entry.key, version: entry.version }],
+    set: [{ key: entry.key, value: entry.value, expires: lives, isSameValue: true }],
+  });
+}
+
+/**
+ * Registers a client in the store. A missing id is made; a missing secret too, unless `public` says none or it has keys
+ * or a certificate. The secret is returned this once and kept only as a digest.
+ * @throws {TypeError} as {@linkcode toClient}, or when the id is taken
+ */
+export async function addClient(
+  store: Store,
+  { public: isPublic = false, ...registration }: Omit<ClientRegistration, "id"> & {
+    readonly id?: string | undefined;
+    readonly public?: boolean;
+  },
+): Promise<{ client: Client; secret: string | undefined }> {
+  const id = registration.id ?? randomId("client_");
+  if (id.startsWith("https://")) {
+    throw new TypeError(
+      `Cannot register client "${id}": such ids are addresses of client metadata documents`,
+    );
+  }
+  const proves = registration.jwks ?? registration.jwks_uri ?? registration.certificate;
+  const secret = isPublic || proves ? registration.secret : registration.secret ?? randomSecret("trivet_cs_");
+  const client = toClient({ ...registration, id, secret }, Date.now());
+  if (!await putIfAbsent(store, clientKey(id), client)) {
+    throw new TypeError(`Cannot register client "${id}": the id is taken`);
+  }
+  return { client, secret };
+}
+
+/** Every client of the store, by id. */
+export async function* listClients(store: Store): AsyncGenerator<Client> {
+  for await (const { value } of listAll<Client>(store, ["client"])) yield value;
+}
+
+/** Removes a client; `false` when there was none. With it end all its tokens and codes (`liveness.ts`). */
+export async function removeClient(store: Store, id: string): Promise<boolean> {
+  const key = clientKey(id);
+  // Whatever it holds by now: a client that is used at this moment is removed all the same.
+  return await store.get(key) !== undefined && await store.commit({ remove: [key] });
+}

@@ -1,0 +1,214 @@
+/**
+ * Who calls an endpoint for clients (https://www.rfc-editor.org/rfc/rfc6749#section-2.3): a secret by Basic or in the
+ * body, an assertion, a certificate, or nothing but a name for public clients.
+ *
+ * @module
+ */
+import { equalInConstantTime, secretDigest } from "../../crypto/secret.ts";
+import { networkOf } from "../../http/network/network.ts";
+import type { RequestContext } from "../../http/service.ts";
+import type { AuthorizationServer } from "../authorization_server.ts";
+import { findClient } from "./client.ts";
+import { ASSERTION_TYPE, checkClientAssertion, clientIdOf } from "./client_assertion.ts";
+import { certificateMatches, readCertificate } from "./client_certificate.ts";
+import { OAuthError } from "../error.ts";
+import type { Parameters } from "../parameters.ts";
+import type { Client } from "../records.ts";
+import type { Series } from "../users/throttle.ts";
+
+/** What a request shows of its client. */
+interface Credentials {
+  readonly id: string;
+  /** One secret, or two readings of it; none when no secret was shown. */
+  readonly secrets: readonly string[];
+  readonly assertion?: string;
+}
+
+const REFUSED = "Client authentication failed: check client_id and what the client proves itself with";
+/** Wrong secrets for one client from one network after which the next wrong one hears 429. */
+export const MAX_WRONG_SECRETS = 10;
+/** Seconds that it hears. */
+const RETRY_AFTER = 1;
+/** Of a secret that can be guessed: after so many, a network waits before anything it sends is looked at. */
+export const WEAK_SECRET_LIMIT = { free: 10, longest: 60 } as const;
+
+/**
+ * The client that made the request.
+ * @throws {OAuthError} invalid_client (401) with one text for unknown client, wrong and missing secret;
+ * invalid_request when two methods are used at once (RFC 6749 §2.3)
+ */
+export async function authenticateClient(
+  as: AuthorizationServer,
+  request: Request,
+  context: RequestContext,
+  form: Parameters,
+): Promise<Client> {
+  const credentials = readCredentials(request, form);
+  const { id, secrets } = credentials;
+  const client = await findClient(as, id, context);
+  const place = secrets.length > 0 && as.wrongGuesses.size > 0 ? placeOf(client, context) : undefined;
+  const failed = place !== undefined && as.wrongGuesses.has(place);
+  if (failed) {
+    const wait = await as.throttle.begin(seriesOf(client, context));
+    if (wait > 0) throw tooMany(wait);
+  }
+  const proven = client &&
+    (client.secret_digest !== undefined && usesSecret(client)
+      ? isSecretOf(client.secret_digest, credentials)
+      : await provesOtherwise(as, client, credentials, request, context));
+  if (proven) {
+    if (failed) {
+      as.wrongGuesses.forget(place);
+      await as.throttle.succeeded(seriesOf(client, context));
+    }
+    return client;
+  }
+  // An unknown client costs the same digests as a known one.
+  if (!client) secrets.forEach(secretDigest);
+  as.observe({ type: "client_refused", client: id.slice(0, 256), reason: "Client authentication failed" });
+  if (secrets.length > 0) {
+    const before = as.wrongGuesses.add(placeOf(client, context));
+    if (!failed) await as.throttle.begin(seriesOf(client, context));
+    if (before >= MAX_WRONG_SECRETS) throw tooMany(RETRY_AFTER);
+  }
+  throw new OAuthError("invalid_client", REFUSED);
+}
+
+function tooMany(wait: number): OAuthError {
+  return new OAuthError("invalid_client", "Too many wrong secrets: wait before the next attempt", {
+    status: 429,
+    fields: [["retry-after", String(wait)]],
+  });
+}
+
+/** Made-up ids are one, so that they push nothing else out of memory. */
+function placeOf(client: Client | undefined, context: RequestContext): string {
+  return `secret ${networkOf(context) ?? ""} ${client?.id ?? ""}`;
+}
+
+/**
+ * RFC 6749 §2.3.1: a secret that can be guessed must be protected against it. One of 128 bits and more cannot, and is
+ * looked at always: whoever is on a guesser's network is not hindered.
+ */
+function seriesOf(client: Client | undefined, context: RequestContext): readonly Series[] {
+  const network = client?.weak_secret === true ? networkOf(context) : undefined;
+  return network === undefined
+    ? []
+    : [{ kind: "client_secret", of: `${client!.id} ${network}`, ...WEAK_SECRET_LIMIT }];
+}
+
+function usesSecret({ token_endpoint_auth_method: method }: Client): boolean {
+  // Both ways of sending a secret are the same proof: which one a client registered for does not matter.
+  return method === "client_secret_basic" || method === "client_secret_post";
+}
+
+function isSecretOf(digest: string, { secrets }: Credentials): boolean {
+  let matches = false;
+  for (const secret of secrets) matches = equalInConstantTime(secretDigest(secret), digest) || matches;
+  return matches;
+}
+
+async function provesOtherwise(
+  as: AuthorizationServer,
+  client: Client,
+  { secrets, assertion }: Credentials,
+  request: Request,
+  context: RequestContext,
+): Promise<boolean> {
+  switch (client.token_endpoint_auth_method) {
+    case "none":
+      return secrets.length === 0 && assertion === undefined;
+    case "client_secret_basic":
+    case "client_secret_post":
+      return false;
+    case "private_key_jwt":
+      if (assertion === undefined || secrets.length > 0) return false;
+      as.room.take("proof", 0, client, context);
+      await checkClientAssertion(as, client, assertion, context);
+      return true;
+    default: {
+      const certificate = readCertificate(as, request, context);
+      return certificate !== undefined && secrets.length === 0 &&
+        await certificateMatches(as, client, certificate, networkOf(context));
+    }
+  }
+}
+
+function readCredentials(request: Request, form: Parameters): Credentials {
+  const id = form.get("client_id");
+  const secret = form.get("client_secret");
+  const assertion = form.get("client_assertion");
+  const field = request.headers.get("authorization");
+  const ways = Number(secret !== undefined) + Number(assertion !== undefined) + Number(field !== null);
+  if (ways > 1) {
+    throw new OAuthError(
+      "invalid_request",
+      "Prove the client in one way: client_secret in the body, client_assertion, or the Authorization field",
+    );
+  }
+  if (assertion !== undefined) return readAssertion(form, assertion, id);
+  if (field === null) {
+    if (!id) {
+      throw new OAuthError("invalid_client", "Send client_id and client_secret, in the body or by Basic");
+    }
+    return { id, secrets: secret === undefined ? [] : [secret] };
+  }
+  const basic = parseBasic(field);
+  if (!basic) {
+    throw new OAuthError("invalid_client", "The Authorization field must be Basic with id and secret");
+  }
+  if (id !== undefined && id !== basic.id && id !== decode(basic.id)) {
+    throw new OAuthError("invalid_request", "client_id differs from the one in the Authorization field");
+  }
+  return id === undefined ? basic : { ...basic, id };
+}
+
+function readAssertion(form: Parameters, assertion: string, id: string | undefined): Credentials {
+  if (form.get("client_assertion_type") !== ASSERTION_TYPE) {
+    throw new OAuthError("invalid_client", `client_assertion_type must be ${ASSERTION_TYPE}`);
+  }
+  const claimed = clientIdOf(assertion);
+  if (claimed === undefined) {
+    throw new OAuthError(
+      "invalid_client",
+      "client_assertion must be a JWT whose iss and sub are the client id",
+    );
+  }
+  if (id !== undefined && id !== claimed) {
+    throw new OAuthError("invalid_client", "client_id differs from the one in client_assertion");
+  }
+  return { id: claimed, secrets: [], assertion };
+}
+
+/**
+ * RFC 6749 §2.3.1 has id and secret form-encoded inside Basic; many clients send them raw. Both readings of
+ * the secret are tried.
+ */
+function parseBasic(field: string): Credentials | undefined {
+  const encoded = /^basic +([A-Za-z0-9+/]+=*) *$/i.exec(field)?.[1];
+  if (encoded === undefined) return undefined;
+  let pair: string;
+  try {
+    pair = new TextDecoder("utf-8", { fatal: true }).decode(
+      Uint8Array.from(atob(encoded), (c) => c.charCodeAt(0)),
+    );
+  } catch {
+    return undefined;
+  }
+  const colon = pair.indexOf(":");
+  if (colon < 1) return undefined;
+  const raw = pair.slice(colon + 1);
+  // RFC 6749 section 2.3.1: an empty secret may be left out, so this is how some public clients name themselves.
+  if (raw === "") return { id: decode(pair.slice(0, colon)), secrets: [] };
+  const decoded = decode(raw);
+  // Our ids need no encoding unless an operator chose odd ones: then the decoded spelling is the standard's.
+  return { id: decode(pair.slice(0, colon)), secrets: decoded === raw ? [raw] : [raw, decoded] };
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll("+", " "));
+  } catch {
+    return text;
+  }
+}

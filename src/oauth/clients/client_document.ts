@@ -1,0 +1,173 @@
+/**
+ * Clients whose id is the https address of a document that describes them
+ * (https://www.ietf.org/archive/id/draft-ietf-oauth-client-id-metadata-document-02.html): nothing is registered, the
+ * address is the name. A stranger's document is kept in memory; one whose client a user allowed is in the store too.
+ *
+ * @module
+ */
+import { secretDigest } from "../../crypto/secret.ts";
+import { networkOf } from "../../http/network/network.ts";
+import {
+  type Connect,
+  findConnect,
+  type PublicDocument,
+  PublicFetchError,
+} from "../../http/network/public_fetch.ts";
+import type { RequestContext } from "../../http/service.ts";
+import type { AuthorizationServer } from "../authorization_server.ts";
+import { readClientMetadata } from "./client_metadata.ts";
+import { OAuthError } from "../error.ts";
+import { type Client, clientDocumentKey } from "../records.ts";
+import type { RemoteCopy } from "./remote_document.ts";
+
+/** Bounds of how long a document is used before it is fetched again. */
+const MIN_LIFETIME_MS = 5 * 60 * 1000;
+const MAX_LIFETIME_MS = 24 * 60 * 60 * 1000;
+
+/** In the store, for a client that a user allowed something; ended by not being used. Times are milliseconds since 1970. */
+interface ClientDocument {
+  readonly client: Client;
+  readonly fetched: number;
+  /** Until when it is used before it is fetched again. */
+  readonly expires: number;
+}
+
+/**
+ * Whether documents are fetched, asked anew for each request.
+ * @throws {TypeError} when they are wanted and nothing can fetch them
+ */
+export function documentsSupported(
+  { clientMetadataDocuments, connect }: {
+    readonly clientMetadataDocuments?: boolean | (() => boolean);
+    readonly connect?: Connect | undefined;
+  },
+): () => boolean {
+  const isAble = findConnect(connect) !== undefined;
+  if (clientMetadataDocuments === true && !isAble) {
+    throw new TypeError(
+      'Cannot create Trivet: "oauth.clientMetadataDocuments" needs "oauth.connect": import trivet/node, trivet/deno, ' +
+        "trivet/bun or trivet/workerd, which bring one, or give createPublicConnect() of trivet/public-connect",
+    );
+  }
+  if (typeof clientMetadataDocuments === "function") return () => isAble && clientMetadataDocuments();
+  return () => isAble && clientMetadataDocuments !== false;
+}
+
+/**
+ * The client that the document describes; `undefined` when the id can be no such address.
+ * @throws {OAuthError} invalid_client, naming what the address or the document breaks; temporarily_unavailable (429)
+ * when the document must not be fetched now
+ */
+export async function findClientByDocument(
+  as: AuthorizationServer,
+  id: string,
+  context: RequestContext,
+): Promise<Client | undefined> {
+  if (!isDocumentAddress(id)) return undefined;
+  if (!as.clientMetadataDocuments()) {
+    throw new OAuthError(
+      "invalid_client",
+      "This server does not fetch client metadata documents: register the client instead. " +
+        "The operator turns them on with --client-documents on, or the option oauth.clientMetadataDocuments",
+    );
+  }
+  const copy = as.documents.find<Client>("client", id);
+  if (copy) return copy.value;
+  const known = (await as.store.get<ClientDocument>(clientDocumentKey(secretDigest(id))))?.value;
+  if (known && known.expires > as.now()) {
+    as.documents.keep("client", id, toCopy(known));
+    return known.client;
+  }
+  const read = (document: PublicDocument) => readDocument(as, id, document);
+  try {
+    const isKnown = known !== undefined;
+    const found = await as.documents.get({
+      kind: "client",
+      url: id,
+      network: networkOf(context),
+      isKnown,
+      read,
+    });
+    if (known) await keepDocument(as, found);
+    return found.value;
+  } catch (error) {
+    if (error instanceof PublicFetchError) throw refusal(error.message);
+    throw error;
+  }
+}
+
+/**
+ * Keeps the document of a client that a user allowed something: its client is known from now on, so that neither a
+ * restart nor what strangers ask for keeps it out. Called as {@linkcode keepClient} is.
+ */
+export async function keepClientDocument(as: AuthorizationServer, id: string): Promise<void> {
+  const copy = as.documents.find<Client>("client", id);
+  if (!copy) return;
+  const kept = await as.store.get<ClientDocument>(clientDocumentKey(secretDigest(id)));
+  // Once a tenth of its life is enough.
+  const lives = as.registrationLifetime * 1000;
+  if ((kept?.expires ?? 0) < as.now() + lives * 0.9) await keepDocument(as, copy);
+}
+
+async function keepDocument(
+  as: AuthorizationServer,
+  { value: client, fetched, expires }: RemoteCopy<Client>,
+): Promise<void> {
+  const value: ClientDocument = { client, fetched, expires };
+  const key = clientDocumentKey(secretDigest(client.id));
+  await as.store.commit({ set: [{ key, value, expires: as.now() + as.registrationLifetime * 1000 }] });
+}
+
+function toCopy({ client, fetched, expires }: ClientDocument): RemoteCopy<Client> {
+  return { value: client, fetched, expires };
+}
+
+/** Section 3: https, a path, no fragment, no user, no dot segments; compared as text ever after. */
+function isDocumentAddress(id: string): boolean {
+  const url = URL.parse(id);
+  return id.length <= 2048 && url !== null && url.protocol === "https:" && url.pathname !== "/" &&
+    url.href === id && !id.includes("#") && url.username === "" && url.password === "";
+}
+
+function readDocument(as: AuthorizationServer, id: string, { text, headers }: PublicDocument) {
+  const document = parse(text);
+  // Section 4.1: the document must name the address that it was found at, exactly.
+  if (document.client_id !== id) throw refusal("its client_id must be the address that it was found at");
+  if ("client_secret" in document) throw refusal("it must hold no secret");
+  try {
+    const { metadata: _, ...described } = readClientMetadata(as, document, {
+      methods: ["none", "private_key_jwt"],
+      method: "none",
+    });
+    const value: Client = { ...described, id, source: "document", created: as.now() };
+    return { value, lifetime: lifetimeOf(headers) };
+  } catch (error) {
+    if (error instanceof OAuthError && error.code !== "invalid_client") throw refusal(error.message);
+    throw error;
+  }
+}
+
+function parse(text: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === "object" && value !== null && !Array.isArray(value)) {
+      return value as Record<string, unknown>;
+    }
+  } catch {
+    // Said below.
+  }
+  throw refusal("it must be a JSON object");
+}
+
+/** RFC 9111 §5.2: what the document says of itself, within our bounds. */
+function lifetimeOf(headers: Headers): number {
+  const control = headers.get("cache-control") ?? "";
+  const seconds = /no-store|no-cache/i.test(control)
+    ? 0
+    : Number(/max-age=(\d{1,9})/i.exec(control)?.[1] ?? 3600);
+  return Math.min(MAX_LIFETIME_MS, Math.max(MIN_LIFETIME_MS, seconds * 1000));
+}
+
+function refusal(problem: string): OAuthError {
+  return new OAuthError("invalid_client", `The client metadata document cannot be used: ${problem}`);
+}

@@ -1,0 +1,302 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { listAll } from "../../store/store.ts";
+import { assertClient, newKey } from "../test_keys.ts";
+import { CHALLENGE, ISSUER, newServer, type TestServer, VERIFIER } from "../test_server.ts";
+
+const test = suite("oauth/client_document");
+const ID = "https://client.example/oauth/client.json";
+const DOCUMENT = {
+  client_id: ID,
+  client_name: "Claude Code",
+  redirect_uris: ["http://localhost/callback", "http://127.0.0.1/callback"],
+  grant_types: ["authorization_code", "refresh_token"],
+  response_types: ["code"],
+  token_endpoint_auth_method: "none",
+};
+
+/** A server that finds these documents, and how often it looked. */
+async function newWorld(answer: (url: string) => Response | Promise<Response>) {
+  const asked: string[] = [];
+  const server = await newServer({
+    connect: (url) => {
+      asked.push(url);
+      return Promise.resolve(answer(url));
+    },
+  });
+  return { server, asked };
+}
+const json = (document: unknown, headers = {}) => () => new Response(JSON.stringify(document), { headers });
+const ask = async (
+  server: TestServer,
+  cookie: string,
+  client_id = ID,
+  redirect_uri = "http://localhost:52111/callback",
+) => {
+  const response = await server.send(
+    server.authorizePath({
+      client_id,
+      redirect_uri,
+      code_challenge: CHALLENGE,
+      code_challenge_method: "S256",
+    }),
+    { headers: { cookie } },
+  );
+  return { status: response.status, location: response.headers.get("location"), text: await response.text() };
+};
+
+test("a client is known by the address of its document, on any loopback port, and its host is shown", async () => {
+  const { server, asked } = await newWorld(json(DOCUMENT));
+  const cookie = await server.signIn();
+  const page = await ask(server, cookie);
+  assert.is(page.status, 200);
+  assert.match(page.text, "“Claude Code” asks for access");
+  assert.match(page.text, "described at <strong>client.example</strong>");
+  assert.match(page.text, "go to <strong>localhost:52111</strong>");
+  const redirect_uri = "http://127.0.0.1:1234/callback";
+  const code = (await server.authorize({
+    client_id: ID,
+    redirect_uri,
+    code_challenge: CHALLENGE,
+    code_challenge_method: "S256",
+  })).get("code")!;
+  const form = {
+    grant_type: "authorization_code",
+    code,
+    redirect_uri,
+    code_verifier: VERIFIER,
+    client_id: ID,
+    client_secret: undefined,
+  };
+  const tokens = await (await server.token(form)).json();
+  assert.ok(tokens.refresh_token);
+  assert.equal(asked, [ID], "the document was fetched once");
+  const metadata = await (await server.send("/.well-known/oauth-authorization-server")).json();
+  assert.is(metadata.client_id_metadata_document_supported, true);
+});
+
+test("it is gone by for as long as it says, within bounds, and then fetched again", async () => {
+  for (
+    const [control, fresh, stale] of [["max-age=600", 599, 2], ["max-age=1", 299, 2], ["no-store", 299, 2], [
+      "max-age=99999999",
+      86_399,
+      2,
+    ]] as const
+  ) {
+    const { server, asked } = await newWorld(json(DOCUMENT, { "cache-control": control }));
+    const session = () => server.signIn();
+    await ask(server, await session());
+    server.advance(fresh);
+    await ask(server, await session());
+    assert.is(asked.length, 1, control);
+    server.advance(stale);
+    await ask(server, await session());
+    assert.is(asked.length, 2, control);
+  }
+});
+
+const BAD: Record<string, () => Response> = {
+  "another client_id": json({ ...DOCUMENT, client_id: "https://evil.example/client.json" }),
+  "a client_id in another spelling": json({ ...DOCUMENT, client_id: ID + "/" }),
+  "no client_id": json({ ...DOCUMENT, client_id: undefined }),
+  "a secret": json({ ...DOCUMENT, client_secret: "x" }),
+  "a method with a shared secret": json({ ...DOCUMENT, token_endpoint_auth_method: "client_secret_basic" }),
+  "no redirect URIs": json({ ...DOCUMENT, redirect_uris: [] }),
+  "a javascript redirect URI": json({ ...DOCUMENT, redirect_uris: ["javascript:alert(1)"] }),
+  "no JSON": () => new Response("<html>"),
+  "an array": json([]),
+  "null": json(null),
+  "a text": json("x"),
+  "a number": json(5),
+  "a private key": json({
+    ...DOCUMENT,
+    token_endpoint_auth_method: "private_key_jwt",
+    jwks: { keys: [{ kty: "EC", crv: "P-256", x: "AA", y: "AA", d: "AA" }] },
+  }),
+  "keys on a private host": json({
+    ...DOCUMENT,
+    token_endpoint_auth_method: "private_key_jwt",
+    jwks_uri: "https://10.0.0.1/keys",
+  }),
+  "a redirect": () => new Response(null, { status: 302, headers: { location: "https://169.254.169.254/" } }),
+  "an error": () => new Response("{}", { status: 404 }),
+  "11 kB": json({ ...DOCUMENT, padding: "x".repeat(11_000) }),
+};
+for (const [name, answer] of Object.entries(BAD)) {
+  test(`refused on a page, and forgotten: a document with ${name}`, async () => {
+    let good = false;
+    const { server } = await newWorld(() => good ? json(DOCUMENT)() : answer());
+    const cookie = await server.signIn();
+    const page = await ask(server, cookie);
+    assert.equal([page.status, page.location], [400, null]);
+    assert.match(page.text, "client metadata document cannot be used");
+    const token = await server.token({
+      grant_type: "refresh_token",
+      refresh_token: "x",
+      client_id: ID,
+      client_secret: undefined,
+    });
+    assert.equal([token.status, (await token.json()).error], [401, "invalid_client"]);
+    good = true;
+    assert.is((await ask(server, cookie)).status, 200, "a failure is not kept");
+  });
+}
+
+for (
+  const id of [
+    "https://client.example",
+    "https://client.example/",
+    "https://127.0.0.1/c.json",
+    "https://localhost/c.json",
+    "https://user@client.example/c",
+    "https://client.example/c#x",
+    "https://client.example/a/../c",
+    "https://CLIENT.example/c",
+    "http://client.example/c",
+  ]
+) {
+  test(`never asked for: ${id}`, async () => {
+    const { server, asked } = await newWorld(json({ ...DOCUMENT, client_id: id }));
+    const page = await ask(server, await server.signIn(), id);
+    assert.equal([page.status, asked], [400, []]);
+  });
+}
+
+test("its redirect URIs are exact, and nobody else's", async () => {
+  const { server } = await newWorld(json(DOCUMENT));
+  const cookie = await server.signIn();
+  for (
+    const uri of [
+      "https://evil.example/cb",
+      "http://localhost/other",
+      "http://localhost.evil.example/callback",
+      "http://localhost@evil.example/callback",
+    ]
+  ) {
+    assert.is((await ask(server, cookie, ID, uri)).status, 400, uri);
+  }
+});
+
+test("a client proves itself with the keys of its document", async () => {
+  const key = await newKey();
+  const { server } = await newWorld(
+    json({ ...DOCUMENT, token_endpoint_auth_method: "private_key_jwt", jwks: { keys: [key.jwk] } }),
+  );
+  const form = async (assertion: string) => {
+    const response = await server.send("/oauth/revoke", {
+      form: {
+        token: "x",
+        client_assertion: assertion,
+        client_assertion_type: "urn:ietf:params:oauth:client-assertion-type:jwt-bearer",
+      },
+    });
+    return response.status;
+  };
+  assert.is(await form(await assertClient(key, ID, ISSUER)), 200);
+  assert.is(await form(await assertClient(await newKey(), ID, ISSUER)), 401);
+});
+
+test("the members that ChatGPT's document has beside the standard's are passed over", async () => {
+  const { server } = await newWorld(
+    json({
+      ...DOCUMENT,
+      token_endpoint_auth_method: undefined,
+      token_endpoint_auth_methods_supported: ["none", "private_key_jwt"],
+      x_connector: { a: 1 },
+    }),
+  );
+  assert.is((await ask(server, await server.signIn())).status, 200);
+});
+
+test("a host that does not answer well is not knocked at without end", async () => {
+  const { server, asked } = await newWorld(() => new Response("{}", { status: 500 }));
+  const cookie = await server.signIn();
+  let last = 0;
+  for (let i = 0; i < 40; i++) last = (await ask(server, cookie, `https://client.example/${i}.json`)).status;
+  assert.is(last, 429);
+  assert.ok(asked.length <= 21, `${asked.length}`);
+});
+
+test("a host of many good documents is knocked at for each", async () => {
+  const { server, asked } = await newWorld((url) => json({ ...DOCUMENT, client_id: url })());
+  const cookie = await server.signIn();
+  for (let i = 0; i < 40; i++) {
+    assert.is((await ask(server, cookie, `https://client.example/${i}.json`)).status, 200);
+  }
+  assert.is(asked.length, 40);
+});
+
+test("what a stranger asks for is not in the store; the document of a client that a user allowed is", async () => {
+  const { server, asked } = await newWorld((url) => json({ ...DOCUMENT, client_id: url })());
+  const inStore = async () => {
+    let count = 0;
+    for await (const _ of listAll(server.store, ["client_document"])) count++;
+    return count;
+  };
+  for (let i = 0; i < 30; i++) {
+    const path = server.authorizePath({
+      client_id: `https://client.example/${i}`,
+      redirect_uri: "http://localhost/callback",
+    });
+    assert.is((await server.send(path)).status, 302);
+  }
+  assert.equal([asked.length, await inStore()], [30, 0]);
+  const uri = "http://127.0.0.1:1234/callback";
+  const pkce = { code_challenge: CHALLENGE, code_challenge_method: "S256" };
+  await server.authorize({ client_id: ID, redirect_uri: uri, ...pkce });
+  assert.is(await inStore(), 1);
+  // Another instance, or this one after a restart.
+  const second = await newServer({ store: server.store, connect: () => Promise.reject(new Error("down")) });
+  assert.is((await ask(second, await second.signIn())).status, 200);
+});
+
+test("requests for made-up paths at a public host do not keep its client out", async () => {
+  const { server, asked } = await newWorld((url) =>
+    url === ID ? json(DOCUMENT)() : new Response("", { status: 404 })
+  );
+  const statusFor = async (client_id: string, ip: string): Promise<number> => {
+    const query = server.authorizePath({ client_id, redirect_uri: "http://localhost:3000/callback" });
+    return (await server.service.fetch(new Request("https://as.example" + query), { ip })).status;
+  };
+  for (let minute = 0; minute < 30; minute++) {
+    server.advance(3600);
+    for (let i = 0; i < 60; i++) await statusFor(`https://client.example/${minute}/${i}`, "203.0.113.9");
+    assert.is(await statusFor(ID, "198.51.100.7"), 302);
+  }
+  assert.ok(asked.length <= 30 * 11, `${asked.length}`);
+});
+
+test("a client that a user allowed is let in whatever strangers ask of its host", async () => {
+  const { server } = await newWorld((url) =>
+    url === ID ? json(DOCUMENT)() : new Response("", { status: 404 })
+  );
+  const cookie = await server.signIn();
+  const pkce = { code_challenge: CHALLENGE, code_challenge_method: "S256" };
+  await server.authorize({ client_id: ID, redirect_uri: "http://localhost:1/callback", ...pkce });
+  server.advance(3601);
+  const statuses = new Set<number>();
+  for (let i = 0; i < 50; i++) {
+    statuses.add((await ask(server, cookie, `https://client.example/${i}`)).status);
+  }
+  assert.ok(statuses.has(429));
+  assert.is((await ask(server, await server.signIn())).status, 200);
+});
+
+test("off: an address is no client id, nothing is fetched, and the metadata follows the option", async () => {
+  let on = false;
+  let asked = 0;
+  const server = await newServer({
+    clientMetadataDocuments: () => on,
+    connect: () => (asked++, Promise.resolve(json(DOCUMENT)())),
+  });
+  const supported = async () =>
+    (await (await server.send("/.well-known/oauth-authorization-server")).json())
+      .client_id_metadata_document_supported;
+  const page = await ask(server, await server.signIn());
+  assert.equal([page.status, asked, await supported()], [400, 0, false]);
+  assert.match(page.text, "--client-documents on");
+  on = true;
+  assert.equal([(await ask(server, await server.signIn())).status, await supported()], [200, true]);
+});
+
+test.run();

@@ -1,0 +1,243 @@
+/**
+ * What a client says of itself (https://www.rfc-editor.org/rfc/rfc7591#section-2), in a registration or in a document at
+ * its own address. All of it is a stranger's word: each member is checked, what is not known is passed over.
+ *
+ * @module
+ */
+import { checkJwk, type PublicJwk } from "../../crypto/jwk.ts";
+import { JWS_ALGORITHMS } from "../../crypto/jws.ts";
+import { checkPublicUrl } from "../../http/network/public_fetch.ts";
+import type { AuthorizationServer } from "../authorization_server.ts";
+import { OAuthError, plain } from "../error.ts";
+import type { Client, ClientAuthMethod, GrantType } from "../records.ts";
+import { findRedirectUriProblem } from "./redirect_uri.ts";
+
+/** The parts of a client's record that it may say itself. */
+export type SelfDescription = Omit<Client, "id" | "source" | "created" | "secret_digest">;
+
+/** What strangers may do: nothing that acts without a user, and nothing with another's tokens. */
+const OPEN_GRANTS: readonly GrantType[] = [
+  "authorization_code",
+  "refresh_token",
+  "urn:ietf:params:oauth:grant-type:device_code",
+];
+const METHODS: readonly ClientAuthMethod[] = [
+  "none",
+  "client_secret_basic",
+  "client_secret_post",
+  "private_key_jwt",
+];
+/** Members that are kept as they came and told again; texts, for people. */
+const TEXTS = ["client_uri", "logo_uri", "tos_uri", "policy_uri", "software_id", "software_version"];
+const MOST_URIS = 50;
+const LONGEST = 2048;
+
+export interface MetadataRules {
+  /** Methods that this kind of client may use. */
+  readonly methods?: readonly ClientAuthMethod[];
+  readonly grants?: readonly GrantType[];
+  /** When none is named: RFC 7591 §2 says `client_secret_basic`. */
+  readonly method?: ClientAuthMethod;
+}
+
+/**
+ * Reads the metadata of one client.
+ * @throws {OAuthError} invalid_redirect_uri or invalid_client_metadata, naming the member
+ */
+export function readClientMetadata(
+  as: AuthorizationServer,
+  value: unknown,
+  { methods = METHODS, grants = OPEN_GRANTS, method = "client_secret_basic" }: MetadataRules = {},
+): SelfDescription {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    throw refusal("it must be a JSON object");
+  }
+  const metadata = value as Record<string, unknown>;
+  const token_endpoint_auth_method = readMethod(metadata, methods, method);
+  const redirect_uris = readRedirectUris(as, metadata.redirect_uris);
+  const grant_types = readGrants(metadata, grants, redirect_uris);
+  const keys = readKeys(metadata);
+  if (token_endpoint_auth_method === "private_key_jwt" && !keys.jwks && keys.jwks_uri === undefined) {
+    throw refusal("private_key_jwt needs jwks or jwks_uri");
+  }
+  const types = metadata.authorization_details_types;
+  if (types !== undefined && !isTexts(types)) {
+    throw refusal("authorization_details_types must be an array of strings");
+  }
+  const signed = metadata.introspection_signed_response_alg;
+  if (signed !== undefined && !as.signingAlgorithms.some((alg) => alg === signed)) {
+    throw refusal(`introspection_signed_response_alg must be one of ${as.signingAlgorithms.join(", ")}`);
+  }
+  return {
+    name: readText(metadata, "client_name") ?? "",
+    token_endpoint_auth_method,
+    ...(redirect_uris.length > 0 && { redirect_uris }),
+    grant_types,
+    ...readScope(as, metadata),
+    ...keys,
+    ...flag(metadata, "require_pushed_authorization_requests"),
+    ...flag(metadata, "dpop_bound_access_tokens"),
+    ...(types !== undefined && { authorization_details_types: types }),
+    ...(signed !== undefined &&
+      { introspection_signed_response_alg: signed as Client["introspection_signed_response_alg"] }),
+    metadata: readOthers(metadata),
+  } as SelfDescription;
+}
+
+function readMethod(
+  metadata: Record<string, unknown>,
+  methods: readonly ClientAuthMethod[],
+  usual: ClientAuthMethod,
+): ClientAuthMethod {
+  const named = metadata.token_endpoint_auth_method;
+  const method = methods.find((each) => each === named);
+  if (method) return method;
+  // Metadata that offers a choice is met by what we have of it (OpenID Connect Relying Party Metadata Choices).
+  const offered = metadata.token_endpoint_auth_methods_supported;
+  const met = isTexts(offered) ? methods.find((each) => offered.includes(each)) : undefined;
+  if (met) return met;
+  if (named === undefined && methods.includes(usual)) return usual;
+  throw refusal(`token_endpoint_auth_method must be one of ${methods.join(", ")}`);
+}
+
+function readRedirectUris(as: AuthorizationServer, uris: unknown): readonly string[] {
+  if (uris === undefined) return [];
+  if (!isTexts(uris) || uris.length > MOST_URIS || uris.some((uri) => uri.length > LONGEST)) {
+    throw new OAuthError(
+      "invalid_redirect_uri",
+      `redirect_uris must be an array of at most ${MOST_URIS} strings`,
+    );
+  }
+  const kept: string[] = [];
+  let refused: OAuthError | undefined;
+  for (const uri of uris) {
+    const problem = findRedirectUriProblem(uri, as.redirectSchemes);
+    if (!problem) {
+      kept.push(uri);
+      continue;
+    }
+    refused ??= new OAuthError(
+      "invalid_redirect_uri",
+      plain(`Cannot register redirect URI ${uri.slice(0, 200)}: it must ${problem.rule}`, 600),
+    );
+    if (problem.kind !== "scheme") throw refused;
+  }
+  // Editors register every way that they have. RFC 7591 section 3.2.1: the answer says which of them were registered.
+  if (refused && kept.length === 0) throw refused;
+  return kept;
+}
+
+function readGrants(
+  { grant_types = ["authorization_code"], response_types }: Record<string, unknown>,
+  grants: readonly GrantType[],
+  redirect_uris: readonly string[],
+): readonly GrantType[] {
+  if (!isTexts(grant_types)) throw refusal("grant_types must be an array of strings");
+  // RFC 7591 section 3.2.1: a grant that is not offered is left out, and the answer says which were registered.
+  const kept = grants.filter((type) => grant_types.includes(type));
+  if (kept.length === 0 || kept.every((type) => type === "refresh_token")) {
+    throw refusal(
+      `grant_types must have one of ${
+        grants.filter((type) => type !== "refresh_token").join(", ")
+      }; implicit and password are not offered (RFC 9700)`,
+    );
+  }
+  const redirects = kept.includes("authorization_code");
+  if (redirects && redirect_uris.length === 0) {
+    throw new OAuthError("invalid_redirect_uri", "redirect_uris must name at least one address");
+  }
+  // RFC 7591 section 2.1: the two go together. Others than code are left out as grants are.
+  if (response_types !== undefined) {
+    if (!isTexts(response_types)) throw refusal("response_types must be an array of strings");
+    if (redirects && !response_types.includes("code")) {
+      throw refusal("authorization_code needs the response type code, the only one that is offered");
+    }
+  }
+  return kept;
+}
+
+function readKeys({ jwks, jwks_uri }: Record<string, unknown>): Pick<Client, "jwks" | "jwks_uri"> {
+  if (jwks !== undefined && jwks_uri !== undefined) throw refusal("jwks and jwks_uri must not both be there");
+  if (jwks_uri !== undefined) {
+    const problem = typeof jwks_uri === "string" ? checkPublicUrl(jwks_uri) : "must be a string";
+    if (problem) throw refusal(`jwks_uri ${problem}`);
+    return { jwks_uri: jwks_uri as string };
+  }
+  if (jwks === undefined) return {};
+  const keys = (jwks as { keys?: unknown } | null)?.keys;
+  if (!Array.isArray(keys) || keys.length === 0 || keys.length > 20) {
+    throw refusal("jwks must have 1 to 20 keys");
+  }
+  return {
+    jwks: {
+      keys: keys.map((key): PublicJwk => {
+        const checked = checkJwk(key);
+        if (typeof checked === "string") throw refusal(`in jwks ${checked}`);
+        return checked;
+      }),
+    },
+  };
+}
+
+/** What a client may not have, or nobody knows, it does not get: scopes are asked for again with each request. */
+function readScope(
+  as: AuthorizationServer,
+  metadata: Record<string, unknown>,
+): Pick<Client, "default_scope"> {
+  const words = readText(metadata, "scope")?.split(" ").filter((word) => as.implied.has(word)) ?? [];
+  const kept = words.filter((scope) => as.commonScopes.includes(scope));
+  if (kept.length < words.length && kept.length === 0) {
+    throw refusal(`scope must be of ${as.commonScopes.join(" ")}`);
+  }
+  return kept.length > 0 ? { default_scope: kept.join(" ") } : {};
+}
+
+function readOthers(metadata: Record<string, unknown>): Record<string, unknown> {
+  const others: Record<string, unknown> = {};
+  for (const name of TEXTS) {
+    const text = readText(metadata, name);
+    if (text === undefined) continue;
+    // RFC 7591 §5: what a page might show or lead to is a plain web address.
+    if (name.endsWith("_uri") && !/^https?:$/.test(URL.parse(text)?.protocol ?? "")) {
+      throw refusal(`${name} must be an http or https address`);
+    }
+    others[name] = text;
+  }
+  // RFC 7591 §2.2: names in other languages.
+  for (const name of Object.keys(metadata)) {
+    if (/^client_name#[A-Za-z0-9-]{1,35}$/.test(name) && Object.keys(others).length < 30) {
+      others[name] = readText(metadata, name);
+    }
+  }
+  if (isTexts(metadata.contacts) && metadata.contacts.length <= 20) others.contacts = metadata.contacts;
+  if (metadata.application_type === "web" || metadata.application_type === "native") {
+    others.application_type = metadata.application_type;
+  }
+  if (JWS_ALGORITHMS.some((alg) => alg === metadata.token_endpoint_auth_signing_alg)) {
+    others.token_endpoint_auth_signing_alg = metadata.token_endpoint_auth_signing_alg;
+  }
+  return others;
+}
+
+function flag(metadata: Record<string, unknown>, name: string): Record<string, true> {
+  const value = metadata[name];
+  if (value !== undefined && typeof value !== "boolean") throw refusal(`${name} must be true or false`);
+  return value === true ? { [name]: true } : {};
+}
+
+function readText(metadata: Record<string, unknown>, name: string): string | undefined {
+  const text = metadata[name];
+  if (text === undefined || text === null) return undefined;
+  if (typeof text !== "string" || text.length > LONGEST) {
+    throw refusal(`${name} must be a string of at most ${LONGEST} characters`);
+  }
+  return text;
+}
+
+function isTexts(value: unknown): value is string[] {
+  return Array.isArray(value) && value.every((each) => typeof each === "string" && each.length <= LONGEST);
+}
+
+function refusal(rule: string): OAuthError {
+  return new OAuthError("invalid_client_metadata", `The client metadata cannot stand: ${plain(rule)}`);
+}

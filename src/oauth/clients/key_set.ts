@@ -1,0 +1,86 @@
+/**
+ * Public keys of somebody else, given with a client or an issuer, or fetched from an address: finding the one that an
+ * assertion was signed with.
+ *
+ * @module
+ */
+import { algorithmsOf, checkJwk, importPublicJwk, type PublicJwk } from "../../crypto/jwk.ts";
+import { type Claims, hasSignature, JWS_ALGORITHMS, readJws, verifyJws } from "../../crypto/jws.ts";
+import { type PublicDocument, PublicFetchError } from "../../http/network/public_fetch.ts";
+import type { AuthorizationServer } from "../authorization_server.ts";
+
+/** Where somebody's keys are, and who makes us ask for them. */
+export interface KeySource {
+  readonly jwks?: { readonly keys: readonly PublicJwk[] };
+  readonly jwks_uri?: string;
+  /** Who sent what is to be verified. */
+  readonly network: string | undefined;
+  /** Whether the operator named them. */
+  readonly isKnown: boolean;
+}
+
+/** How long fetched keys are used, in milliseconds. */
+const LIFETIME_MS = 10 * 60 * 1000;
+/** How soon a key id that is not among them may make us fetch again, in milliseconds. */
+const MIN_REFETCH_MS = 60 * 1000;
+/** Keys of a set, and keys tried where the token names none. */
+const MAX_KEYS = 50;
+const MAX_TRIED = 5;
+
+/**
+ * The header and claims of a JWT that one of the source's keys signed; `undefined` when none did.
+ * @param typ what its header must say it is; any, when left out
+ * @throws {PublicFetchError} when the keys cannot be fetched
+ */
+export async function verifyBySource(
+  as: AuthorizationServer,
+  source: KeySource,
+  token: string,
+  typ?: string,
+): Promise<{ header: Claims; claims: Claims } | undefined> {
+  const header = readJws(token)?.header;
+  const alg = JWS_ALGORITHMS.find((each) => each === header?.alg);
+  // What carries no signature of that kind makes us fetch nothing.
+  if (!header || !alg || !hasSignature(token, alg)) return undefined;
+  // Only the id is looked up: a header that brings its own key or address is not listened to.
+  const { kid } = header;
+  const keys = await findKeys(
+    as,
+    source,
+    (key) =>
+      algorithmsOf(key).includes(alg) && (key.alg === undefined || key.alg === alg) && key.use !== "enc" &&
+      (kid === undefined || key.kid === kid),
+  );
+  for (const jwk of keys.slice(0, MAX_TRIED)) {
+    const claims = await importPublicJwk(jwk, alg).then((key) => verifyJws(key, typ, token), () => undefined);
+    if (claims) return { header, claims };
+  }
+  return undefined;
+}
+
+/**
+ * The keys that fit. Fetched ones are gone by for a while, but looked for again when none of them fits.
+ * @throws {PublicFetchError} when the keys cannot be fetched
+ */
+export async function findKeys(
+  as: AuthorizationServer,
+  { jwks, jwks_uri, network, isKnown }: KeySource,
+  fits: (key: PublicJwk) => boolean = () => true,
+): Promise<readonly PublicJwk[]> {
+  if (jwks) return jwks.keys.filter(fits);
+  if (jwks_uri === undefined) return [];
+  const request = { kind: "keys", url: jwks_uri, network, isKnown, read: readKeys } as const;
+  const found = (await as.documents.get(request)).value.filter(fits);
+  if (found.length > 0) return found;
+  return (await as.documents.get({ ...request, maxAge: MIN_REFETCH_MS })).value.filter(fits);
+}
+
+function readKeys({ text }: PublicDocument): { value: readonly PublicJwk[]; lifetime: number } {
+  try {
+    const { keys } = JSON.parse(text) as { keys: unknown[] };
+    const value = keys.slice(0, MAX_KEYS).map(checkJwk).filter((key) => typeof key !== "string");
+    return { value, lifetime: LIFETIME_MS };
+  } catch {
+    throw new PublicFetchError("The key set must be a JSON object with keys");
+  }
+}

@@ -1,0 +1,159 @@
+/**
+ * Redirect URIs (https://www.rfc-editor.org/rfc/rfc6749#section-3.1.2): which may be registered, and whether a
+ * request's is one of the client's. They are compared as text, and registered only in the spelling that URL parsers keep.
+ *
+ * @module
+ */
+import type { Client } from "../records.ts";
+
+/** scheme, authority and rest of an http(s) URI in plain spelling: no userinfo, backslash, fragment, blank. */
+const PLAIN = /^(https?):\/\/([a-z0-9.-]+|\[[0-9a-f:.]+\])(:[0-9]{1,5})?((?:[/?][!$-;=?-Z_a-z~%[\]]*)?)$/;
+const LOOPBACK = new Set(["127.0.0.1", "[::1]", "localhost"]);
+
+/**
+ * Schemes of code editors and agents that receive codes at `SCHEME://…` addresses, though RFC 8252 section 7.1 asks for a
+ * reversed domain name. Allowed unless `redirectSchemes` names others.
+ */
+export const EDITOR_SCHEMES: readonly string[] = [
+  "claude",
+  "cursor",
+  "kiro",
+  "trae",
+  "vscode",
+  "vscode-insiders",
+  "vscodium",
+  "windsurf",
+  "zed",
+];
+
+/** What is wrong with a redirect URI: `scheme` when nothing but its private-use scheme is not allowed. */
+export interface RedirectUriProblem {
+  readonly kind: "scheme" | "uri";
+  /** What the URI must do instead. */
+  readonly rule: string;
+}
+
+/** RFC 3986 appendix A: the characters of a URI without those that begin a fragment. */
+const URI_CHARACTERS = /^(?:[A-Za-z0-9\-._~:/?[\]@!$&'()*+,;=]|%[0-9A-Fa-f]{2})+$/;
+const NO_APPLICATION =
+  /^(javascript|data|vbscript|file|filesystem|blob|about|view-source|ws|wss|ftp|mailto):$/;
+
+/** The rule that a redirect URI to be registered breaks; `undefined` when it breaks none. */
+export function findRedirectUriProblem(
+  uri: string,
+  schemes: readonly string[] = EDITOR_SCHEMES,
+): RedirectUriProblem | undefined {
+  const problem = (rule: string): RedirectUriProblem => ({ kind: "uri", rule });
+  const url = URL.parse(uri);
+  if (url === null) return problem("be an absolute URI");
+  if (uri.includes("#")) return problem("have no fragment (RFC 6749 section 3.1.2)");
+  if (!URI_CHARACTERS.test(uri)) return problem("have only characters that a URI may have (RFC 3986)");
+  if (url.username !== "" || url.password !== "") return problem("have no user name or password");
+  if (NO_APPLICATION.test(url.protocol)) return problem("lead to an application");
+  if (url.protocol === "http:" && !LOOPBACK.has(url.hostname)) {
+    return problem("be https, or http on loopback");
+  }
+  // Parsers differ in how they read other spellings: what one compares another might send elsewhere.
+  if (!isAsParsed(uri, url)) return problem(`be spelled as URL parsers write it: ${url.href}`);
+  if (/^https?:$/.test(url.protocol) || url.protocol.includes(".")) return undefined;
+  if (schemes.includes(url.protocol.slice(0, -1))) return undefined;
+  return {
+    kind: "scheme",
+    rule: `be https, http on loopback, of a private-use scheme with a dot (RFC 8252 section 7.1)${
+      schemes.length > 0 ? `, or of one of the schemes ${schemes.join(", ")}` : ""
+    }`,
+  };
+}
+
+/** Whether parsing changes nothing, but that an address without a path gets one. */
+function isAsParsed(uri: string, { href, host, pathname }: URL): boolean {
+  return href === uri || pathname === "/" && href.replace(`//${host}/`, `//${host}`) === uri;
+}
+
+/** A redirect URI that is to be registered. @throws {TypeError} naming the rule that it breaks */
+export function checkRedirectUri(uri: string, schemes?: readonly string[]): string {
+  const problem = findRedirectUriProblem(uri, schemes);
+  if (problem) throw new TypeError(`Cannot register redirect URI "${uri}": it must ${problem.rule}`);
+  return uri;
+}
+
+/** A domain that is to be registered: a host with or without a port, or an origin. @throws {TypeError} */
+export function checkDomain(domain: string): string {
+  const match = PLAIN.exec(toOrigin(domain));
+  const isPlain = match?.[4] === "" && URL.parse(toOrigin(domain))?.hostname === match[2];
+  if (!isPlain || match[1] === "http" && !LOOPBACK.has(match[2]!)) {
+    throw new TypeError(
+      `Cannot register domain "${domain}": it must be a lower-case host such as "app.example.com", or an https origin`,
+    );
+  }
+  return domain;
+}
+
+/** A scheme that may be allowed in `redirectSchemes`. @throws {TypeError} for one that is none, or leads to no application */
+export function checkRedirectScheme(scheme: string): string {
+  if (!/^[a-z][a-z0-9+.-]*$/.test(scheme) || /^https?$/.test(scheme) || NO_APPLICATION.test(scheme + ":")) {
+    throw new TypeError(
+      `Cannot create Trivet: "oauth.redirectSchemes" must name schemes of applications such as "cursor", but has "${scheme}"`,
+    );
+  }
+  return scheme;
+}
+
+/**
+ * The redirect URI to use: the requested one when it is the client's, or the only registered one when none
+ * was requested (RFC 6749 §3.1.2.3). `undefined` means that nothing may be redirected to.
+ */
+export function findRedirectUri(client: Client, requested: string | undefined): string | undefined {
+  const registered = client.redirect_uris ?? [];
+  if (requested === undefined) return registered.length === 1 && !client.domain ? registered[0] : undefined;
+  if (registered.includes(requested) || accepted.get(client) === requested) return requested;
+  const isAllowed = registered.some((uri) => sameLoopback(uri, requested)) ||
+    client.domain !== undefined && isOnDomain(client.domain, requested);
+  if (isAllowed) accepted.set(client, requested);
+  return isAllowed ? requested : undefined;
+}
+
+/** The last one of a client that none of its own is equal to, by its record, which does not change: it comes twice. */
+const accepted = new WeakMap<Client, string>();
+
+// RFC 8252 §7.3: the port of a loopback URI is chosen at run time; all else is exact.
+function sameLoopback(registered: string, requested: string): boolean {
+  const a = parseLoopback(registered);
+  const b = parseLoopback(requested);
+  return a !== undefined && b !== undefined && a.host === b.host && a.rest === b.rest;
+}
+
+function parseLoopback(uri: string): { host: string; rest: string } | undefined {
+  const [, scheme, host, port, rest] = PLAIN.exec(uri) ?? [];
+  if (scheme !== "http" || !LOOPBACK.has(host!) || !isPort(port)) return undefined;
+  // RFC 9110 section 4.2.3: no path is the path "/".
+  return { host: host!, rest: rest!.startsWith("/") ? rest! : "/" + rest! };
+}
+
+function isOnDomain(domain: string, requested: string): boolean {
+  const [, scheme, host, port, rest] = PLAIN.exec(requested) ?? [];
+  const [, ownScheme, ownHost, ownPort] = PLAIN.exec(toOrigin(domain)) ?? [];
+  if (scheme === undefined || host !== ownHost || !isPort(port) || hasDotSegment(rest!)) return false;
+  // For development: http, on any port, but only on loopback.
+  if (LOOPBACK.has(host!)) return ownScheme === scheme || !domain.includes("://");
+  return scheme === "https" && ownScheme === "https" && (port ?? ":443") === (ownPort ?? ":443");
+}
+
+function toOrigin(domain: string): string {
+  return domain.includes("://") ? domain : "https://" + domain;
+}
+
+function isPort(port: string | undefined): boolean {
+  return port === undefined || Number(port.slice(1)) <= 65535;
+}
+
+const DOT = /\.|%2e/i;
+
+/** `.` and `..` in any spelling: a server behind may take them as another path than was checked. */
+function hasDotSegment(rest: string): boolean {
+  if (!DOT.test(rest)) return false;
+  return rest.split("?")[0]!.split("/").some((segment) => {
+    const plain = segment.replace(/%2e/gi, ".").split(";")[0];
+    return plain === "." || plain === "..";
+  });
+}

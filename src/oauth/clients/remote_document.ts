@@ -1,0 +1,177 @@
+/**
+ * Documents and keys at addresses that clients name. What was fetched is kept in memory, bounded in number and bytes;
+ * an address that failed is left alone for a while; and fetches that strangers cause have a budget.
+ *
+ * Error responses are not cached (draft-ietf-oauth-client-id-metadata-document-02 section 5.2): after a failure the answer
+ * is "try again later", never an old error as if it were fresh.
+ *
+ * @module
+ */
+import { createFetchBudget } from "../../http/network/fetch_budget.ts";
+import { type PublicDocument, type PublicFetch, PublicFetchError } from "../../http/network/public_fetch.ts";
+import { OAuthError, plain } from "../error.ts";
+
+/** Bounds of what is kept of all hosts, and of one. */
+const MAX_KEPT = 2000;
+const MAX_KEPT_BYTES = 4 * 1024 * 1024;
+const MAX_KEPT_OF_HOST = 100;
+const MAX_KEPT_BYTES_OF_HOST = 256 * 1024;
+/** Failures in a row that cost no wait; each further one doubles it. */
+const FREE_FAILURES = 3;
+const FIRST_WAIT_MS = 5000;
+const MAX_WAIT_MS = 5 * 60 * 1000;
+const MAX_FAILURES_KEPT = 10_000;
+/** How a request waits for another one that is fetching the same: it looks now and then. */
+const LOOK_EVERY_MS = 25;
+const MAX_LOOKS = 240;
+
+/** What is at an address: one address may be asked for both. */
+export type RemoteKind = "client" | "keys";
+
+export interface RemoteRequest<T> {
+  readonly kind: RemoteKind;
+  readonly url: string;
+  /** Who makes us ask, as far as that is known: `networkOf` their context. */
+  readonly network: string | undefined;
+  /** The operator named the address, or a user allowed its client: others' requests do not use up its budget. */
+  readonly isKnown: boolean;
+  /** Milliseconds: a copy that is older is fetched again. @default as long as it is kept */
+  readonly maxAge?: number;
+  /** What is kept, and for how many milliseconds. Throws when the document cannot be used. */
+  read(document: PublicDocument): { readonly value: T; readonly lifetime: number };
+}
+
+/** A document as it was at a moment. Times are milliseconds since the epoch. */
+export interface RemoteCopy<T> {
+  readonly value: T;
+  readonly fetched: number;
+  readonly expires: number;
+}
+
+export interface RemoteDocuments {
+  /**
+   * The document, from memory or from its address.
+   * @throws {PublicFetchError} when it cannot be fetched, and what `read` throws
+   * @throws {OAuthError} temporarily_unavailable (429) when it must not be fetched now
+   */
+  get<T>(request: RemoteRequest<T>): Promise<RemoteCopy<T>>;
+  /** Keeps a copy that was fetched elsewhere. */
+  keep<T>(kind: RemoteKind, url: string, copy: RemoteCopy<T>): void;
+  /** A copy that is still good. */
+  find<T>(kind: RemoteKind, url: string, maxAge?: number): RemoteCopy<T> | undefined;
+}
+
+interface Kept extends RemoteCopy<unknown> {
+  readonly host: string;
+  readonly size: number;
+}
+
+interface Failure {
+  readonly count: number;
+  readonly until: number;
+  readonly message: string;
+}
+
+export function createRemoteDocuments(fetchPublic: PublicFetch, now: () => number): RemoteDocuments {
+  /** In the order of their last use. */
+  const kept = new Map<string, Kept>();
+  const failures = new Map<string, Failure>();
+  const fetching = new Map<string, symbol>();
+  const budget = createFetchBudget(now);
+  const nameOf = (kind: RemoteKind, url: string) => `${kind} ${url}`;
+
+  function find<T>(kind: RemoteKind, url: string, maxAge = Infinity): RemoteCopy<T> | undefined {
+    const name = nameOf(kind, url);
+    const copy = kept.get(name);
+    if (!copy || copy.expires <= now() || now() - copy.fetched >= maxAge) return undefined;
+    kept.delete(name);
+    kept.set(name, copy);
+    return copy as RemoteCopy<T>;
+  }
+
+  function keep(kind: RemoteKind, url: string, copy: RemoteCopy<unknown>): void {
+    const name = nameOf(kind, url);
+    const host = new URL(url).hostname;
+    kept.delete(name);
+    kept.set(name, { ...copy, host, size: name.length + JSON.stringify(copy.value).length });
+    evict((each) => each.host === host, MAX_KEPT_OF_HOST, MAX_KEPT_BYTES_OF_HOST);
+    evict(() => true, MAX_KEPT, MAX_KEPT_BYTES);
+  }
+
+  /** Removes what was used longest ago of those that count, until the rest is within the bounds. */
+  function evict(counts: (each: Kept) => boolean, most: number, mostBytes: number): void {
+    const counted = [...kept].filter(([, each]) => counts(each));
+    let bytes = counted.reduce((sum, [, { size }]) => sum + size, 0);
+    let number = counted.length;
+    for (const [name, { size }] of counted) {
+      if (number <= most && bytes <= mostBytes) return;
+      kept.delete(name);
+      number--;
+      bytes -= size;
+    }
+  }
+
+  function rememberFailure(name: string, error: Error): void {
+    const count = (failures.get(name)?.count ?? 0) + 1;
+    const wait = count < FREE_FAILURES ? 0 : FIRST_WAIT_MS * 2 ** Math.min(count - FREE_FAILURES, 10);
+    failures.delete(name);
+    failures.set(name, { count, until: now() + Math.min(wait, MAX_WAIT_MS), message: plain(error.message) });
+    if (failures.size > MAX_FAILURES_KEPT) failures.delete(failures.keys().next().value!);
+  }
+
+  /** @throws {OAuthError} while the address is left alone after failures */
+  function checkFailures(name: string): void {
+    const failure = failures.get(name);
+    const wait = (failure?.until ?? 0) - now();
+    // A longer wait than the longest comes of a clock that was set.
+    if (!failure || wait <= 0 || wait > MAX_WAIT_MS) return;
+    throw busy(`That address failed ${failure.count} times: ${failure.message}`, Math.ceil(wait / 1000));
+  }
+
+  /** Resolves when no other request fetches it. @throws {OAuthError} when that takes too long */
+  async function waitForOthers(name: string): Promise<void> {
+    // Each looks for itself: on workerd a request must not wait for a promise of another one.
+    for (let looks = 0; fetching.has(name); looks++) {
+      if (looks === MAX_LOOKS) throw busy("Others wait for that address", 1);
+      await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
+    }
+  }
+
+  async function get<T>(request: RemoteRequest<T>): Promise<RemoteCopy<T>> {
+    const { kind, url, network, isKnown, maxAge, read } = request;
+    const name = nameOf(kind, url);
+    if (fetching.has(name)) await waitForOthers(name);
+    const copy = find<T>(kind, url, maxAge);
+    if (copy) return copy;
+    checkFailures(name);
+    const end = isKnown ? () => {} : budget.begin({ host: new URL(url).hostname, network });
+    if (typeof end === "number") throw busy("Too many documents are asked for at that host or by you", end);
+    const own = Symbol();
+    fetching.set(name, own);
+    let good = false;
+    try {
+      const { value, lifetime } = read(await fetchPublic(url));
+      const fresh = { value, fetched: now(), expires: now() + lifetime };
+      keep(kind, url, fresh);
+      failures.delete(name);
+      good = true;
+      return fresh;
+    } catch (error) {
+      if (error instanceof PublicFetchError || error instanceof OAuthError) rememberFailure(name, error);
+      throw error;
+    } finally {
+      end(good);
+      if (fetching.get(name) === own) fetching.delete(name);
+    }
+  }
+
+  return { get, keep, find };
+}
+
+function busy(problem: string, seconds: number): OAuthError {
+  return new OAuthError(
+    "temporarily_unavailable",
+    `${problem.replace(/\.$/, "")}. Try again in ${seconds} second${seconds === 1 ? "" : "s"}`,
+    { status: 429, fields: [["retry-after", String(seconds)]] },
+  );
+}

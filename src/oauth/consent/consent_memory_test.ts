@@ -1,0 +1,294 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { toClient } from "../clients/client.ts";
+import { register, WEB } from "../endpoints/test_registration.ts";
+import {
+  APP_URI,
+  CHALLENGE,
+  CLIENTS,
+  ISSUER,
+  newServer,
+  type TestServer,
+  transactionOf,
+} from "../test_server.ts";
+
+const test = suite("oauth/consent_memory");
+
+const ask = (server: TestServer, cookie: string, parameters: Record<string, string> = {}) =>
+  server.send(server.authorizePath(parameters), { headers: { cookie } });
+const decide = async (server: TestServer, cookie: string, page: Response, decision = "approve") =>
+  await server.send("/oauth/authorize", {
+    form: { transaction: transactionOf(await page.text()), decision },
+    headers: { cookie },
+  });
+const codeOf = (response: Response) =>
+  new URL(response.headers.get("location") ?? ISSUER).searchParams.get("code");
+
+test("what was allowed is not asked again, for this user and this client", async () => {
+  const server = await newServer();
+  const cookie = await server.signIn();
+  await decide(server, cookie, await ask(server, cookie, { scope: "read write" }));
+  for (const scope of ["read write", "read", "write"]) {
+    assert.ok(codeOf(await ask(server, cookie, { scope })), scope);
+  }
+  const web = { client_id: "web", redirect_uri: "https://web.example/cb" };
+  assert.is((await ask(server, cookie, web)).status, 200, "another client is asked for");
+});
+
+test("only what is new is asked: the page sets it apart from what was allowed before", async () => {
+  const server = await newServer();
+  const cookie = await server.signIn();
+  await decide(server, cookie, await ask(server, cookie, { scope: "read" }));
+  const page = await (await ask(server, cookie, { scope: "read write" })).text();
+  const [fresh, before] = page.split("You allowed before:");
+  assert.match(fresh!, "Change your data");
+  assert.not.match(fresh!, "Read your data");
+  assert.match(before!, "Read your data");
+});
+
+test("what a scope implies was allowed with it", async () => {
+  const server = await newServer({
+    scopes: { read: "Read", write: { description: "Write", implies: ["read"] } },
+  });
+  const cookie = await server.signIn();
+  await decide(server, cookie, await ask(server, cookie, { scope: "write" }));
+  assert.ok(codeOf(await ask(server, cookie, { scope: "read" })));
+});
+
+test("a scope that was allowed at one resource and one at another are not allowed at each other's", async () => {
+  const server = await newServer();
+  const cookie = await server.signIn();
+  const [tools, all] = [{ resource: `${ISSUER}/mcp` }, { resource: ISSUER }];
+  await decide(server, cookie, await ask(server, cookie, { scope: "write", ...all }));
+  await decide(server, cookie, await ask(server, cookie, { scope: "read", ...tools }));
+  assert.is((await ask(server, cookie, { scope: "write", ...tools })).status, 200);
+  assert.is((await ask(server, cookie, { scope: "read", ...all })).status, 200);
+  const both = server.authorizePath({ scope: "read" }) + `&resource=${ISSUER}&resource=${ISSUER}/mcp`;
+  assert.is((await server.send(both, { headers: { cookie } })).status, 200);
+  assert.ok(codeOf(await ask(server, cookie, { scope: "write", ...all })));
+  assert.ok(codeOf(await ask(server, cookie, { scope: "read", ...tools })));
+});
+
+test("two consents at once are both remembered, by two codes", async () => {
+  const server = await newServer();
+  const cookie = await server.signIn();
+  const pages = [];
+  for (const scope of ["read", "write", "profile"]) pages.push(await ask(server, cookie, { scope }));
+  const codes = await Promise.all(pages.map(async (page) => codeOf(await decide(server, cookie, page))));
+  assert.is(new Set(codes).size, 3);
+  assert.ok(codeOf(await ask(server, cookie, { scope: "read write profile" })));
+});
+
+test("one question that is answered many times at once gives one code", async () => {
+  const server = await newServer();
+  const cookie = await server.signIn();
+  const transaction = transactionOf(await (await ask(server, cookie)).text());
+  const form = { transaction, decision: "approve" };
+  const answers = await Promise.all(
+    Array.from({ length: 5 }, () => server.send("/oauth/authorize", { form, headers: { cookie } })),
+  );
+  assert.is(answers.filter(codeOf).length, 1);
+  assert.is(answers.filter(({ status }) => status === 400).length, 4);
+});
+
+test("RFC 9126 section 4: one request_uri gives one code, also when it is used many times at once", async () => {
+  const server = await newServer();
+  await server.authorize();
+  const cookie = await server.signIn();
+  for (const isAsked of [false, true]) {
+    const path = await push(server, isAsked ? "read write" : "read");
+    const open = () => server.send(path, { headers: { cookie } });
+    const pages = await Promise.all(Array.from({ length: 5 }, open));
+    const answers = isAsked ? await Promise.all(pages.map((page) => decide(server, cookie, page))) : pages;
+    assert.is(answers.filter(codeOf).length, 1);
+  }
+});
+
+test("a scope that was allowed together with rich details is asked for again, with and without them", async () => {
+  const server = await newServer({
+    authorizationDetailTypes: { payment: { check: () => undefined, describe: () => "Pay" } },
+  });
+  const cookie = await server.signIn();
+  const details = { authorization_details: JSON.stringify([{ type: "payment", amount: 5 }]) };
+  await decide(server, cookie, await ask(server, cookie, details));
+  assert.is((await ask(server, cookie, details)).status, 200);
+  const page = await ask(server, cookie);
+  assert.is(page.status, 200);
+  await decide(server, cookie, page);
+  assert.ok(codeOf(await ask(server, cookie)));
+  assert.is((await ask(server, cookie, details)).status, 200);
+});
+
+test("a record of before, which joined the scopes of all resources, counts for nothing", async () => {
+  const server = await newServer();
+  const cookie = await server.signIn();
+  await decide(server, cookie, await ask(server, cookie));
+  const [record] = await server.store.list<{ fingerprint: string }>(["consent"]);
+  const { key, value } = record!;
+  assert.equal(key.slice(2), ["app", ISSUER]);
+  const old = { scope: "read write", resource: [ISSUER], fingerprint: value.fingerprint, given: 0 };
+  await server.store.commit({ remove: [key], set: [{ key: key.slice(0, 3), value: old }] });
+  const page = await ask(server, cookie);
+  assert.is(page.status, 200);
+  await decide(server, cookie, page);
+  assert.ok(codeOf(await ask(server, cookie)));
+  assert.is((await ask(server, cookie, { scope: "write" })).status, 200);
+});
+
+test("HEAD gives no code", async () => {
+  const server = await newServer();
+  await server.authorize();
+  const headers = { cookie: await server.signIn() };
+  assert.is(codeOf(await server.send(server.authorizePath(), { method: "HEAD", headers })), null);
+  assert.ok(codeOf(await server.send(server.authorizePath(), { headers })));
+});
+
+test("another resource is asked for", async () => {
+  const server = await newServer();
+  const cookie = await server.signIn();
+  await decide(server, cookie, await ask(server, cookie));
+  const resource = `${ISSUER}/mcp`;
+  const page = await ask(server, cookie, { resource });
+  assert.is(page.status, 200);
+  await decide(server, cookie, page);
+  assert.ok(codeOf(await ask(server, cookie, { resource })));
+});
+
+test("denying is not remembered, and nothing that was allowed is forgotten by it", async () => {
+  const server = await newServer();
+  const cookie = await server.signIn();
+  await decide(server, cookie, await ask(server, cookie, { scope: "read" }));
+  await decide(server, cookie, await ask(server, cookie, { scope: "write" }), "deny");
+  assert.is((await ask(server, cookie, { scope: "write" })).status, 200);
+  assert.ok(codeOf(await ask(server, cookie, { scope: "read" })));
+});
+
+test("RFC 8252 section 8.6: on loopback a public client is asked for each time", async () => {
+  const server = await newServer();
+  const cookie = await server.signIn();
+  const native = {
+    client_id: "native",
+    redirect_uri: "http://127.0.0.1:5555/callback",
+    code_challenge: CHALLENGE,
+    code_challenge_method: "S256",
+  };
+  for (let i = 0; i < 2; i++) await decide(server, cookie, await ask(server, cookie, native));
+});
+
+const PKCE = { code_challenge: CHALLENGE, code_challenge_method: "S256" };
+const SPA = { client_id: "spa", redirect_uri: "https://spa.example/cb", ...PKCE };
+
+test("RFC 6749 section 10.2: a public client is asked for each time, unless the operator trusts it by name", async () => {
+  for (
+    const [trusted, trustedClients] of [[false, []], [true, []], [false, ["spa"]], [false, [
+      "other",
+    ]]] as const
+  ) {
+    const client = { id: "spa", redirect_uris: ["https://spa.example/cb", "com.example.spa:/cb"], trusted };
+    const server = await newServer({
+      clients: [toClient(client, 0)],
+      trustedClients: new Set(trustedClients),
+    });
+    const cookie = await server.signIn();
+    await decide(server, cookie, await ask(server, cookie, SPA));
+    const again = await ask(server, cookie, SPA);
+    const isTrusted = trusted || trustedClients.some((id) => id === "spa");
+    assert.is(codeOf(again) !== null, isTrusted, JSON.stringify([trusted, trustedClients]));
+    // Which program answers at a private-use scheme the operator cannot know.
+    const native = await ask(server, cookie, { ...SPA, redirect_uri: "com.example.spa:/cb" });
+    assert.is(native.status, 200);
+  }
+});
+
+test("a client whose id is the address of a document is asked for each time, unless the operator trusts it by name", async () => {
+  const id = "https://client.example/metadata";
+  const uri = "https://client.example/cb";
+  const connect = () => Promise.resolve(Response.json({ client_id: id, redirect_uris: [uri] }));
+  for (const trusted of [[], [id]]) {
+    const server = await newServer({ connect, trustedClients: new Set(trusted) });
+    const cookie = await server.signIn();
+    const request = { ...PKCE, client_id: id, redirect_uri: uri };
+    await decide(server, cookie, await ask(server, cookie, request));
+    assert.is(codeOf(await ask(server, cookie, request)) !== null, trusted.length > 0);
+  }
+});
+
+test("a client cannot say of itself that it is trusted", async () => {
+  const server = await newServer();
+  const { body } = await register(server, { ...WEB, token_endpoint_auth_method: "none", trusted: true });
+  const cookie = await server.signIn();
+  const request = { ...PKCE, client_id: body.client_id, redirect_uri: WEB.redirect_uris[0]! };
+  await decide(server, cookie, await ask(server, cookie, request));
+  assert.is((await ask(server, cookie, request)).status, 200);
+});
+
+test("a browser that another site sent here is asked, though the user allowed it before", async () => {
+  const server = await newServer();
+  await server.authorize();
+  // A browser on https is believed its host-bound cookie only.
+  const cookie = (await server.send("/login", { form: { username: "alice", password: "wonderland" } }))
+    .headers.getSetCookie().map((field) => field.split(";")[0]).join("; ");
+  const browser = async (site: string, path?: string) => {
+    const response = await server.send(path ?? server.authorizePath(), {
+      headers: { cookie, "sec-fetch-site": site },
+    });
+    return codeOf(response) !== null;
+  };
+  assert.equal(
+    await Promise.all(["cross-site", "same-site", "same-origin", "none"].map((site) => browser(site))),
+    [false, false, true, true],
+  );
+  // The authenticated client pushed it: no other site made it up.
+  assert.ok(await browser("cross-site", await push(server)));
+});
+
+test("a client that the operator trusts by name is answered wherever the browser comes from", async () => {
+  const server = await newServer({ trustedClients: new Set(["app"]) });
+  await server.authorize();
+  const cookie = (await server.send("/login", { form: { username: "alice", password: "wonderland" } }))
+    .headers.getSetCookie().map((field) => field.split(";")[0]).join("; ");
+  const headers = { cookie, "sec-fetch-site": "cross-site" };
+  assert.ok(codeOf(await server.send(server.authorizePath(), { headers })));
+});
+
+/** The path of a request that the client "app" pushed. */
+async function push(server: TestServer, scope = "read"): Promise<string> {
+  const form = {
+    client_id: "app",
+    client_secret: "app secret:&%+",
+    response_type: "code",
+    redirect_uri: APP_URI,
+    scope,
+  };
+  const { request_uri } = await (await server.send("/oauth/par", { form })).json();
+  return `/oauth/authorize?client_id=app&request_uri=${encodeURIComponent(request_uri)}`;
+}
+
+test("a client that says something else of itself is another client", async () => {
+  const before = CLIENTS.map((client) => toClient(client, 0));
+  const first = await newServer({ clients: before });
+  await first.authorize();
+  for (
+    const changed of [
+      { name: "Another App" },
+      { redirect_uris: ["https://evil.example/cb"] },
+      { domain: undefined, redirect_uris: ["https://app.example/cb"] },
+    ]
+  ) {
+    const clients = CLIENTS.map((client) =>
+      toClient(client.id === "app" ? { ...client, ...changed } : client, 0)
+    );
+    const server = await newServer({ clients, store: first.store });
+    assert.is((await ask(server, await server.signIn())).status, 200, JSON.stringify(changed));
+  }
+});
+
+test("it is forgotten after its lifetime", async () => {
+  const server = await newServer({ consentLifetime: 1000 });
+  await server.authorize();
+  assert.ok(codeOf(await ask(server, await server.signIn())));
+  server.advance(1001);
+  assert.is((await ask(server, await server.signIn())).status, 200);
+});
+
+test.run();

@@ -1,0 +1,106 @@
+/**
+ * The parameters of an authorization request, checked one after the other
+ * (https://www.rfc-editor.org/rfc/rfc6749#section-4.1.1): what the client wants, and how it wants the user asked.
+ *
+ * @module
+ */
+import type { AuthorizationServer } from "../authorization_server.ts";
+import { parseAuthorizationDetails } from "../grants/authorization_details.ts";
+import { OAuthError } from "../error.ts";
+import { type Parameters, refuseRepeated } from "../parameters.ts";
+import { checkChallenge } from "../grants/pkce.ts";
+import type { AuthorizationRequest, Client } from "../records.ts";
+import { findResources } from "../grants/resource.ts";
+import { grantScope } from "../grants/scope.ts";
+
+/** How the client wants the user asked: OpenID Connect Core §3.1.2.1, RFC 9470 §4. */
+export interface Demands {
+  readonly prompt: ReadonlySet<string>;
+  /** Seconds since the login, at most. */
+  readonly max_age?: number;
+  /** One of these ways of signing in. */
+  readonly acr_values?: readonly string[];
+}
+
+/**
+ * What the request asks for.
+ * @throws {OAuthError} that the client should hear at its redirect URI, or at the endpoint where it pushed the request
+ */
+export function checkAuthorizationRequest(
+  as: AuthorizationServer,
+  client: Client,
+  parameters: Parameters,
+  redirect_uri: string,
+): AuthorizationRequest {
+  refuseRepeated(parameters);
+  checkResponseType(parameters);
+  if (!client.grant_types.includes("authorization_code")) {
+    throw new OAuthError("unauthorized_client", "This client may not use the authorization code grant");
+  }
+  const code_challenge = checkChallenge(
+    client,
+    parameters.get("code_challenge"),
+    parameters.get("code_challenge_method"),
+  );
+  const dpop_jkt = parameters.get("dpop_jkt");
+  if (dpop_jkt !== undefined && !/^[A-Za-z0-9_-]{43}$/.test(dpop_jkt)) {
+    throw new OAuthError("invalid_request", "dpop_jkt must be the SHA-256 thumbprint of a key, in base64url");
+  }
+  const scope = grantScope(as, client, parameters.get("scope"));
+  const resource = findResources(as, parameters.all("resource"));
+  const authorization_details = parseAuthorizationDetails(
+    as,
+    client,
+    parameters.get("authorization_details"),
+  );
+  const state = parameters.get("state");
+  return {
+    client_id: client.id,
+    redirect_uri,
+    redirect_uri_sent: parameters.has("redirect_uri"),
+    scope,
+    ...(resource && { resource }),
+    ...(authorization_details && { authorization_details }),
+    ...(state !== undefined && { state }),
+    ...(code_challenge !== undefined && { code_challenge }),
+    ...(dpop_jkt !== undefined && { dpop_jkt }),
+  };
+}
+
+function checkResponseType(parameters: Parameters): void {
+  const response_type = parameters.get("response_type");
+  if (!response_type) throw new OAuthError("invalid_request", "response_type is missing: it must be code");
+  if (response_type !== "code") {
+    // The implicit grant included: RFC 9700 §2.1.2 tells why tokens do not travel in URLs.
+    throw new OAuthError("unsupported_response_type", "response_type must be code");
+  }
+  const mode = parameters.get("response_mode");
+  if (mode !== undefined && mode !== "query") {
+    throw new OAuthError("invalid_request", "response_mode must be query");
+  }
+  // RFC 9101 §6.
+  if (parameters.has("request")) {
+    throw new OAuthError(
+      "request_not_supported",
+      "Send parameters, or push them, instead of a request object",
+    );
+  }
+}
+
+/** @throws {OAuthError} invalid_request for values that are none */
+export function readDemands(parameters: Parameters): Demands {
+  const prompt = new Set(parameters.get("prompt")?.split(" "));
+  if (prompt.has("none") && prompt.size > 1) {
+    throw new OAuthError("invalid_request", "prompt must not have none together with another value");
+  }
+  const max_age = parameters.get("max_age");
+  if (max_age !== undefined && !/^\d{1,9}$/.test(max_age)) {
+    throw new OAuthError("invalid_request", "max_age must be a number of seconds");
+  }
+  const acr_values = parameters.get("acr_values")?.split(" ");
+  return {
+    prompt,
+    ...(max_age !== undefined && { max_age: Number(max_age) }),
+    ...(acr_values && { acr_values }),
+  };
+}

@@ -1,0 +1,392 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { memoryStore } from "../../store/drivers/memory.ts";
+import type { Store } from "../../store/store.ts";
+import { losingRaces } from "../../store/test_losing_races.ts";
+import { toClient } from "../clients/client.ts";
+import { register } from "./test_registration.ts";
+import { ISSUER, newServer, type TestServer, transactionOf } from "../test_server.ts";
+
+const test = suite("oauth/device");
+const GRANT = "urn:ietf:params:oauth:grant-type:device_code";
+const clients = [
+  toClient({ id: "tv", name: "Television", grant_types: [GRANT, "refresh_token"] }, 0),
+  toClient({ id: "box", grant_types: [GRANT] }, 0),
+  toClient({ id: "app", secret: "app secret:&%+", domain: "app.example" }, 0),
+];
+
+interface DeviceAnswer {
+  readonly device_code: string;
+  readonly user_code: string;
+  readonly verification_uri: string;
+  readonly verification_uri_complete: string;
+  readonly expires_in: number;
+  readonly interval: number;
+}
+
+const start = async (server: TestServer, form: Record<string, string> = {}): Promise<DeviceAnswer> =>
+  await (await server.send("/oauth/device_authorization", {
+    form: { client_id: "tv", scope: "read", ...form },
+  })).json();
+
+async function poll(
+  server: TestServer,
+  device_code: string,
+  client_id = "tv",
+): Promise<[number, string, Record<string, string>]> {
+  const response = await server.send("/oauth/token", { form: { grant_type: GRANT, device_code, client_id } });
+  const body = await response.json();
+  return [response.status, body.error ?? body.token_type, body];
+}
+
+/** What the page of this user says to this code. */
+const type = (server: TestServer, cookie: string, user_code: string) =>
+  server.send("/device", { form: { user_code }, headers: { cookie } });
+
+async function answer(server: TestServer, user_code: string, decision = "approve"): Promise<Response> {
+  const cookie = await server.signIn();
+  const transaction = transactionOf(await (await type(server, cookie, user_code)).text());
+  return await server.send("/device", { form: { transaction, decision }, headers: { cookie } });
+}
+
+test("RFC 8628 section 3.2: what a device gets", async () => {
+  const server = await newServer({ clients });
+  const device = await start(server);
+  assert.match(device.device_code, /^trivet_dc_[A-Za-z0-9_-]{43}$/);
+  assert.match(device.user_code, /^[BCDFGHJKLMNPQRSTVWXZ]{4}-[BCDFGHJKLMNPQRSTVWXZ]{4}$/);
+  assert.is(device.verification_uri, `${ISSUER}/device`);
+  assert.is(device.verification_uri_complete, `${ISSUER}/device?user_code=${device.user_code}`);
+  assert.equal([device.expires_in, device.interval], [600, 5]);
+});
+
+test("an answer that loses every race is 503, not a page that says that the code is gone", async () => {
+  let loses = false;
+  const store = losingRaces(memoryStore(), ({ check = [] }) => loses && check.length === 2);
+  const server = await newServer({ clients, store });
+  const device = await start(server);
+  const cookie = await server.signIn();
+  const transaction = transactionOf(await (await type(server, cookie, device.user_code)).text());
+  const send = () =>
+    server.send("/device", { form: { transaction, decision: "approve" }, headers: { cookie } });
+  loses = true;
+  const refused = await send();
+  assert.equal([refused.status, refused.headers.has("retry-after")], [503, true]);
+  loses = false;
+  assert.is((await send()).status, 200);
+  assert.is((await poll(server, device.device_code))[0], 200);
+});
+
+test("the whole flow: pending, the user types the code and allows, tokens, refresh", async () => {
+  const server = await newServer({ clients });
+  const { device_code, user_code } = await start(server, { scope: "profile read" });
+  assert.equal((await poll(server, device_code)).slice(0, 2), [400, "authorization_pending"]);
+  const cookie = await server.signIn();
+  const page = await (await type(server, cookie, ` ${user_code.toLowerCase().replace("-", " ")} `)).text();
+  assert.match(page, "Television on a device asks for access");
+  assert.match(page, "Read your data");
+  assert.match(page, user_code);
+  const done = await server.send("/device", {
+    form: { transaction: transactionOf(page), decision: "approve" },
+    headers: { cookie },
+  });
+  assert.equal([done.status, /connected/.test(await done.text())], [200, true]);
+  server.advance(5);
+  const [status, type_, tokens] = await poll(server, device_code);
+  assert.equal([status, type_, tokens.scope], [200, "Bearer", "profile read"]);
+  const user = await server.send("/api/user", {
+    headers: { authorization: `Bearer ${tokens.access_token}` },
+  });
+  assert.is((await user.json()).name, "Alice Liddell");
+  const form = { grant_type: "refresh_token", refresh_token: tokens.refresh_token, client_id: "tv" };
+  assert.is((await server.send("/oauth/token", { form })).status, 200);
+});
+
+test("section 3.5: a device that asks too soon is slowed down, by five seconds each time", async () => {
+  const server = await newServer({ clients });
+  const { device_code } = await start(server);
+  assert.is((await poll(server, device_code))[1], "authorization_pending");
+  server.advance(4);
+  assert.is((await poll(server, device_code))[1], "slow_down");
+  server.advance(9);
+  assert.is((await poll(server, device_code))[1], "slow_down", "ten seconds by now");
+  server.advance(15);
+  assert.is((await poll(server, device_code))[1], "authorization_pending");
+});
+
+test("section 3.5: denied, expired, unknown, another client's", async () => {
+  const server = await newServer({ clients });
+  const denied = await start(server);
+  assert.match(await (await answer(server, denied.user_code, "deny")).text(), "refused");
+  assert.equal((await poll(server, denied.device_code)).slice(0, 2), [400, "access_denied"]);
+  const late = await start(server);
+  assert.equal((await poll(server, late.device_code, "box")).slice(0, 2), [400, "invalid_grant"]);
+  server.advance(601);
+  assert.equal((await poll(server, late.device_code)).slice(0, 2), [400, "expired_token"]);
+  assert.equal((await poll(server, "trivet_dc_none")).slice(0, 2), [400, "invalid_grant"]);
+  const cookie = await server.signIn();
+  assert.is((await type(server, cookie, late.user_code)).status, 400);
+});
+
+test("without its code: invalid_request; used again: invalid_grant, its tokens end, and the observer is told", async () => {
+  const server = await newServer({ clients });
+  const missing = await server.send("/oauth/token", { form: { grant_type: GRANT, client_id: "tv" } });
+  assert.equal([missing.status, await missing.json()], [400, {
+    error: "invalid_request",
+    error_description: "device_code is missing",
+  }]);
+  const { device_code, user_code } = await start(server);
+  await answer(server, user_code);
+  const { access_token } = (await poll(server, device_code))[2];
+  const user = async () =>
+    (await server.send("/api/user", { headers: { authorization: `Bearer ${access_token}` } })).status;
+  assert.is(await user(), 403, "it is good, but not for this");
+  assert.equal((await poll(server, device_code)).slice(0, 2), [400, "invalid_grant"]);
+  assert.is(await user(), 401);
+  assert.equal([server.events.at(-1)!.type], ["code_replayed"]);
+});
+
+test("a device code is good once, also for many requests at the same moment; a replay ends its tokens", async () => {
+  const server = await newServer({ clients });
+  const { device_code, user_code } = await start(server);
+  await answer(server, user_code);
+  const answers = await Promise.all(Array.from({ length: 8 }, () => poll(server, device_code)));
+  const [, , tokens] = answers.find(([status]) => status === 200)!;
+  assert.is(answers.filter(([status]) => status === 200).length, 1);
+  assert.ok(answers.every(([status, error]) => status === 200 || error === "invalid_grant"));
+  const user = await server.send("/api/user", {
+    headers: { authorization: `Bearer ${tokens.access_token}` },
+  });
+  assert.is(user.status, 401, "it was replayed");
+});
+
+test("the user's answer wins over a device that asks at the same moment", async () => {
+  for (let round = 0; round < 20; round++) {
+    const server = await newServer({ clients });
+    const { device_code, user_code } = await start(server);
+    const [done] = await Promise.all([
+      answer(server, user_code),
+      poll(server, device_code),
+      poll(server, device_code),
+    ]);
+    assert.is(done.status, 200);
+    server.advance(30);
+    assert.is((await poll(server, device_code))[0], 200);
+  }
+});
+
+test("who is not signed in is sent to sign in, and comes back with the code", async () => {
+  const server = await newServer({ clients });
+  const response = await server.send("/device?user_code=ABCD-EFGH");
+  assert.equal([response.status, response.headers.get("location")], [
+    302,
+    "/login?redirect=%2Fdevice%3Fuser_code%3DABCD-EFGH",
+  ]);
+  const cookie = await server.signIn();
+  const page = await (await server.send("/device?user_code=ABCD-%22%3E%3Cb%3E", { headers: { cookie } }))
+    .text();
+  assert.match(page, 'value="ABCD-&quot;&gt;&lt;b&gt;"');
+});
+
+test("CVE-2026-45337's kind: only the person who was asked can answer", async () => {
+  const server = await newServer({ clients });
+  const { device_code, user_code } = await start(server);
+  const [alice, mallory] = [await server.signIn(), await server.signIn()];
+  const transaction = transactionOf(await (await type(server, alice, user_code)).text());
+  const stolen = await server.send("/device", {
+    form: { transaction, decision: "approve" },
+    headers: { cookie: mallory },
+  });
+  assert.is(stolen.status, 400);
+  assert.is((await poll(server, device_code))[1], "authorization_pending");
+  const noCode = await server.send("/device", {
+    form: { user_code, decision: "approve" },
+    headers: { cookie: alice },
+  });
+  assert.match(await noCode.text(), "asks for access", "the code alone asks, it does not answer");
+  const crossSite = await server.send("/device", {
+    form: { transaction, decision: "approve" },
+    headers: { cookie: alice, "sec-fetch-site": "cross-site" },
+  });
+  assert.is(crossSite.status, 403);
+});
+
+test("an answer that is none, or that comes late or twice, changes nothing", async () => {
+  const server = await newServer({ clients });
+  const { device_code, user_code } = await start(server);
+  const cookie = await server.signIn();
+  const transaction = transactionOf(await (await type(server, cookie, user_code)).text());
+  const decide = async (
+    form: Record<string, string> | string,
+    headers: Record<string, string> = { cookie },
+  ) => {
+    const response = await server.send("/device", { form, headers });
+    return [
+      response.status,
+      response.headers.get("location") ?? /<p[^>]*>([^<]+)/.exec(await response.text())![1],
+    ];
+  };
+  assert.equal((await decide({ transaction, decision: "maybe" }))[0], 400);
+  assert.equal((await decide(`transaction=${transaction}&decision=approve&decision=deny`))[0], 400);
+  assert.equal(await decide({ transaction, decision: "approve" }, {}), [302, "/login?redirect=%2Fdevice"]);
+  assert.equal((await decide({ transaction: "x".repeat(43), decision: "approve" }))[0], 400);
+  assert.is((await poll(server, device_code))[1], "authorization_pending");
+  assert.is((await decide({ transaction, decision: "deny" }))[0], 200);
+  const [status, words] = await decide({ transaction, decision: "approve" });
+  assert.equal([status, /has been answered already/.test(String(words))], [400, true]);
+  server.advance(5);
+  assert.is((await poll(server, device_code))[1], "access_denied");
+});
+
+test("a consent transaction is no answer to a device, nor the other way round", async () => {
+  const server = await newServer({ clients });
+  const cookie = await server.signIn();
+  const page = await server.send(server.authorizePath(), { headers: { cookie } });
+  const consent = transactionOf(await page.text());
+  const atDevice = await server.send("/device", {
+    form: { transaction: consent, decision: "approve" },
+    headers: { cookie },
+  });
+  assert.is(atDevice.status, 400);
+  const device = transactionOf(await (await type(server, cookie, (await start(server)).user_code)).text());
+  const atConsent = await server.send("/oauth/authorize", {
+    form: { transaction: device, decision: "approve" },
+    headers: { cookie },
+  });
+  assert.equal([atConsent.status, atConsent.headers.get("location")], [400, null]);
+});
+
+test("a device that has been answered, or has waited too long, is asked about no more", async () => {
+  const server = await newServer({ clients });
+  const first = await start(server);
+  const late = await server.signIn();
+  const open = transactionOf(await (await type(server, late, first.user_code)).text());
+  await answer(server, first.user_code);
+  assert.is((await type(server, late, first.user_code)).status, 400);
+  const second = await server.send("/device", {
+    form: { transaction: open, decision: "deny" },
+    headers: { cookie: late },
+  });
+  assert.is(second.status, 400, "the answer that came first stands");
+  assert.is((await poll(server, first.device_code))[0], 200);
+  const third = await start(server);
+  const waiting = transactionOf(await (await type(server, late, third.user_code)).text());
+  server.advance(599);
+  assert.is((await type(server, await server.signIn(), third.user_code)).status, 200);
+  server.advance(2);
+  const cookie = await server.signIn();
+  assert.is((await type(server, cookie, third.user_code)).status, 400);
+  assert.is(
+    (await server.send("/device", {
+      form: { transaction: waiting, decision: "approve" },
+      headers: { cookie: late },
+    })).status,
+    400,
+  );
+});
+
+test("right codes count nowhere, and one's own does not make the wrong ones before it undone", async () => {
+  const server = await newServer({ clients });
+  const cookie = await server.signIn();
+  for (let i = 0; i < 20; i++) {
+    assert.is((await type(server, cookie, (await start(server)).user_code)).status, 200);
+  }
+  const statuses: number[] = [];
+  for (let round = 0; round < 3; round++) {
+    for (let i = 0; i < 9; i++) statuses.push((await type(server, cookie, "BBBB-BBBB")).status);
+    await type(server, cookie, (await start(server)).user_code);
+  }
+  assert.is(statuses.filter((status) => status === 400).length, 10);
+  assert.is(statuses.at(-1), 429);
+});
+
+test("what strangers' devices wait for is bounded", async () => {
+  const server = await newServer({ clients, deviceCodeLifetime: 600 });
+  const begin = (ip: string) =>
+    server.service.fetch(
+      new Request(ISSUER + "/oauth/device_authorization", {
+        method: "POST",
+        body: new URLSearchParams({ client_id: "tv" }),
+      }),
+      { ip },
+    );
+  let last: Response | undefined;
+  let given = 0;
+  while (given < 10_000 && (last = await begin("203.0.113.1")).status === 200) given++;
+  assert.equal([last!.status, (await last!.json()).error], [429, "temporarily_unavailable"]);
+  assert.ok(Number(last!.headers.get("retry-after")) > 0);
+  assert.is((await begin("203.0.113.2")).status, 200);
+  server.advance(1300);
+  assert.is((await begin("203.0.113.1")).status, 200);
+});
+
+test("a client that registered itself lives on when a user connects its device", async () => {
+  const server = await newServer();
+  const grant_types = ["urn:ietf:params:oauth:grant-type:device_code"];
+  const { client_id } = (await register(server, { token_endpoint_auth_method: "none", grant_types })).body;
+  const { user_code } = await (await server.send("/oauth/device_authorization", { form: { client_id } }))
+    .json();
+  const cookie = await server.signIn();
+  const expires = async () => (await server.store.get(["client", client_id]))!.expires!;
+  const before = await expires();
+  const transaction = transactionOf(await (await type(server, cookie, user_code)).text());
+  assert.is(await expires(), before);
+  await server.send("/device", { form: { transaction, decision: "approve" }, headers: { cookie } });
+  assert.ok(await expires() > before + 86_400_000);
+});
+
+test("a user code that another device has already is not given twice", async () => {
+  const inner = memoryStore();
+  let refuse = 0;
+  const store: Store = {
+    guarantees: inner.guarantees,
+    get: (key) => inner.get(key),
+    list: (prefix, options) => inner.list(prefix, options),
+    commit: (commit) => commit.check && refuse-- > 0 ? Promise.resolve(false) : inner.commit(commit),
+    watch: (prefix) => inner.watch(prefix),
+    sweep: () => inner.sweep(),
+    close: () => inner.close(),
+  };
+  const server = await newServer({ clients, store });
+  refuse = 1;
+  const { user_code, device_code } = await start(server);
+  assert.is((await type(server, await server.signIn(), user_code)).status, 200);
+  assert.is((await poll(server, device_code))[1], "authorization_pending");
+  refuse = 5;
+  const full = await server.send("/oauth/device_authorization", { form: { client_id: "tv" } });
+  assert.equal([full.status, (await full.json()).error], [503, "temporarily_unavailable"]);
+});
+
+test("section 6.1: user codes are of all the letters, each as often as the others", async () => {
+  const server = await newServer({ clients });
+  const counts = new Map<string, number>();
+  for (let i = 0; i < 1000; i++) {
+    for (const letter of (await start(server)).user_code.replace("-", "")) {
+      counts.set(letter, (counts.get(letter) ?? 0) + 1);
+    }
+  }
+  assert.is([...counts.keys()].sort().join(""), "BCDFGHJKLMNPQRSTVWXZ");
+  // 400 are expected of each: six standard deviations of 19.5.
+  for (const [letter, count] of counts) assert.ok(Math.abs(count - 400) < 117, `${letter}: ${count}`);
+});
+
+test("section 5.1: codes are not found by trying", async () => {
+  const server = await newServer({ clients });
+  const { user_code } = await start(server);
+  const cookie = await server.signIn();
+  let refused: Response | undefined;
+  for (let i = 0; i < 20 && refused?.status !== 429; i++) refused = await type(server, cookie, "BBBB-BBBB");
+  assert.is(refused!.status, 429);
+  assert.ok(Number(refused!.headers.get("retry-after")) >= 1);
+  assert.is((await type(server, cookie, user_code)).status, 429, "nor is a right one taken meanwhile");
+  server.advance(300);
+  assert.is((await type(server, cookie, user_code)).status, 200);
+});
+
+test("a client without the grant gets no device code", async () => {
+  const server = await newServer({ clients });
+  const form = { client_id: "app", client_secret: "app secret:&%+" };
+  const response = await server.send("/oauth/device_authorization", { form });
+  assert.equal([response.status, (await response.json()).error], [400, "unauthorized_client"]);
+});
+
+test.run();

@@ -1,0 +1,135 @@
+/**
+ * Signing in: `GET /login` shows the form, `POST /login` checks it and starts a session. `redirect` leads back
+ * to this server only.
+ *
+ * @module
+ */
+import { parseForm, readForm } from "../../http/body/form.ts";
+import { acceptNames } from "../../http/body/media_type.ts";
+import { isSameOrigin } from "../../http/network/origin.ts";
+import { html, respondPage } from "../../http/page.ts";
+import { type Fields, respond, respondText } from "../../http/response.ts";
+import { queryOf } from "../../http/router.ts";
+import type { RequestContext } from "../../http/service.ts";
+import type { AuthorizationServer } from "../authorization_server.ts";
+import { writeDevice } from "../users/device_cookie.ts";
+import { attemptLogin } from "../users/login_attempt.ts";
+import { startSession } from "../users/session.ts";
+import { canonicalUsername } from "../users/user.ts";
+
+const FORM_LIMIT = 16 * 1024;
+const BAD_REDIRECT = "The redirect must be a path on this server, such as /oauth/authorize?...";
+const WRONG = "The user name or the password is wrong.";
+
+/** `GET /login?redirect=...`: the form. 400 for a redirect that leads away. */
+export function showLogin(as: AuthorizationServer, request: Request): Response {
+  const redirect = readRedirect(as, request);
+  if (redirect === undefined) return respondText(400, BAD_REDIRECT);
+  return loginPage(as, redirect);
+}
+
+/**
+ * `POST /login?redirect=...` with `username` and `password`: 302 to `redirect`, or a welcome in plain text.
+ * 401 in plain text (a page for browsers) when they are wrong, 429 when it is too soon for another attempt, 403 when
+ * another site posted the form.
+ */
+export async function login(
+  as: AuthorizationServer,
+  request: Request,
+  context: RequestContext,
+): Promise<Response> {
+  if (!isSameOrigin(request, as.origin)) {
+    return respondText(
+      403,
+      "The login form must be sent from this site. Open the login page and sign in there.",
+    );
+  }
+  const redirect = readRedirect(as, request);
+  if (redirect === undefined) return respondText(400, BAD_REDIRECT);
+  const { values, repeated } = await readForm(request, FORM_LIMIT);
+  const username = values.get("username");
+  const password = values.get("password");
+  if (!username || !password || repeated.length > 0) {
+    return respondText(400, "Send the form fields username and password, each once.");
+  }
+  const { user, wait } = await attemptLogin(as, values, request, context);
+  if (!user) {
+    as.observe({ type: "login_failed", username: username.slice(0, 128), ip: context.ip });
+    return refuse(as, request, redirect, wait);
+  }
+  const cookies = [
+    ...await startSession(as, request, user),
+    ["set-cookie", await writeDevice(as, request, canonicalUsername(username))] as const,
+  ];
+  as.observe({ type: "login_succeeded", user: user.id, ip: context.ip });
+  if (redirect === "") {
+    return respondText(200, `Welcome, ${user.name}. You are signed in.`, [...cookies, NO_STORE]);
+  }
+  return respond(302, null, [["location", redirect], ...cookies, NO_STORE]);
+}
+
+/** 401, or 429 with `Retry-After`: a page for browsers, else plain text. */
+function refuse(as: AuthorizationServer, request: Request, redirect: string, wait: number): Response {
+  const problem = wait > 0
+    ? `Too many attempts. Wait ${wait} second${wait === 1 ? "" : "s"}, then try again.`
+    : WRONG;
+  const fields: Fields = wait > 0 ? [["retry-after", String(wait)]] : [];
+  const status = wait > 0 ? 429 : 401;
+  return acceptNames(request.headers.get("accept"), "text/html")
+    ? loginPage(as, redirect, { problem, status, fields })
+    : respondText(status, problem, [...fields, NO_STORE]);
+}
+
+const NO_STORE = ["cache-control", "no-store"] as const;
+
+/**
+ * Where to go after login: a path of this server, `""` when none was asked for, `undefined` when it leads
+ * elsewhere. Resolved as a browser would, so that no spelling is read one way here and another way there.
+ */
+function readRedirect(as: AuthorizationServer, request: Request): string | undefined {
+  const { values, repeated } = parseForm(queryOf(request.url));
+  const redirect = values.get("redirect") ?? "";
+  if (redirect === "") return "";
+  // deno-lint-ignore no-control-regex
+  if (repeated.includes("redirect") || redirect.length > 8192 || /[\u0000-\u0020\u007f\\]/.test(redirect)) {
+    return undefined;
+  }
+  if (!redirect.startsWith("/") && !redirect.startsWith(as.origin + "/")) return undefined;
+  const url = URL.parse(redirect, as.origin);
+  if (url === null || url.origin !== as.origin || url.username !== "" || url.password !== "") {
+    return undefined;
+  }
+  const path = url.pathname + url.search + url.hash;
+  // A path such as /.//evil.example comes out of the parser as one that names a host.
+  return path.startsWith("//") ? undefined : path;
+}
+
+interface Refusal {
+  readonly problem: string;
+  readonly status: number;
+  readonly fields: Fields;
+}
+
+function loginPage(as: AuthorizationServer, redirect: string, refusal?: Refusal): Response {
+  const action = as.base + "/login" + (redirect === "" ? "" : "?redirect=" + encodeURIComponent(redirect));
+  return respondPage({
+    title: "Sign in",
+    status: refusal?.status ?? 200,
+    fields: refusal?.fields ?? [],
+    body: html`
+      <h1>Sign in</h1>
+      <p class="soft">to ${new URL(as.issuer).host}</p>
+      ${refusal && html`
+        <p class="bad" role="alert">${refusal.problem}</p>
+      `}
+      <form method="post" action="${action}">
+        <label for="username">User name</label>
+        <input id="username" name="username" autocomplete="username" autocapitalize="none" spellcheck="false"
+          required autofocus>
+        <label for="password">Password</label>
+        <input id="password" name="password" type="password" autocomplete="current-password" required>
+        <button>Sign in</button>
+      </form>
+    `,
+  });
+}

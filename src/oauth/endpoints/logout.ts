@@ -1,0 +1,33 @@
+/**
+ * Signing out: `GET /logout` asks, `POST /logout` ends the session.
+ *
+ * @module
+ */
+import { isSameOrigin } from "../../http/network/origin.ts";
+import { html, respondPage } from "../../http/page.ts";
+import { respondText } from "../../http/response.ts";
+import type { AuthorizationServer } from "../authorization_server.ts";
+import { endSession, findSession } from "../users/session.ts";
+
+/** The page with the button: a GET alone changes nothing. */
+export function showLogout(as: AuthorizationServer): Response {
+  return respondPage({
+    title: "Sign out",
+    formAction: "'self'",
+    body: html`
+      <h1>Sign out</h1>
+      <form method="post" action="${as.base + "/logout"}"><button>Sign out</button></form>
+    `,
+  });
+}
+
+/** Ends the session, also when there was none. 403 when another site posted the form. */
+export async function logout(as: AuthorizationServer, request: Request): Promise<Response> {
+  if (!isSameOrigin(request, as.origin)) {
+    return respondText(403, "The logout form must be sent from this site.");
+  }
+  const signedIn = await findSession(as, request);
+  const cookies = await endSession(as, request);
+  if (signedIn) as.observe({ type: "logged_out", user: signedIn.user.id });
+  return respondText(200, "You are signed out.", [...cookies, ["cache-control", "no-store"]]);
+}

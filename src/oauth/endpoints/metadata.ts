@@ -1,0 +1,73 @@
+/**
+ * What this server can do, for clients to read (https://www.rfc-editor.org/rfc/rfc8414#section-2), and its public
+ * keys (https://www.rfc-editor.org/rfc/rfc7517#section-5).
+ *
+ * @module
+ */
+import { JWS_ALGORITHMS } from "../../crypto/jws.ts";
+import { jsonFields, respond, respondJson } from "../../http/response.ts";
+import type { RouteHandler } from "../../http/router.ts";
+import type { AuthorizationServer } from "../authorization_server.ts";
+import { GRANT_TYPES } from "../records.ts";
+
+const FIELDS = jsonFields(["cache-control", "public, max-age=300"]);
+
+/** Serves the metadata document, written once. */
+export function serveMetadata(as: AuthorizationServer): RouteHandler {
+  const [without, withDocuments] = [false, true].map((supported) =>
+    JSON.stringify(describeServer(as, supported))
+  );
+  return () => respond(200, as.clientMetadataDocuments() ? withDocuments! : without!, FIELDS);
+}
+
+/** RFC 8414 §3.2: what has no value is left out. */
+function describeServer(as: AuthorizationServer, clientDocuments: boolean): Record<string, unknown> {
+  const url = (path: string) => as.origin + as.base + path;
+  const mtls = as.certificateProxy ? ["tls_client_auth", "self_signed_tls_client_auth"] : [];
+  const proving = ["client_secret_basic", "client_secret_post", "private_key_jwt", ...mtls];
+  const detailTypes = Object.keys(as.authorizationDetailTypes);
+  return {
+    issuer: as.issuer,
+    authorization_endpoint: url("/oauth/authorize"),
+    token_endpoint: url("/oauth/token"),
+    introspection_endpoint: url("/oauth/introspect"),
+    revocation_endpoint: url("/oauth/revoke"),
+    pushed_authorization_request_endpoint: url("/oauth/par"),
+    device_authorization_endpoint: url("/oauth/device_authorization"),
+    ...(as.registration !== "off" && { registration_endpoint: url("/oauth/register") }),
+    jwks_uri: url("/.well-known/jwks.json"),
+    userinfo_endpoint: url("/api/user"),
+    // RFC 8414 section 2: not all must be named. Those of who runs the server are of no use to a client that asks.
+    scopes_supported: as.commonScopes,
+    response_types_supported: ["code"],
+    response_modes_supported: ["query"],
+    grant_types_supported: GRANT_TYPES.filter((type) =>
+      !type.endsWith(":jwt-bearer") || as.trustedIssuers.length > 0
+    ),
+    token_endpoint_auth_methods_supported: [...proving, "none"],
+    token_endpoint_auth_signing_alg_values_supported: JWS_ALGORITHMS,
+    introspection_endpoint_auth_methods_supported: proving,
+    introspection_endpoint_auth_signing_alg_values_supported: JWS_ALGORITHMS,
+    introspection_signing_alg_values_supported: as.signingAlgorithms,
+    revocation_endpoint_auth_methods_supported: [...proving, "none"],
+    revocation_endpoint_auth_signing_alg_values_supported: JWS_ALGORITHMS,
+    code_challenge_methods_supported: ["S256"],
+    dpop_signing_alg_values_supported: JWS_ALGORITHMS,
+    authorization_response_iss_parameter_supported: true,
+    client_id_metadata_document_supported: clientDocuments,
+    require_pushed_authorization_requests: as.requirePushedRequests,
+    prompt_values_supported: ["none", "login", "consent"],
+    ...(mtls.length > 0 && { tls_client_certificate_bound_access_tokens: true }),
+    ...(detailTypes.length > 0 && { authorization_details_types_supported: detailTypes }),
+    ...(as.acrValues.length > 0 && { acr_values_supported: as.acrValues }),
+    ...(as.trustedIssuers.length > 0 && {
+      authorization_grant_profiles_supported: ["urn:ietf:params:oauth:grant-profile:id-jag"],
+    }),
+    protected_resources: [...as.protectedResources.values()].map(({ resource }) => resource),
+  };
+}
+
+/** Serves the public keys. */
+export function serveKeys(as: AuthorizationServer): RouteHandler {
+  return async () => respondJson(200, await as.keys.publish(), FIELDS);
+}

@@ -1,0 +1,176 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { toClient } from "../clients/client.ts";
+import { newKey, prove } from "../test_keys.ts";
+import { APP_URI, CHALLENGE, ISSUER, newServer, type TestServer, transactionOf } from "../test_server.ts";
+
+const test = suite("oauth/par");
+const APP = { client_id: "app", client_secret: "app secret:&%+" };
+const REQUEST = { response_type: "code", redirect_uri: APP_URI, scope: "read", state: "xyz" };
+
+async function push(
+  server: TestServer,
+  form: Record<string, string | undefined> = {},
+  headers: Record<string, string> = {},
+) {
+  const response = await server.send("/oauth/par", { form: { ...APP, ...REQUEST, ...form }, headers });
+  return { response, body: await response.json() };
+}
+
+const authorize = (server: TestServer, cookie: string, request_uri: string, more = "") =>
+  server.send(`/oauth/authorize?client_id=app&request_uri=${encodeURIComponent(request_uri)}${more}`, {
+    headers: { cookie },
+  });
+
+test("RFC 9126 sections 2.2 and 4: a pushed request is answered with a name, and the browser carries only that", async () => {
+  const server = await newServer();
+  const { response, body } = await push(server);
+  assert.is(response.status, 201);
+  assert.is(response.headers.get("cache-control"), "no-store");
+  assert.equal(Object.keys(body), ["request_uri", "expires_in"]);
+  assert.match(body.request_uri, /^urn:ietf:params:oauth:request_uri:[A-Za-z0-9_-]{43}$/);
+  assert.is(body.expires_in, 600);
+  const cookie = await server.signIn();
+  // What stands beside it in the address changes nothing.
+  const page = await (await authorize(
+    server,
+    cookie,
+    body.request_uri,
+    "&scope=write&redirect_uri=https://evil.example/",
+  )).text();
+  assert.match(page, "Read your data");
+  assert.not.match(page, "Change your data");
+  const form = { transaction: transactionOf(page), decision: "approve" };
+  const answer = await server.send("/oauth/authorize", { form, headers: { cookie } });
+  const callback = new URL(answer.headers.get("location")!);
+  assert.is(callback.origin + callback.pathname, APP_URI);
+  assert.is(callback.searchParams.get("state"), "xyz");
+  const redeem = {
+    grant_type: "authorization_code",
+    code: callback.searchParams.get("code")!,
+    redirect_uri: APP_URI,
+  };
+  assert.is((await server.token(redeem)).status, 200);
+});
+
+test("RFC 6749 section 3.1: a request that names two request_uris leads nowhere", async () => {
+  const server = await newServer();
+  const { body: { request_uri } } = await push(server);
+  const cookie = await server.signIn();
+  for (const other of ["x", encodeURIComponent(request_uri)]) {
+    const response = await authorize(server, cookie, request_uri, `&request_uri=${other}`);
+    assert.equal([response.status, response.headers.get("location")], [400, null]);
+  }
+  assert.is((await authorize(server, cookie, request_uri)).status, 200);
+});
+
+test("it is good until the user has answered, and for its own client only", async () => {
+  const server = await newServer();
+  const { body: { request_uri } } = await push(server);
+  const cookie = await server.signIn();
+  const page = await authorize(server, cookie, request_uri);
+  assert.is((await authorize(server, cookie, request_uri)).status, 200, "a reload");
+  const other = await server.send(
+    `/oauth/authorize?client_id=web&request_uri=${encodeURIComponent(request_uri)}`,
+    { headers: { cookie } },
+  );
+  assert.is(other.status, 400);
+  const form = { transaction: transactionOf(await page.text()), decision: "deny" };
+  assert.is((await server.send("/oauth/authorize", { form, headers: { cookie } })).status, 302);
+  assert.is((await authorize(server, cookie, request_uri)).status, 400);
+});
+
+test("it ends with its lifetime, and a name that nobody gave leads nowhere", async () => {
+  const server = await newServer();
+  const { body: { request_uri } } = await push(server);
+  server.advance(601);
+  const cookie = await server.signIn();
+  for (
+    const uri of [request_uri, "urn:ietf:params:oauth:request_uri:x", "https://evil.example/request.jwt"]
+  ) {
+    const response = await authorize(server, cookie, uri);
+    assert.equal([response.status, response.headers.get("location")], [400, null], uri);
+  }
+});
+
+test("section 2.3: what the authorization endpoint would refuse is refused when it is pushed", async () => {
+  const server = await newServer();
+  for (
+    const [form, error] of [
+      [{ redirect_uri: "https://evil.example/cb" }, "invalid_request"],
+      [{ redirect_uri: undefined }, "invalid_request"],
+      [{ response_type: "token" }, "unsupported_response_type"],
+      [{ response_type: undefined }, "invalid_request"],
+      [{ scope: "admin" }, "invalid_scope"],
+      [{ resource: "https://unknown.example" }, "invalid_target"],
+      [{ code_challenge: CHALLENGE, code_challenge_method: "plain" }, "invalid_request"],
+      [{ request_uri: "urn:ietf:params:oauth:request_uri:x" }, "invalid_request"],
+      [{ request: "e30.e30." }, "request_not_supported"],
+      [{ max_age: "-1" }, "invalid_request"],
+      [{ prompt: "none login" }, "invalid_request"],
+    ] as const
+  ) {
+    const { response, body } = await push(server, form);
+    assert.equal([response.status, body.error], [400, error], JSON.stringify(form));
+  }
+  const wrong = await push(server, { client_secret: "wrong" });
+  assert.equal([wrong.response.status, wrong.body.error], [401, "invalid_client"]);
+});
+
+for (
+  const [name, options] of [
+    ["the server", { requirePushedRequests: true }],
+    ["the client", {
+      clients: [
+        toClient({
+          id: "app",
+          secret: APP.client_secret,
+          domain: "app.example",
+          require_pushed_authorization_requests: true,
+        }, 0),
+      ],
+    }],
+  ] as const
+) {
+  test(`section 5: where ${name} requires it, a request in the address is refused`, async () => {
+    const server = await newServer(options);
+    const cookie = await server.signIn();
+    const refused = await server.send(server.authorizePath(), { headers: { cookie } });
+    const answer = new URL(refused.headers.get("location")!).searchParams;
+    assert.equal([answer.get("error"), answer.get("state"), answer.get("iss")], [
+      "invalid_request",
+      "xyz",
+      ISSUER,
+    ]);
+    const { body } = await push(server);
+    assert.is((await authorize(server, cookie, body.request_uri)).status, 200);
+  });
+}
+
+test("RFC 9449 section 10.1: a proof with the pushed request binds the code", async () => {
+  const server = await newServer();
+  const key = await newKey();
+  const PAR = ISSUER + "/oauth/par";
+  const differs = await push(server, { dpop_jkt: key.jkt }, { dpop: await prove(await newKey(), PAR) });
+  assert.is(differs.body.error, "invalid_dpop_proof");
+  const { body } = await push(server, {}, { dpop: await prove(key, PAR) });
+  const cookie = await server.signIn();
+  const page = await (await authorize(server, cookie, body.request_uri)).text();
+  const answer = await server.send("/oauth/authorize", {
+    form: { transaction: transactionOf(page), decision: "approve" },
+    headers: { cookie },
+  });
+  const code = new URL(answer.headers.get("location")!).searchParams.get("code")!;
+  const form = { grant_type: "authorization_code", code, redirect_uri: APP_URI };
+  assert.is((await (await server.token(form)).json()).error, "invalid_grant");
+  assert.is((await server.token(form, { dpop: await prove(key, ISSUER + "/oauth/token") })).status, 200);
+});
+
+test("the client's secret is not kept with its request", async () => {
+  const server = await newServer();
+  await push(server);
+  const [kept] = await server.store.list<{ parameters: string }>(["pushed_request"]);
+  assert.not.match(kept!.value.parameters, "secret");
+});
+
+test.run();

@@ -1,0 +1,46 @@
+/**
+ * What each protected resource of this server is (https://www.rfc-editor.org/rfc/rfc9728): from nothing but the address of
+ * the resource a client finds out who gives tokens for it, and which.
+ *
+ * @module
+ */
+import { JWS_ALGORITHMS } from "../../crypto/jws.ts";
+import { jsonFields, respond } from "../../http/response.ts";
+import type { RouteHandler } from "../../http/router.ts";
+import type { AuthorizationServer, ProtectedResource } from "../authorization_server.ts";
+
+const FIELDS = jsonFields(["cache-control", "public, max-age=300"]);
+
+/** Where the document of a resource is: the well-known part stands between host and path (section 3.1). */
+export function resourceMetadataUrl(resource: string): string {
+  const { origin, pathname, search } = new URL(resource);
+  return `${origin}/.well-known/oauth-protected-resource${pathname === "/" ? "" : pathname}${search}`;
+}
+
+/** Handlers for the documents of the resources on this origin, by their paths. */
+export function serveProtectedResources(as: AuthorizationServer): ReadonlyMap<string, RouteHandler> {
+  const own = [...as.protectedResources.values()].filter(({ resource }) =>
+    URL.parse(resource)?.origin === as.origin
+  );
+  return new Map(own.map((each) => {
+    const document = JSON.stringify(describeResource(as, each));
+    return [new URL(resourceMetadataUrl(each.resource)).pathname, () => respond(200, document, FIELDS)];
+  }));
+}
+
+function describeResource(as: AuthorizationServer, { resource, name, scopes }: ProtectedResource): object {
+  const detailTypes = Object.keys(as.authorizationDetailTypes);
+  return {
+    resource,
+    authorization_servers: [as.issuer],
+    // Those of who runs the server are of no use to a client that asks for all that is named.
+    scopes_supported: scopes?.filter((scope) => !as.implied.has(scope) || as.commonScopes.includes(scope)) ??
+      as.commonScopes,
+    bearer_methods_supported: ["header"],
+    ...(name !== undefined && { resource_name: name }),
+    dpop_signing_alg_values_supported: JWS_ALGORITHMS,
+    dpop_bound_access_tokens_required: false,
+    ...(as.certificateProxy && { tls_client_certificate_bound_access_tokens: true }),
+    ...(detailTypes.length > 0 && { authorization_details_types_supported: detailTypes }),
+  };
+}

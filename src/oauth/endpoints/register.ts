@@ -1,0 +1,214 @@
+/**
+ * Dynamic client registration (https://www.rfc-editor.org/rfc/rfc7591) and its management
+ * (https://www.rfc-editor.org/rfc/rfc7592): a client makes itself known, and can read, change and end its registration
+ * with the token that it got for that.
+ *
+ * @module
+ */
+import { equalInConstantTime, randomId, randomSecret, secretDigest } from "../../crypto/secret.ts";
+import { readBearer, TokenRefusal } from "../../http/bearer.ts";
+import { readText } from "../../http/body/body.ts";
+import { mediaType } from "../../http/body/media_type.ts";
+import { jsonFields, respond, respondJson } from "../../http/response.ts";
+import type { RequestContext } from "../../http/service.ts";
+import { type Entry, putIfAbsent } from "../../store/store.ts";
+import type { AuthorizationServer } from "../authorization_server.ts";
+import { readClientMetadata } from "../clients/client_metadata.ts";
+import { OAuthError } from "../error.ts";
+import { authenticateRequest } from "../tokens/protect.ts";
+import { type Client, clientKey } from "../records.ts";
+import { STORAGE_LIMITS, UNUSED_REGISTRATION_LIFETIME } from "../room.ts";
+
+const BODY_LIMIT = 64 * 1024;
+const FIELDS = jsonFields(["cache-control", "no-store"], ["pragma", "no-cache"]);
+/** The scope of an initial access token (RFC 7591 §1.2). */
+const SCOPE = "clients:register";
+
+/** `POST /oauth/register`: 201 with everything that was registered. @throws {OAuthError} */
+export async function register(
+  as: AuthorizationServer,
+  request: Request,
+  context: RequestContext,
+): Promise<Response> {
+  if (as.registration === "token") await checkInitialToken(as, request, context);
+  const described = readClientMetadata(as, await readJson(request));
+  const secret = needsSecret(described.token_endpoint_auth_method) ? randomSecret("trivet_cs_") : undefined;
+  const token = randomSecret("trivet_rat_");
+  const client: Client = {
+    ...described,
+    // Chosen here, so that no client takes the name of a user, an address or another client.
+    id: randomId("client_"),
+    source: "registration",
+    ...(secret !== undefined && { secret_digest: secretDigest(secret) }),
+    registration_access_token_digest: secretDigest(token),
+    created: as.now(),
+  };
+  const bytes = checkSize(client);
+  if (as.registration === "open") as.room.take("registration", bytes, undefined, context);
+  // `keepClient` makes it longer when a user allows the client something.
+  const lifetime = Math.min(as.registrationLifetime, UNUSED_REGISTRATION_LIFETIME);
+  const expires = as.now() + lifetime * 1000;
+  // A cache waits for copies of what a commit may change; of a client that was not there nobody has one.
+  await putIfAbsent(as.store, clientKey(client.id), client, expires);
+  as.observe({ type: "client_registered", client: client.id });
+  return respondJson(201, { ...describe(as, client, secret), registration_access_token: token }, FIELDS);
+}
+
+/** `GET /oauth/register/:id`: what is registered (RFC 7592 §2.1). @throws {OAuthError} */
+export async function showRegistration(
+  as: AuthorizationServer,
+  request: Request,
+  id: string,
+): Promise<Response> {
+  const { value } = await findRegistration(as, request, id);
+  return respondJson(200, describe(as, value), FIELDS);
+}
+
+/** `PUT /oauth/register/:id`: replaces all that the client said (RFC 7592 §2.2). @throws {OAuthError} */
+export async function updateRegistration(
+  as: AuthorizationServer,
+  request: Request,
+  id: string,
+): Promise<Response> {
+  const entry = await findRegistration(as, request, id);
+  const before = entry.value;
+  const metadata = await readJson(request);
+  // The client may be a stranger: `null` is JSON too.
+  const { client_id, client_secret } = Object(metadata) as Record<string, unknown>;
+  if (client_id !== id) throw refusal("client_id must be the one that is registered");
+  if (client_secret !== undefined && !isSecretOf(before, client_secret)) {
+    throw refusal("client_secret must be the current one, or left out");
+  }
+  const described = readClientMetadata(as, metadata);
+  const gainsSecret = needsSecret(described.token_endpoint_auth_method) && before.secret_digest === undefined;
+  const secret = gainsSecret ? randomSecret("trivet_cs_") : undefined;
+  const { secret_digest = undefined } = secret === undefined
+    ? before
+    : { secret_digest: secretDigest(secret) };
+  const value: Client = {
+    ...described,
+    id,
+    source: "registration",
+    ...(needsSecret(described.token_endpoint_auth_method) && secret_digest !== undefined &&
+      { secret_digest }),
+    registration_access_token_digest: before.registration_access_token_digest!,
+    created: before.created,
+  };
+  checkSize(value);
+  const done = await as.store.commit({
+    check: [{ key: entry.key, version: entry.version }],
+    set: [{ key: entry.key, value, expires: entry.expires }],
+  });
+  if (!done) {
+    throw new OAuthError("temporarily_unavailable", "The registration was changed at this moment: try again");
+  }
+  return respondJson(200, describe(as, value, secret), FIELDS);
+}
+
+/** `DELETE /oauth/register/:id`: 204; the client is known no more (RFC 7592 §2.3). @throws {OAuthError} */
+export async function endRegistration(
+  as: AuthorizationServer,
+  request: Request,
+  id: string,
+): Promise<Response> {
+  const { key } = await findRegistration(as, request, id);
+  await as.store.commit({ remove: [key] });
+  return respond(204, null, [["cache-control", "no-store"]]);
+}
+
+async function checkInitialToken(
+  as: AuthorizationServer,
+  request: Request,
+  context: RequestContext,
+): Promise<void> {
+  const caller = await authenticateRequest(as, request, context, as.issuer);
+  if (caller === "none") {
+    throw new OAuthError("invalid_token", `Send an access token with the scope ${SCOPE}`, {
+      fields: [["www-authenticate", `Bearer scope="${SCOPE}"`]],
+    });
+  }
+  if (caller instanceof TokenRefusal) {
+    throw new OAuthError("invalid_token", caller.description, { fields: caller.challenge({ scope: SCOPE }) });
+  }
+  if (!caller.scopes.has(SCOPE)) {
+    throw new OAuthError("insufficient_scope", `The access token must have the scope ${SCOPE}`, {
+      fields: [["www-authenticate", `Bearer error="insufficient_scope", scope="${SCOPE}"`]],
+    });
+  }
+}
+
+/** The bytes of the record. @throws {OAuthError} invalid_client_metadata when it is too large (RFC 7591 §3.2.2) */
+function checkSize(client: Client): number {
+  const { length } = JSON.stringify(client);
+  const { record } = STORAGE_LIMITS.registration;
+  if (length > record) throw refusal(`all of it must be at most ${record} bytes`);
+  return length;
+}
+
+/** RFC 7592 §3: one answer for a wrong token and for a client that is gone. */
+async function findRegistration(
+  as: AuthorizationServer,
+  request: Request,
+  id: string,
+): Promise<Entry<Client>> {
+  const token = readBearer(request);
+  const entry = await as.store.get<Client>(clientKey(id));
+  const expected = entry?.value.registration_access_token_digest;
+  const matches = equalInConstantTime(secretDigest(token ?? ""), expected ?? "");
+  if (entry && token !== undefined && expected !== undefined && matches) return entry;
+  throw new OAuthError("invalid_token", "Send the registration access token of this client", {
+    fields: [["www-authenticate", token === undefined ? "Bearer" : 'Bearer error="invalid_token"']],
+  });
+}
+
+async function readJson(request: Request): Promise<unknown> {
+  if (mediaType(request.headers.get("content-type")) !== "application/json") {
+    throw refusal("send it as application/json");
+  }
+  const text = await readText(request, BODY_LIMIT);
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw refusal("it must be JSON");
+  }
+}
+
+/** RFC 7591 §3.2.1: everything that is registered, also what the server chose. */
+function describe(as: AuthorizationServer, client: Client, secret?: string): Record<string, unknown> {
+  const {
+    id,
+    name,
+    source: _,
+    secret_digest,
+    registration_access_token_digest: __,
+    created,
+    metadata,
+    default_scope,
+    ...registered
+  } = client;
+  return {
+    client_id: id,
+    client_id_issued_at: Math.floor(created / 1000),
+    ...(secret !== undefined && { client_secret: secret }),
+    // RFC 7591 §3.2.1: 0 says that it does not expire.
+    ...(secret_digest !== undefined && { client_secret_expires_at: 0 }),
+    ...(name !== "" && { client_name: name }),
+    ...registered,
+    ...(default_scope !== undefined && { scope: default_scope }),
+    ...(client.grant_types.includes("authorization_code") && { response_types: ["code"] }),
+    ...metadata,
+    registration_client_uri: `${as.origin}${as.base}/oauth/register/${id}`,
+  };
+}
+
+function needsSecret(method: Client["token_endpoint_auth_method"]): boolean {
+  return method === "client_secret_basic" || method === "client_secret_post";
+}
+
+function isSecretOf({ secret_digest = "" }: Client, secret: unknown): boolean {
+  return typeof secret === "string" && equalInConstantTime(secretDigest(secret), secret_digest);
+}
+
+function refusal(rule: string): OAuthError {
+  return new OAuthError("invalid_client_metadata", `The registration cannot stand: ${rule}`);
+}

@@ -1,0 +1,227 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { register, send, WEB } from "./test_registration.ts";
+import { CHALLENGE, newServer, VERIFIER } from "../test_server.ts";
+
+const test = suite("oauth/register: what has registered itself");
+
+test("RFC 7592: a client reads, replaces and ends its registration with its own token", async () => {
+  const server = await newServer();
+  const { body: first } = await register(server, WEB);
+  const path = `/oauth/register/${first.client_id}`;
+  const token = first.registration_access_token;
+  const { client_secret, registration_access_token: _, ...registered } = first;
+  const read = await send(server, "GET", path, undefined, token);
+  assert.equal([read.status, read.body], [200, registered]);
+
+  const changed = {
+    client_id: first.client_id,
+    redirect_uris: ["https://client.example/new"],
+    client_name: "New",
+  };
+  const update = await send(server, "PUT", path, { ...changed, client_secret }, token);
+  assert.is(update.status, 200);
+  assert.equal([update.body.client_name, update.body.redirect_uris], ["New", changed.redirect_uris]);
+  const cookie = await server.signIn();
+  const old = await server.send(
+    server.authorizePath({ client_id: first.client_id, redirect_uri: WEB.redirect_uris[0]! }),
+    { headers: { cookie } },
+  );
+  assert.is(old.status, 400, "the old address is gone");
+
+  for (
+    const wrong of [{ ...changed, client_id: "other" }, { redirect_uris: WEB.redirect_uris }, {
+      ...changed,
+      client_secret: "other",
+    }]
+  ) {
+    assert.equal([(await send(server, "PUT", path, wrong, token)).body.error], ["invalid_client_metadata"]);
+  }
+  const end = await send(server, "DELETE", path, undefined, token);
+  assert.equal([end.status, end.body], [204, {}]);
+  assert.is((await send(server, "GET", path, undefined, token)).status, 401);
+});
+
+for (const accessTokenFormat of ["opaque", "jwt"] as const) {
+  test(`RFC 7592 section 2.3: with its registration the client's ${accessTokenFormat} tokens end`, async () => {
+    const server = await newServer({ accessTokenFormat });
+    const { body: client } = await register(server, WEB);
+    const { client_id, client_secret, registration_access_token } = client;
+    const redirect_uri = WEB.redirect_uris[0]!;
+    const answer = await server.authorize({ client_id, redirect_uri, scope: "profile" });
+    const form = {
+      grant_type: "authorization_code",
+      code: answer.get("code")!,
+      redirect_uri,
+      client_id,
+      client_secret,
+    };
+    const { access_token, refresh_token } = await (await server.token(form)).json();
+    const use = async () =>
+      (await server.send("/api/user", { headers: { authorization: `Bearer ${access_token}` } })).status;
+    assert.is(await use(), 200);
+    await send(server, "DELETE", `/oauth/register/${client_id}`, undefined, registration_access_token);
+    assert.is(await use(), 401);
+    const refresh = await server.token({
+      grant_type: "refresh_token",
+      refresh_token,
+      client_id,
+      client_secret,
+    });
+    assert.equal([refresh.status, (await refresh.json()).error], [401, "invalid_client"]);
+  });
+}
+
+test("RFC 7592 section 2: without the token, or with another's, nothing is told", async () => {
+  const server = await newServer();
+  const [one, other] = [(await register(server, WEB)).body, (await register(server, WEB)).body];
+  for (const token of [undefined, "x", other.registration_access_token]) {
+    for (const method of ["GET", "DELETE"]) {
+      const { response, status, body } = await send(
+        server,
+        method,
+        `/oauth/register/${one.client_id}`,
+        undefined,
+        token,
+      );
+      assert.equal([status, body.error], [401, "invalid_token"]);
+      assert.match(response.headers.get("www-authenticate")!, /^Bearer/);
+    }
+  }
+  assert.is(
+    (await send(server, "GET", "/oauth/register/app", undefined, "x")).status,
+    401,
+    "an operator's client is none of theirs",
+  );
+});
+
+test("an update keeps the secret that it does not speak of, and gives one where none was", async () => {
+  const server = await newServer();
+  const { body: first } = await register(server, WEB);
+  const put = async (metadata: Record<string, unknown>) =>
+    (await send(
+      server,
+      "PUT",
+      `/oauth/register/${first.client_id}`,
+      { ...WEB, client_id: first.client_id, ...metadata },
+      first.registration_access_token,
+    )).body;
+  const works = async (client_secret: string) => {
+    const form = {
+      grant_type: "refresh_token",
+      refresh_token: "x",
+      client_id: first.client_id,
+      client_secret,
+    };
+    return (await (await server.token(form)).json()).error === "unauthorized_client";
+  };
+  assert.is(await works(first.client_secret), true);
+  assert.not.ok("client_secret" in await put({ client_name: "New" }));
+  assert.is(await works(first.client_secret), true);
+  assert.not.ok("client_secret" in await put({ token_endpoint_auth_method: "none" }));
+  const { client_secret } = await put({ token_endpoint_auth_method: "client_secret_post" });
+  assert.equal([await works(client_secret), await works(first.client_secret)], [true, false]);
+});
+
+test("an update that is no object is refused, whatever JSON it is", async () => {
+  const server = await newServer();
+  const { body } = await register(server, WEB);
+  for (const metadata of ["null", "5", "[]", '"x"', "true"]) {
+    const path = `/oauth/register/${body.client_id}`;
+    const answer = await send(server, "PUT", path, metadata, body.registration_access_token);
+    assert.equal([answer.status, answer.body.error], [400, "invalid_client_metadata"], metadata);
+  }
+});
+
+test("of updates at one moment each is whole or told to try again", async () => {
+  const server = await newServer();
+  const { body: first } = await register(server, WEB);
+  const path = `/oauth/register/${first.client_id}`;
+  const token = first.registration_access_token;
+  const names = Array.from({ length: 8 }, (_, i) => `Name ${i}`);
+  const answers = await Promise.all(
+    names.map((client_name) =>
+      send(server, "PUT", path, { ...WEB, client_id: first.client_id, client_name }, token)
+    ),
+  );
+  const done = answers.filter(({ status }) => status === 200);
+  assert.ok(done.length >= 1);
+  for (const { status, body } of answers) {
+    if (status !== 200) assert.equal([status, body.error], [503, "temporarily_unavailable"]);
+  }
+  const { body } = await send(server, "GET", path, undefined, token);
+  assert.ok(done.some((answer) => answer.body.client_name === body.client_name));
+  assert.is(done.length, 1, "all looked before one of them wrote");
+});
+
+test("a registration that nobody uses ends; one in use lives on", async () => {
+  const server = await newServer({ registrationLifetime: 1000, accessTokenLifetime: 10 });
+  const [used, idle] = [(await register(server, WEB)).body, (await register(server, WEB)).body];
+  const isKnown = async ({ client_id, registration_access_token }: Record<string, string>) =>
+    (await send(server, "GET", `/oauth/register/${client_id}`, undefined, registration_access_token))
+      .status === 200;
+  server.advance(900);
+  await server.authorize({
+    client_id: used.client_id,
+    redirect_uri: WEB.redirect_uris[0]!,
+    code_challenge: CHALLENGE,
+    code_challenge_method: "S256",
+  });
+  server.advance(500);
+  assert.equal([await isKnown(used), await isKnown(idle)], [true, false]);
+});
+
+test("a client that only refreshes is in use as well", async () => {
+  const server = await newServer({ registrationLifetime: 1000 });
+  const { client_id } = (await register(server, {
+    ...WEB,
+    token_endpoint_auth_method: "none",
+    grant_types: ["authorization_code", "refresh_token"],
+  })).body;
+  const parameters = {
+    client_id,
+    redirect_uri: WEB.redirect_uris[0]!,
+    code_challenge: CHALLENGE,
+    code_challenge_method: "S256",
+  };
+  const code = (await server.authorize(parameters)).get("code")!;
+  const form = { client_id, client_secret: undefined, redirect_uri: WEB.redirect_uris[0]! };
+  const redeem = { ...form, grant_type: "authorization_code", code, code_verifier: VERIFIER };
+  let { refresh_token } = await (await server.token(redeem)).json();
+  for (let i = 0; i < 4; i++) {
+    server.advance(600);
+    const response = await server.token({ ...form, grant_type: "refresh_token", refresh_token });
+    assert.is(response.status, 200);
+    ({ refresh_token } = await response.json());
+  }
+});
+
+test("use early in its life writes nothing: a tenth of it is enough between two", async () => {
+  const server = await newServer({ registrationLifetime: 1000 });
+  const { client_id } = (await register(server, WEB)).body;
+  const use = () =>
+    server.authorize({
+      client_id,
+      redirect_uri: WEB.redirect_uris[0]!,
+      code_challenge: CHALLENGE,
+      code_challenge_method: "S256",
+    });
+  const expires = async () => (await server.store.get(["client", client_id]))!.expires!;
+  const first = await expires();
+  server.advance(90);
+  await use();
+  assert.is(await expires(), first);
+  server.advance(20);
+  await use();
+  assert.ok(Math.abs(await expires() - first - 110_000) < 5000, "it lives as long again from now on");
+});
+
+test("a client of the operator has no end, however often it is used", async () => {
+  const server = await newServer({ clients: [] });
+  const { addClient } = await import("../clients/client.ts");
+  await addClient(server.store, { id: "stored", secret: "s", redirect_uris: ["https://client.example/cb"] });
+  await server.authorize({ client_id: "stored", redirect_uri: "https://client.example/cb" });
+  assert.is((await server.store.get(["client", "stored"]))!.expires, undefined);
+});
+
+test.run();

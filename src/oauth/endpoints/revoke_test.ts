@@ -1,0 +1,171 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { memoryStore } from "../../store/drivers/memory.ts";
+import type { Store } from "../../store/store.ts";
+import { newServer, type TestServer } from "../test_server.ts";
+
+const test = suite("oauth/revoke and introspect");
+
+const APP = { client_id: "app", client_secret: "app secret:&%+" };
+const WEB = { client_id: "web", client_secret: "web-secret" };
+const revoke = (server: TestServer, token: string, form: Record<string, string | undefined> = APP) =>
+  server.send("/oauth/revoke", { form: { token, ...form } });
+const introspect = async (server: TestServer, token: string, form: Record<string, string> = APP) => {
+  const response = await server.send("/oauth/introspect", { form: { token, ...form } });
+  assert.is(response.status, 200);
+  assert.is(response.headers.get("content-type"), "application/json");
+  return await response.json();
+};
+const userStatus = async (server: TestServer, token: string) =>
+  (await server.send("/api/user", { headers: { authorization: `Bearer ${token}` } })).status;
+
+for (const accessTokenFormat of ["opaque", "jwt"] as const) {
+  test(`RFC 7662 section 2.2: a live ${accessTokenFormat} access token is told whole`, async () => {
+    const server = await newServer({ accessTokenFormat });
+    const { access_token } = await server.tokens({ scope: "read write" });
+    const { iat, exp, sub, auth_time, ...rest } = await introspect(server, access_token!, WEB);
+    assert.equal(rest, {
+      active: true,
+      scope: "read write",
+      client_id: "app",
+      token_type: "Bearer",
+      aud: "https://as.example",
+      iss: "https://as.example",
+      acr: "password",
+    });
+    assert.is(exp - iat, 7200);
+    assert.ok(Math.abs(auth_time - iat) <= 1);
+    assert.match(sub, /^user_/);
+    assert.ok(Math.abs(exp - Date.now() / 1000 - 7200) < 5);
+    server.advance(7201);
+    assert.equal(await introspect(server, access_token!, WEB), { active: false });
+  });
+
+  test(`RFC 7009: a revoked ${accessTokenFormat} access token is good nowhere; its refresh token lives`, async () => {
+    const server = await newServer({ accessTokenFormat });
+    const { access_token, refresh_token } = await server.tokens({ scope: "profile" });
+    assert.is(await userStatus(server, access_token!), 200);
+    const response = await revoke(server, access_token!);
+    assert.is(response.status, 200);
+    assert.equal([response.headers.get("content-type"), await response.json()], ["application/json", {}]);
+    assert.is(await userStatus(server, access_token!), 401);
+    assert.equal(await introspect(server, access_token!), { active: false });
+    assert.is((await introspect(server, refresh_token!)).active, true);
+    assert.is(server.events.filter(({ type }) => type === "token_revoked").length, 1);
+  });
+
+  test(`RFC 7009 section 2.1: a revoked refresh token takes its ${accessTokenFormat} access tokens along`, async () => {
+    const server = await newServer({ accessTokenFormat });
+    const first = await server.tokens({ scope: "profile" });
+    const form = { grant_type: "refresh_token", refresh_token: first.refresh_token };
+    const second = await (await server.token(form)).json();
+    // The hint is wrong on purpose: it widens the search, no more.
+    const hinted = { ...APP, token_type_hint: "access_token" };
+    assert.is((await revoke(server, second.refresh_token, hinted)).status, 200);
+    for (const { access_token, refresh_token } of [first, second]) {
+      assert.is(await userStatus(server, access_token), 401);
+      assert.equal(await introspect(server, refresh_token), { active: false });
+      const again = await server.token({ grant_type: "refresh_token", refresh_token });
+      assert.equal([again.status, (await again.json()).error], [400, "invalid_grant"]);
+    }
+  });
+}
+
+test("a token that nobody issued, or that is dead already, is 200 as well", async () => {
+  const server = await newServer();
+  const { refresh_token } = await server.tokens();
+  assert.is((await revoke(server, refresh_token!)).status, 200);
+  const unknown = `trivet_rt_${"x".repeat(22)}.${"y".repeat(43)}`;
+  for (const token of [refresh_token!, "nonsense", "a.b.c", "trivet_at_x", unknown]) {
+    assert.is((await revoke(server, token)).status, 200);
+  }
+});
+
+test("another client's token is refused and lives on", async () => {
+  const server = await newServer();
+  const { access_token, refresh_token } = await server.tokens({ scope: "profile" });
+  for (const token of [access_token!, refresh_token!]) {
+    const response = await revoke(server, token, WEB);
+    assert.equal([response.status, (await response.json()).error], [400, "invalid_grant"]);
+  }
+  assert.is(await userStatus(server, access_token!), 200);
+  assert.equal(await introspect(server, refresh_token!, WEB), { active: false });
+});
+
+test("both endpoints authenticate the client, insist on token, and on parameters that come once", async () => {
+  const server = await newServer();
+  for (const path of ["/oauth/revoke", "/oauth/introspect"]) {
+    const cases: [Record<string, string> | string, number, string][] = [
+      [{ token: "x", client_id: "app", client_secret: "wrong" }, 401, "invalid_client"],
+      [{ token: "x" }, 401, "invalid_client"],
+      [APP, 400, "invalid_request"],
+      ["token=a&token=b&client_id=app", 400, "invalid_request"],
+    ];
+    for (const [form, status, error] of cases) {
+      const response = await server.send(path, { form });
+      const answered = [response.status, (await response.json()).error];
+      assert.equal(answered, [status, error], `${path} ${JSON.stringify(form)}`);
+    }
+    assert.is((await server.send(path)).status, 405);
+  }
+  const publicClient = await server.send("/oauth/introspect", { form: { token: "x", client_id: "native" } });
+  assert.is(publicClient.status, 401);
+  assert.is((await revoke(server, "x", { client_id: "native" })).status, 200);
+});
+
+test("a refresh token that only looks like one of a family ends nothing", async () => {
+  const server = await newServer();
+  const { refresh_token, access_token } = await server.tokens({ scope: "profile" });
+  const forged = refresh_token!.split(".")[0] + "." + "x".repeat(43);
+  assert.is((await revoke(server, forged)).status, 200);
+  assert.is(await userStatus(server, access_token!), 200);
+  assert.is((await introspect(server, refresh_token!)).active, true);
+  assert.equal(server.events.filter(({ type }) => type === "token_revoked"), []);
+});
+
+test("a rotation that comes between a revocation's look and its commit does not save the family", async () => {
+  const inner = memoryStore();
+  let meanwhile: (() => Promise<unknown>) | undefined;
+  const store: Store = {
+    guarantees: inner.guarantees,
+    get: (key) => inner.get(key),
+    list: (prefix, options) => inner.list(prefix, options),
+    async commit(commit) {
+      const work = commit.remove?.some((key) => key[0] === "grant") ? meanwhile : undefined;
+      meanwhile = work ? undefined : meanwhile;
+      await work?.();
+      return await inner.commit(commit);
+    },
+    watch: (prefix) => inner.watch(prefix),
+    sweep: () => inner.sweep(),
+    close: () => inner.close(),
+  };
+  const server = await newServer({ store });
+  const { refresh_token } = await server.tokens({ scope: "profile" });
+  let rotated: Record<string, string> = {};
+  meanwhile = async () =>
+    rotated = await (await server.token({ grant_type: "refresh_token", refresh_token })).json();
+  assert.is((await revoke(server, refresh_token!)).status, 200);
+  assert.is(await userStatus(server, rotated.access_token!), 401);
+  assert.equal(await introspect(server, rotated.refresh_token!), { active: false });
+});
+
+test("of a rotation and a revocation at one time none leaves a live token", async () => {
+  for (let round = 0; round < 20; round++) {
+    const server = await newServer();
+    const { refresh_token } = await server.tokens({ scope: "profile" });
+    const [rotated, revoked] = await Promise.all([
+      server.token({ grant_type: "refresh_token", refresh_token }),
+      revoke(server, refresh_token!),
+    ]);
+    assert.is(revoked.status, 200);
+    const body = await rotated.json();
+    // A revocation that came first leaves nothing to rotate; one that came second ends what was rotated.
+    if (rotated.status === 200) {
+      assert.is(await userStatus(server, body.access_token), 401);
+      assert.equal(await introspect(server, body.refresh_token), { active: false });
+    } else assert.is(body.error, "invalid_grant");
+  }
+});
+
+test.run();

@@ -1,0 +1,68 @@
+/**
+ * `POST /oauth/token` (https://www.rfc-editor.org/rfc/rfc6749#section-3.2): authenticate the client, pick the
+ * grant, answer.
+ *
+ * @module
+ */
+import { jsonFields, respondJson } from "../../http/response.ts";
+import type { RequestContext } from "../../http/service.ts";
+import type { AuthorizationServer } from "../authorization_server.ts";
+import { authenticateClient } from "../clients/client_auth.ts";
+import { readConfirmation } from "../tokens/confirmation.ts";
+import { checkDpopProof } from "../tokens/dpop.ts";
+import { OAuthError } from "../error.ts";
+import { grantClientCredentials } from "../grants/grant_client_credentials.ts";
+import { grantCode } from "../grants/grant_code.ts";
+import { grantDevice } from "../grants/grant_device.ts";
+import { grantJwtBearer } from "../grants/grant_jwt_bearer.ts";
+import { grantRefresh } from "../grants/grant_refresh.ts";
+import { grantTokenExchange } from "../grants/grant_token_exchange.ts";
+import { readParameters } from "../parameters.ts";
+import type { GrantType } from "../records.ts";
+import type { TokenCall, TokenResponse } from "./token_response.ts";
+
+type GrantFunction = (as: AuthorizationServer, call: TokenCall) => Promise<TokenResponse>;
+
+/** The password grant is not here: RFC 9700 §2.4 forbids it. */
+const GRANTS: Readonly<Record<GrantType, GrantFunction>> = {
+  authorization_code: grantCode,
+  refresh_token: grantRefresh,
+  client_credentials: grantClientCredentials,
+  "urn:ietf:params:oauth:grant-type:device_code": grantDevice,
+  "urn:ietf:params:oauth:grant-type:token-exchange": grantTokenExchange,
+  "urn:ietf:params:oauth:grant-type:jwt-bearer": grantJwtBearer,
+};
+
+// RFC 6749 §5.1
+const FIELDS = jsonFields(["cache-control", "no-store"], ["pragma", "no-cache"]);
+
+/** Issues tokens. @throws {OAuthError} with the codes of RFC 6749 §5.2 and its extensions */
+export async function token(
+  as: AuthorizationServer,
+  request: Request,
+  context: RequestContext,
+): Promise<Response> {
+  const form = await readParameters(request);
+  const client = await authenticateClient(as, request, context, form);
+  const grant_type = form.get("grant_type");
+  if (!grant_type) throw new OAuthError("invalid_request", "grant_type is missing");
+  if (!Object.hasOwn(GRANTS, grant_type)) {
+    throw new OAuthError(
+      "unsupported_grant_type",
+      `grant_type must be one of ${Object.keys(GRANTS).join(", ")}`,
+    );
+  }
+  if (!client.grant_types.includes(grant_type as GrantType)) {
+    throw new OAuthError("unauthorized_client", `This client may not use the grant ${grant_type}`);
+  }
+  const proves = request.headers.has("dpop");
+  if (proves) as.room.take("proof", 0, client, context);
+  const proof = proves ? await checkDpopProof(as, request) : undefined;
+  const cnf = readConfirmation(as, client, request, context, proof?.jkt);
+  const response = await GRANTS[grant_type as GrantType](as, { client, form, cnf });
+  return respondJson(
+    200,
+    response,
+    proof?.nonce === undefined ? FIELDS : [...FIELDS, ["dpop-nonce", proof.nonce]],
+  );
+}

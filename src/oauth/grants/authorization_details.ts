@@ -1,0 +1,101 @@
+/**
+ * Rich authorization requests (https://www.rfc-editor.org/rfc/rfc9396): what a scope is too coarse for, as JSON objects of
+ * types that the operator defines.
+ *
+ * @module
+ */
+import type { AuthorizationServer } from "../authorization_server.ts";
+import { OAuthError, plain } from "../error.ts";
+import type { AuthorizationDetail, Client } from "../records.ts";
+
+/** More than a person would read on a consent page. */
+const MOST = 20;
+const LONGEST = 8192;
+/** Nested deeper, what walks through them would run out of stack. */
+const DEEPEST = 20;
+
+/**
+ * The details of a request, checked by their types.
+ * @throws {OAuthError} invalid_authorization_details (RFC 9396 §5)
+ */
+export function parseAuthorizationDetails(
+  as: AuthorizationServer,
+  client: Client,
+  text: string | undefined,
+): readonly AuthorizationDetail[] | undefined {
+  if (text === undefined) return undefined;
+  if (text.length > LONGEST) throw refusal(`must have at most ${LONGEST} characters`);
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw refusal("must be JSON");
+  }
+  if (!Array.isArray(value) || value.length === 0 || value.length > MOST) {
+    throw refusal(`must be an array of 1 to ${MOST} objects`);
+  }
+  if (isDeeper(value, DEEPEST)) throw refusal(`must be nested at most ${DEEPEST} deep`);
+  for (const detail of value) checkDetail(as, client, detail);
+  return value;
+}
+
+function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return levels === 0 || Object.values(value).some((each) => isDeeper(each, levels - 1));
+}
+
+function checkDetail(as: AuthorizationServer, client: Client, detail: unknown): void {
+  if (typeof detail !== "object" || detail === null || Array.isArray(detail)) {
+    throw refusal("must hold objects");
+  }
+  const { type } = detail as Partial<AuthorizationDetail>;
+  if (typeof type !== "string") throw refusal("must name a type in each object");
+  if (!Object.hasOwn(as.authorizationDetailTypes, type)) {
+    throw refusal(`has a type that is not known here: ${plain(type)}`);
+  }
+  if (client.authorization_details_types?.includes(type) === false) {
+    throw refusal(`has a type that this client is not registered for: ${plain(type)}`);
+  }
+  const problem = as.authorizationDetailTypes[type]!.check(detail as AuthorizationDetail);
+  if (problem !== undefined) throw refusal(`has a ${plain(type)} that cannot stand: ${plain(problem)}`);
+}
+
+/**
+ * The part of what was granted that a token is asked for (RFC 9396 §6): objects that are equal to granted ones.
+ * @throws {OAuthError} invalid_authorization_details for another one
+ */
+export function narrowAuthorizationDetails(
+  as: AuthorizationServer,
+  client: Client,
+  granted: readonly AuthorizationDetail[] | undefined,
+  text: string | undefined,
+): readonly AuthorizationDetail[] | undefined {
+  const asked = parseAuthorizationDetails(as, client, text);
+  if (!asked) return granted;
+  const held = new Set(granted?.map(canonicalJson));
+  if (asked.some((detail) => !held.has(canonicalJson(detail)))) throw refusal("goes beyond what was granted");
+  return asked;
+}
+
+/** What the details allow, a line of text each. */
+export function describeAuthorizationDetails(
+  as: AuthorizationServer,
+  details: readonly AuthorizationDetail[] = [],
+): readonly string[] {
+  return details.map((detail) => as.authorizationDetailTypes[detail.type]?.describe(detail) ?? detail.type);
+}
+
+/** The same text for the same value, whatever the order of its members. */
+export function canonicalJson(value: unknown): string {
+  return JSON.stringify(
+    value,
+    (_, each) =>
+      typeof each === "object" && each !== null && !Array.isArray(each)
+        ? Object.fromEntries(Object.entries(each).sort(([a], [b]) => a < b ? -1 : 1))
+        : each,
+  );
+}
+
+function refusal(rule: string): OAuthError {
+  return new OAuthError("invalid_authorization_details", `authorization_details ${rule}`);
+}

@@ -1,0 +1,75 @@
+/**
+ * Authorization codes (https://www.rfc-editor.org/rfc/rfc6749#section-4.1.2): made when the user has answered, in one
+ * commit with whatever that answer uses up.
+ *
+ * @module
+ */
+import { randomId, randomSecret, secretDigest } from "../../crypto/secret.ts";
+import { MAX_COMMIT_TRIES, pauseBefore } from "../../store/retry.ts";
+import type { Entry } from "../../store/store.ts";
+import type { AuthorizationServer } from "../authorization_server.ts";
+import { refuseOnPage, respondToClient } from "../endpoints/authorize_response.ts";
+import { keepClient } from "../clients/client.ts";
+import { addConsent } from "../consent/consent_memory.ts";
+import { clientSince } from "../tokens/liveness.ts";
+import {
+  type Client,
+  type Code,
+  codeKey,
+  type Mutable,
+  pushedRequestKey,
+  type Transaction,
+} from "../records.ts";
+import { findRedirectUri } from "../clients/redirect_uri.ts";
+
+/** How long a code is remembered after it was made, in milliseconds, so that a late replay is still seen. */
+const MEMORY = 10 * 60 * 1000;
+
+/** 302 to the client with a code. `question` is the one that the user answered; none when it need not be asked. */
+export async function issueCode(
+  as: AuthorizationServer,
+  client: Client,
+  { user, authentication, request, pushed }: Transaction,
+  question?: Entry<Transaction>,
+): Promise<Response> {
+  if (!request) return refuseOnPage("It is no authorization request.");
+  // Between the question and the answer the client may have changed.
+  if (question && findRedirectUri(client, request.redirect_uri) === undefined) {
+    return refuseOnPage("Its redirect_uri is no longer registered for this client.");
+  }
+  const secret = randomSecret("trivet_ac_");
+  const code: Mutable<Code> = {
+    client_id: client.id,
+    user,
+    grant: randomId(""),
+    unspent: { request, authentication, until: as.now() + as.codeLifetime * 1000 },
+  };
+  const since = clientSince(as, client);
+  if (since !== undefined) code.client_since = since;
+  const put = { key: codeKey(secretDigest(secret)), value: code, expires: as.now() + MEMORY };
+  for (let attempt = 0; attempt < MAX_COMMIT_TRIES; attempt++) {
+    if (attempt > 0) await pauseBefore(attempt);
+    // RFC 9126 section 4: a pushed request is answered once.
+    const kept = pushed === undefined ? undefined : await as.store.get(pushedRequestKey(pushed));
+    if (pushed !== undefined && !kept) break;
+    // A consent that loses every race to others is not remembered: the user is asked again another time.
+    const consents = question && attempt < MAX_COMMIT_TRIES - 1
+      ? await addConsent(as, client, user, request)
+      : [];
+    const used = [question, kept].filter((each) => each !== undefined);
+    const isStored = await as.store.commit({
+      check: [...used, ...consents].map(({ key, version }) => ({ key, version })),
+      set: [put, ...consents.map(({ key, value, expires }) => ({ key, value, expires }))],
+      remove: used.map(({ key }) => key),
+    });
+    if (isStored) {
+      if (client.source !== "operator") await keepClient(as, client);
+      if (question) as.observe({ type: "consent_given", user, client: client.id, scope: request.scope });
+      return respondToClient(as, { redirect_uri: request.redirect_uri, state: request.state }, {
+        code: secret,
+      });
+    }
+    if (!question || !await as.store.get(question.key)) break;
+  }
+  return refuseOnPage("It has been answered already, or has waited too long.");
+}

@@ -1,0 +1,177 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { APP_URI, CHALLENGE, newServer, type TestServer, VERIFIER } from "../test_server.ts";
+
+const test = suite("oauth/grant_code");
+
+async function newCode(
+  server: TestServer,
+  parameters?: Record<string, string | undefined>,
+): Promise<Record<string, string>> {
+  const code = (await server.authorize(parameters)).get("code")!;
+  return { grant_type: "authorization_code", code, redirect_uri: parameters?.redirect_uri ?? APP_URI };
+}
+
+async function refusal(response: Response): Promise<[number, string]> {
+  const body = await response.json();
+  assert.not.ok("access_token" in body);
+  return [response.status, body.error];
+}
+
+async function isLive(server: TestServer, access_token: string): Promise<boolean> {
+  const headers = { authorization: `Bearer ${access_token}` };
+  // 403 says that it is good, but not for this.
+  return (await server.send("/api/user", { headers })).status !== 401;
+}
+
+test("a code gives an access and a refresh token, with the field names of RFC 6749 section 5.1", async () => {
+  const server = await newServer();
+  const response = await server.token(await newCode(server));
+  assert.is(response.status, 200);
+  assert.is(response.headers.get("cache-control"), "no-store");
+  const body = await response.json();
+  assert.equal(Object.keys(body), ["access_token", "token_type", "expires_in", "refresh_token", "scope"]);
+  assert.is(body.token_type, "Bearer");
+  assert.is(body.expires_in, 7200);
+  assert.is(body.scope, "read");
+  assert.ok(await isLive(server, body.access_token));
+});
+
+test("PKCE: the verifier of the challenge is accepted", async () => {
+  const server = await newServer();
+  const form = await newCode(server, { code_challenge: CHALLENGE, code_challenge_method: "S256" });
+  assert.is((await server.token({ ...form, code_verifier: VERIFIER })).status, 200);
+});
+
+test("a public client redeems its code with the verifier and no secret", async () => {
+  const server = await newServer();
+  const redirect_uri = "http://127.0.0.1:49152/callback";
+  const form = await newCode(server, {
+    client_id: "native",
+    redirect_uri,
+    scope: "read",
+    code_challenge: CHALLENGE,
+    code_challenge_method: "S256",
+  });
+  const client = { client_id: "native", client_secret: undefined };
+  assert.is((await server.token({ ...form, ...client, code_verifier: VERIFIER })).status, 200);
+});
+
+for (
+  const [what, code_verifier, rule] of [
+    ["another verifier", "x".repeat(43)],
+    ["the challenge itself", CHALLENGE],
+    ["no verifier", undefined],
+    ["an empty verifier", ""],
+    ["a verifier of 42 characters", VERIFIER.slice(1), "RFC 7636 section 4.1"],
+    ["a verifier of 129 characters", "x".repeat(129), "RFC 7636 section 4.1"],
+    ["a verifier with other letters", VERIFIER.slice(1) + "+", "RFC 7636 section 4.1"],
+  ] as const
+) {
+  test(`PKCE: ${what} is invalid_grant, and burns the code`, async () => {
+    const server = await newServer();
+    const form = await newCode(server, { code_challenge: CHALLENGE, code_challenge_method: "S256" });
+    const refused = await server.token({ ...form, code_verifier });
+    const { error_description } = await refused.clone().json();
+    assert.equal(await refusal(refused), [400, "invalid_grant"]);
+    assert.is(error_description.includes("RFC 7636 section 4.1"), rule !== undefined, error_description);
+    assert.equal(await refusal(await server.token({ ...form, code_verifier: VERIFIER })), [
+      400,
+      "invalid_grant",
+    ]);
+  });
+}
+
+test("RFC 9700 section 4.8.2: a verifier without a challenge is refused (downgrade)", async () => {
+  const server = await newServer();
+  const form = await newCode(server);
+  assert.equal(await refusal(await server.token({ ...form, code_verifier: VERIFIER })), [
+    400,
+    "invalid_grant",
+  ]);
+});
+
+for (
+  const [what, form, error] of [
+    ["no code", { code: undefined }, "invalid_request"],
+    ["an unknown code", { code: "trivet_ac_" + "x".repeat(43) }, "invalid_grant"],
+    ["no redirect_uri, though one was sent before", { redirect_uri: undefined }, "invalid_request"],
+    ["another redirect_uri", { redirect_uri: APP_URI + "/" }, "invalid_grant"],
+    ["another client", { client_id: "web", client_secret: "web-secret" }, "invalid_grant"],
+  ] as const
+) {
+  test(`${what}: ${error}, and the code still works for whom it is`, async () => {
+    const server = await newServer();
+    const good = await newCode(server);
+    assert.equal(await refusal(await server.token({ ...good, ...form })), [400, error]);
+    assert.is((await server.token(good)).status, 200);
+  });
+}
+
+test("a code works for 60 seconds", async () => {
+  const server = await newServer();
+  const [early, late] = [await newCode(server), await newCode(server)];
+  server.advance(59);
+  assert.is((await server.token(early)).status, 200);
+  server.advance(2);
+  assert.equal(await refusal(await server.token(late)), [400, "invalid_grant"]);
+});
+
+test("RFC 6749 section 4.1.2: a code that comes twice is refused, and what it gave is taken back", async () => {
+  const server = await newServer();
+  const form = await newCode(server);
+  const tokens = await (await server.token(form)).json();
+  assert.ok(await isLive(server, tokens.access_token));
+  assert.equal(await refusal(await server.token(form)), [400, "invalid_grant"]);
+  assert.not.ok(await isLive(server, tokens.access_token));
+  const refresh = { grant_type: "refresh_token", refresh_token: tokens.refresh_token };
+  assert.equal(await refusal(await server.token(refresh)), [400, "invalid_grant"]);
+  assert.equal(server.events.filter((event) => event.type === "code_replayed").length, 1);
+});
+
+test("a replay is seen after the code's own 60 seconds too", async () => {
+  const server = await newServer();
+  const form = await newCode(server);
+  const tokens = await (await server.token(form)).json();
+  server.advance(300);
+  assert.equal(await refusal(await server.token(form)), [400, "invalid_grant"]);
+  assert.not.ok(await isLive(server, tokens.access_token));
+});
+
+test("of 8 redemptions at once exactly one gets tokens, in each of 50 rounds", async () => {
+  const server = await newServer();
+  for (let round = 0; round < 50; round++) {
+    const form = await newCode(server);
+    const responses = await Promise.all(Array.from({ length: 8 }, () => server.token(form)));
+    assert.is(responses.filter((response) => response.status === 200).length, 1);
+    assert.is(responses.filter((response) => response.status === 400).length, 7);
+  }
+});
+
+test("of two instances on one store exactly one redeems a code", async () => {
+  const first = await newServer();
+  const { service: other } = await newServer({ store: first.store });
+  const form = { ...(await newCode(first)), client_id: "app", client_secret: "app secret:&%+" };
+  const request = () =>
+    new Request("https://as.example/oauth/token", { method: "POST", body: new URLSearchParams(form) });
+  const responses = await Promise.all(
+    [other, first.service, other, first.service].map((as) => as.fetch(request())),
+  );
+  assert.is(responses.filter((response) => response.status === 200).length, 1);
+});
+
+test("a client without the refresh grant gets no refresh token", async () => {
+  const { toClient } = await import("../clients/client.ts");
+  const client = toClient({
+    id: "app",
+    secret: "app secret:&%+",
+    domain: "app.example",
+    grant_types: ["authorization_code"],
+  }, 0);
+  const server = await newServer({ clients: [client] });
+  const body = await (await server.token(await newCode(server))).json();
+  assert.not.ok("refresh_token" in body);
+  assert.ok(await isLive(server, body.access_token));
+});
+
+test.run();

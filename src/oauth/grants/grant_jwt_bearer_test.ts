@@ -1,0 +1,187 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { readJws } from "../../crypto/jws.ts";
+import { randomId } from "../../crypto/secret.ts";
+import type { AuthorizationServerOptions } from "../authorization_server.ts";
+import { toClient } from "../clients/client.ts";
+import { newKey, sign, type TestKey } from "../test_keys.ts";
+import { ISSUER, newServer, type TestServer } from "../test_server.ts";
+
+const test = suite("oauth/grant_jwt_bearer");
+const GRANT = "urn:ietf:params:oauth:grant-type:jwt-bearer";
+const IDP = "https://idp.example";
+const MCP = `${ISSUER}/mcp`;
+const clients = [
+  toClient({ id: "agent", secret: "s", grant_types: [GRANT] }, 0),
+  toClient({ id: "other", secret: "s", grant_types: [GRANT] }, 0),
+];
+const now = () => Math.floor(Date.now() / 1000);
+
+async function newIdp(options: Partial<AuthorizationServerOptions> = {}) {
+  const key = await newKey("ES256", "idp-1");
+  const trustedIssuers = [{
+    issuer: IDP,
+    jwks: { keys: [key.jwk] },
+    user: (claims: Readonly<Record<string, unknown>>) =>
+      Promise.resolve(
+        claims.sub === "u-1" ? { id: "idp|u-1", name: "Bob", email: "bob@corp.example" } : undefined,
+      ),
+  }];
+  return { key, server: await newServer({ clients, trustedIssuers, accessTokenFormat: "jwt", ...options }) };
+}
+
+function idJag(
+  key: TestKey,
+  { header = {}, ...claims }: { header?: Record<string, unknown>; [name: string]: unknown } = {},
+): Promise<string> {
+  return sign(key, { typ: "oauth-id-jag+jwt", kid: "idp-1", ...header }, {
+    iss: IDP,
+    sub: "u-1",
+    aud: ISSUER,
+    client_id: "agent",
+    resource: MCP,
+    scope: "read write",
+    iat: now(),
+    exp: now() + 300,
+    jti: randomId(""),
+    ...claims,
+  });
+}
+
+async function ask(server: TestServer, assertion: string, form: Record<string, string> = {}) {
+  const response = await server.send("/oauth/token", {
+    form: { grant_type: GRANT, assertion, client_id: "agent", client_secret: "s", ...form },
+  });
+  return { status: response.status, body: await response.json() };
+}
+
+test("ID-JAG: the identity provider's word is an access token for its user, without a refresh token", async () => {
+  const { key, server } = await newIdp();
+  const { status, body } = await ask(server, await idJag(key));
+  assert.equal([status, body.token_type, body.scope, "refresh_token" in body], [
+    200,
+    "Bearer",
+    "read write",
+    false,
+  ]);
+  const { sub, aud, client_id } = readJws(body.access_token)!.claims;
+  assert.equal([sub, aud, client_id], ["idp|u-1", MCP, "agent"]);
+});
+
+test("its user is known to user info", async () => {
+  const { key, server } = await newIdp();
+  const { body } = await ask(server, await idJag(key, { resource: undefined, scope: "profile" }));
+  const user = await server.send("/api/user", { headers: { authorization: `Bearer ${body.access_token}` } });
+  assert.equal(await user.json(), { id: "idp|u-1", name: "Bob", email: "bob@corp.example" });
+});
+
+test("an opaque token is as good, and the observer is told", async () => {
+  const { key, server } = await newIdp({ accessTokenFormat: "opaque" });
+  const { body } = await ask(server, await idJag(key, { resource: undefined, scope: "profile" }));
+  const user = await server.send("/api/user", { headers: { authorization: `Bearer ${body.access_token}` } });
+  assert.is((await user.json()).id, "idp|u-1");
+  assert.equal(server.events.slice(-1), [
+    { type: "token_issued", grant_type: GRANT, client: "agent", user: "idp|u-1" },
+  ]);
+});
+
+test("an assertion whose scope or resource is nothing that can be read sets no limit that could be passed over", async () => {
+  const { key, server } = await newIdp();
+  for (
+    const claims of [{ scope: ["read"] }, { scope: null }, { resource: [] }, { resource: [5] }, {
+      resource: {},
+    }]
+  ) {
+    const { status, body } = await ask(server, await idJag(key, claims));
+    assert.equal([status, body.error], [400, "invalid_grant"], JSON.stringify(claims));
+  }
+  assert.is((await ask(server, await idJag(key, { resource: [MCP] }))).status, 200);
+});
+
+test("a plain assertion limits neither scope nor resource: RFC 7523 has no such claims", async () => {
+  const { key, server } = await newIdp();
+  const plain = { header: { typ: "JWT" }, client_id: undefined, scope: "read", resource: ISSUER };
+  const { body } = await ask(server, await idJag(key, plain), { scope: "write", resource: MCP });
+  assert.equal([body.scope, readJws(body.access_token)!.claims.aud], ["write", MCP]);
+});
+
+test("without an assertion: invalid_request", async () => {
+  const { server } = await newIdp();
+  const form = { grant_type: GRANT, client_id: "agent", client_secret: "s" };
+  const response = await server.send("/oauth/token", { form });
+  assert.equal([response.status, await response.json()], [400, {
+    error: "invalid_request",
+    error_description: "assertion is missing",
+  }]);
+});
+
+test("what the assertion allows is the most that is given", async () => {
+  const { key, server } = await newIdp();
+  assert.is((await ask(server, await idJag(key), { scope: "read" })).body.scope, "read");
+  assert.is((await ask(server, await idJag(key), { scope: "profile" })).body.error, "invalid_scope");
+  assert.is((await ask(server, await idJag(key), { resource: ISSUER })).body.error, "invalid_target");
+  assert.is(
+    (await ask(server, await idJag(key, { scope: "admin" }))).body.error,
+    "invalid_scope",
+    "the client may not have it",
+  );
+});
+
+const WRONG: Record<string, (key: TestKey) => Promise<string>> = {
+  "an issuer that nobody trusts": (key) => idJag(key, { iss: "https://other.example" }),
+  "another audience": (key) => idJag(key, { aud: "https://other.example" }),
+  "several audiences": (key) => idJag(key, { aud: [ISSUER, "https://other.example"] }),
+  "another client": (key) => idJag(key, { client_id: "other" }),
+  "no client": (key) => idJag(key, { client_id: undefined }),
+  "a subject that is no user": (key) => idJag(key, { sub: "u-2" }),
+  "a time that is over": (key) => idJag(key, { exp: now() - 61 }),
+  "no end": (key) => idJag(key, { exp: undefined }),
+  "an end too far away": (key) => idJag(key, { exp: now() + 7200 }),
+  "no jti": (key) => idJag(key, { jti: undefined }),
+  "another key": async () => await idJag(await newKey("ES256", "idp-1")),
+  "an ID token's type": (key) => idJag(key, { header: { typ: "id_token+jwt" } }),
+  "an access token's type": (key) => idJag(key, { header: { typ: "at+jwt" } }),
+};
+for (const [name, make] of Object.entries(WRONG)) {
+  test(`invalid_grant: ${name}`, async () => {
+    const { key, server } = await newIdp();
+    const { status, body } = await ask(server, await make(key));
+    assert.equal([status, body.error], [400, "invalid_grant"]);
+  });
+}
+
+test("an assertion is good once, also for many requests at the same moment", async () => {
+  const { key, server } = await newIdp();
+  const assertion = await idJag(key);
+  const answers = await Promise.all(Array.from({ length: 8 }, () => ask(server, assertion)));
+  assert.is(answers.filter(({ status }) => status === 200).length, 1);
+});
+
+test("RFC 7523 section 2.1: an assertion without a profile, for a user of this server, by fetched keys", async () => {
+  const key = await newKey("ES256", "idp-1");
+  const server = await newServer({
+    clients,
+    trustedIssuers: [{ issuer: IDP, jwks_uri: "https://idp.example/keys" }],
+    connect: () => Promise.resolve(Response.json({ keys: [key.jwk] })),
+  });
+  const [alice] = await server.store.list<{ id: string }>(["user"]);
+  const assertion = await sign(key, { kid: "idp-1" }, {
+    iss: IDP,
+    sub: alice!.value.id,
+    aud: ISSUER,
+    exp: now() + 60,
+    jti: "1",
+  });
+  const { status, body } = await ask(server, assertion, { scope: "profile" });
+  assert.equal([status, body.scope], [200, "profile"]);
+});
+
+test("without a trusted issuer the grant is there for nobody, and not advertised", async () => {
+  const server = await newServer({ clients });
+  const key = await newKey("ES256", "idp-1");
+  assert.is((await ask(server, await idJag(key))).body.error, "invalid_grant");
+  const metadata = await (await server.send("/.well-known/oauth-authorization-server")).json();
+  assert.not.ok(metadata.grant_types_supported.includes(GRANT));
+});
+
+test.run();

@@ -1,0 +1,287 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { listAll } from "../../store/store.ts";
+import { toClient } from "../clients/client.ts";
+import { newServer, type TestServer } from "../test_server.ts";
+
+const test = suite("oauth/grant_refresh");
+
+const refresh = (
+  server: TestServer,
+  refresh_token: string | undefined,
+  more: Record<string, string | undefined> = {},
+) => server.token({ grant_type: "refresh_token", refresh_token, ...more });
+
+async function refusal(response: Response): Promise<[number, string]> {
+  const body = await response.json();
+  assert.not.ok("access_token" in body);
+  return [response.status, body.error];
+}
+
+async function isLive(server: TestServer, access_token: string): Promise<boolean> {
+  const headers = { authorization: `Bearer ${access_token}` };
+  // 403 says that it is good, but not for this.
+  return (await server.send("/api/user", { headers })).status !== 401;
+}
+
+test("a refresh token gives a new access token and another refresh token", async () => {
+  const server = await newServer();
+  const before = await server.tokens({ scope: "read write" });
+  const response = await refresh(server, before.refresh_token);
+  assert.is(response.status, 200);
+  const after = await response.json();
+  assert.equal(Object.keys(after), ["access_token", "token_type", "expires_in", "refresh_token", "scope"]);
+  assert.is(after.scope, "read write");
+  assert.is.not(after.access_token, before.access_token);
+  assert.is.not(after.refresh_token, before.refresh_token);
+  assert.ok(await isLive(server, after.access_token));
+});
+
+test("within 30 seconds a retry hears the very same answer; the family lives", async () => {
+  const server = await newServer();
+  const { refresh_token } = await server.tokens();
+  const first = await (await refresh(server, refresh_token)).json();
+  server.advance(29);
+  const again = await (await refresh(server, refresh_token)).json();
+  assert.equal(again, first);
+  assert.is((await refresh(server, first.refresh_token)).status, 200);
+});
+
+test("a retry hears the very same signed token too", async () => {
+  const server = await newServer({ accessTokenFormat: "jwt" });
+  const { refresh_token } = await server.tokens();
+  const first = await (await refresh(server, refresh_token)).json();
+  assert.match(first.access_token, /^ey/);
+  server.advance(5);
+  assert.equal(await (await refresh(server, refresh_token)).json(), first);
+});
+
+test("a retry that asks for something else is none: the family ends", async () => {
+  for (const more of [{ scope: "read" }, { resource: "https://as.example/mcp" }]) {
+    const server = await newServer();
+    const { refresh_token } = await server.tokens({ scope: "read write" });
+    const first = await (await refresh(server, refresh_token)).json();
+    assert.equal(await refusal(await refresh(server, refresh_token, more)), [400, "invalid_grant"]);
+    assert.equal(await refusal(await refresh(server, first.refresh_token)), [400, "invalid_grant"]);
+  }
+});
+
+test("nothing in the store tells the tokens that a refresh gave", async () => {
+  const server = await newServer();
+  const { refresh_token } = await server.tokens();
+  const after = await (await refresh(server, refresh_token)).json();
+  const records = JSON.stringify(await Array.fromAsync(listAll(server.store, [])));
+  for (const token of [refresh_token, after.refresh_token, after.access_token]) {
+    assert.not.ok(records.includes(token.slice(-43)));
+  }
+});
+
+test("RFC 9700 section 4.14.2: a used token after the grace ends the whole family", async () => {
+  const server = await newServer();
+  const first = await server.tokens();
+  const second = await (await refresh(server, first.refresh_token)).json();
+  server.advance(31);
+  assert.equal(await refusal(await refresh(server, first.refresh_token)), [400, "invalid_grant"]);
+  assert.equal(await refusal(await refresh(server, second.refresh_token)), [400, "invalid_grant"]);
+  assert.not.ok(await isLive(server, second.access_token));
+  assert.is(server.events.filter((event) => event.type === "refresh_replayed").length, 1);
+});
+
+test("a token from two generations ago ends the family at once, within any grace", async () => {
+  const server = await newServer();
+  const first = await server.tokens();
+  const second = await (await refresh(server, first.refresh_token)).json();
+  const third = await (await refresh(server, second.refresh_token)).json();
+  assert.equal(await refusal(await refresh(server, first.refresh_token)), [400, "invalid_grant"]);
+  assert.equal(await refusal(await refresh(server, third.refresh_token)), [400, "invalid_grant"]);
+  assert.not.ok(await isLive(server, third.access_token));
+});
+
+for (
+  const [name, accessTokenFormat] of [["opaque", "opaque"], [
+    "signed, which tell the grant's id",
+    "jwt",
+  ]] as const
+) {
+  test(`RFC 9700 section 4.14.2: a token that was never good ends nothing (access tokens ${name})`, async () => {
+    const server = await newServer({ accessTokenFormat });
+    const { refresh_token } = await server.tokens();
+    const head = refresh_token!.split(".")[0] + ".";
+    const last = refresh_token!.slice(-1);
+    const forged = [
+      head + "A".repeat(43),
+      refresh_token!.slice(0, -1) + (last === "A" ? "B" : "A"),
+      head + (refresh_token![head.length] === "B" ? "C" : "B") + refresh_token!.slice(head.length + 1),
+      // Another family's token under this family's name.
+      head + (await server.tokens()).refresh_token!.split(".")[1],
+    ];
+    for (const token of forged) {
+      assert.equal(await refusal(await refresh(server, token)), [400, "invalid_grant"]);
+    }
+    assert.equal(server.events.filter((event) => event.type === "refresh_replayed"), []);
+    assert.is((await refresh(server, refresh_token)).status, 200);
+  });
+}
+
+test("a client that says later that it has no secret gets no tokens for what it was granted with one", async () => {
+  const secret = { id: "web", secret: "web-secret", redirect_uris: ["https://web.example/cb"] };
+  const before = await newServer({ clients: [toClient(secret, 0)] });
+  const form = { client_id: "web", redirect_uri: "https://web.example/cb", scope: "read" };
+  const code = (await before.authorize(form)).get("code")!;
+  const other = (await before.authorize(form)).get("code")!;
+  const redeem = (code: string) => ({ grant_type: "authorization_code", code, ...form, scope: undefined });
+  const { refresh_token } = await (await before.token({ ...redeem(code), client_secret: "web-secret" }))
+    .json();
+  const { secret: _, ...open } = secret;
+  const after = await newServer({ store: before.store, clients: [toClient(open, 0)] });
+  const credentials = { client_id: "web", client_secret: undefined };
+  assert.equal(await refusal(await refresh(after, refresh_token, credentials)), [400, "invalid_grant"]);
+  assert.equal(await refusal(await after.token({ ...redeem(other), ...credentials })), [
+    400,
+    "invalid_grant",
+  ]);
+});
+
+test("a client whose registration names less scope now gets no more than that for an older grant", async () => {
+  const client = { id: "web", secret: "web-secret", redirect_uris: ["https://web.example/cb"] };
+  const before = await newServer({ clients: [toClient(client, 0)] });
+  const code = (await before.authorize({
+    client_id: "web",
+    redirect_uri: "https://web.example/cb",
+    scope: "read write",
+  })).get("code")!;
+  const credentials = { client_id: "web", client_secret: "web-secret" };
+  const tokens = await (await before.token({
+    grant_type: "authorization_code",
+    code,
+    redirect_uri: "https://web.example/cb",
+    ...credentials,
+  })).json();
+  assert.is(tokens.scope, "read write");
+  const after = await newServer({
+    store: before.store,
+    clients: [toClient({ ...client, scope: "read" }, 0)],
+  });
+  const next = await (await refresh(after, tokens.refresh_token, credentials)).json();
+  assert.is(next.scope, "read");
+  const more = await refresh(after, next.refresh_token, { ...credentials, scope: "write" });
+  assert.equal(await refusal(more), [400, "invalid_scope"]);
+});
+
+test("with no grace the first reuse ends the family", async () => {
+  const server = await newServer({ refreshRetryGrace: 0 });
+  const { refresh_token } = await server.tokens();
+  const second = await (await refresh(server, refresh_token)).json();
+  assert.equal(await refusal(await refresh(server, refresh_token)), [400, "invalid_grant"]);
+  assert.equal(await refusal(await refresh(server, second.refresh_token)), [400, "invalid_grant"]);
+});
+
+test("of 8 refreshes at once all hear one answer: there is one new lineage", async () => {
+  const server = await newServer();
+  for (let round = 0; round < 20; round++) {
+    const { refresh_token } = await server.tokens();
+    const responses = await Promise.all(Array.from({ length: 8 }, () => refresh(server, refresh_token)));
+    const answers = await Promise.all(responses.map((response) => response.text()));
+    assert.ok(responses.every((response) => response.status === 200));
+    assert.is(new Set(answers).size, 1);
+    assert.is((await refresh(server, JSON.parse(answers[0]!).refresh_token)).status, 200);
+  }
+});
+
+test("of 8 refreshes at once without grace at most one gets tokens", async () => {
+  const server = await newServer({ refreshRetryGrace: 0 });
+  const { refresh_token } = await server.tokens();
+  const responses = await Promise.all(Array.from({ length: 8 }, () => refresh(server, refresh_token)));
+  assert.is(responses.filter((response) => response.status === 200).length, 1);
+});
+
+test("RFC 6749 section 6: the scope may be narrowed, and comes back whole next time", async () => {
+  const server = await newServer();
+  const { refresh_token } = await server.tokens({ scope: "read write" });
+  const narrow = await (await refresh(server, refresh_token, { scope: "read" })).json();
+  assert.is(narrow.scope, "read");
+  assert.is((await (await refresh(server, narrow.refresh_token)).json()).scope, "read write");
+});
+
+test("RFC 6749 section 6: the scope may not grow; the token stays good", async () => {
+  const server = await newServer();
+  const { refresh_token } = await server.tokens({ scope: "read" });
+  assert.equal(await refusal(await refresh(server, refresh_token, { scope: "read write" })), [
+    400,
+    "invalid_scope",
+  ]);
+  assert.is((await refresh(server, refresh_token)).status, 200);
+});
+
+test("a refresh token is bound to its client, which must authenticate", async () => {
+  const server = await newServer();
+  const { refresh_token } = await server.tokens();
+  const other = { client_id: "web", client_secret: "web-secret" };
+  assert.equal(await refusal(await refresh(server, refresh_token, other)), [400, "invalid_grant"]);
+  assert.equal(await refusal(await refresh(server, refresh_token, { client_secret: undefined })), [
+    401,
+    "invalid_client",
+  ]);
+  assert.is((await refresh(server, refresh_token)).status, 200, "neither did it any harm");
+});
+
+for (
+  const [what, token, error] of [
+    ["no refresh_token", undefined, "invalid_request"],
+    ["an empty one", "", "invalid_request"],
+    ["one that was never made", "trivet_rt_" + "x".repeat(22) + "." + "y".repeat(43), "invalid_grant"],
+    ["something else", "not a token", "invalid_grant"],
+    ["an endless one", "x".repeat(10_000), "invalid_grant"],
+  ] as const
+) {
+  test(`${what}: ${error}`, async () => {
+    assert.equal(await refusal(await refresh(await newServer(), token)), [400, error]);
+  });
+}
+
+test("an access token is no refresh token, and a refresh token no access token", async () => {
+  const server = await newServer();
+  const { access_token, refresh_token } = await server.tokens();
+  assert.equal(await refusal(await refresh(server, access_token)), [400, "invalid_grant"]);
+  assert.not.ok(await isLive(server, refresh_token!));
+});
+
+test("7 days after its last rotation a refresh token has expired", async () => {
+  const server = await newServer();
+  let { refresh_token } = await server.tokens();
+  for (let day = 0; day < 21; day += 6) {
+    server.advance(6 * 86_400);
+    const response = await refresh(server, refresh_token);
+    assert.is(response.status, 200);
+    refresh_token = (await response.json()).refresh_token;
+  }
+  server.advance(7 * 86_400 + 1);
+  assert.equal(await refusal(await refresh(server, refresh_token)), [400, "invalid_grant"]);
+});
+
+test("a removed client refreshes no more", async () => {
+  const { addClient, removeClient } = await import("../clients/client.ts");
+  const server = await newServer();
+  const { client, secret } = await addClient(server.store, { id: "stored", domain: "app.example" });
+  const credentials = { client_id: client.id, client_secret: secret };
+  const code = (await server.authorize({ client_id: "stored" })).get("code")!;
+  const form = {
+    grant_type: "authorization_code",
+    code,
+    redirect_uri: "https://app.example/cb",
+    ...credentials,
+  };
+  const { refresh_token } = await (await server.token(form)).json();
+  assert.is(await removeClient(server.store, "stored"), true);
+  assert.equal(await refusal(await refresh(server, refresh_token, credentials)), [401, "invalid_client"]);
+});
+
+test("the tokens of a removed user are refreshed no more", async () => {
+  const { removeUser } = await import("../users/user.ts");
+  const server = await newServer();
+  const { refresh_token } = await server.tokens();
+  assert.is(await removeUser(server.store, "alice"), true);
+  assert.equal(await refusal(await refresh(server, refresh_token)), [400, "invalid_grant"]);
+});
+
+test.run();

@@ -1,0 +1,252 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { readJws } from "../../crypto/jws.ts";
+import { toClient } from "../clients/client.ts";
+import { newKey, prove } from "../test_keys.ts";
+import { ISSUER, newServer, type TestServer } from "../test_server.ts";
+
+const test = suite("oauth/grant_token_exchange");
+const GRANT = "urn:ietf:params:oauth:grant-type:token-exchange";
+const ACCESS_TOKEN = "urn:ietf:params:oauth:token-type:access_token";
+const MCP = `${ISSUER}/mcp`;
+const clients = [
+  toClient({
+    id: "app",
+    secret: "app secret:&%+",
+    domain: "app.example",
+    grant_types: ["authorization_code", "refresh_token", "client_credentials", GRANT],
+  }, 0),
+  toClient({
+    id: "gateway",
+    secret: "g",
+    grant_types: [GRANT, "client_credentials"],
+    scope: "read",
+    introspects: [MCP],
+    token_exchange_resources: [`${ISSUER}/`],
+  }, 0),
+  toClient({ id: "plain", secret: "p" }, 0),
+];
+const GATEWAY = { client_id: "gateway", client_secret: "g" };
+
+async function exchange(
+  server: TestServer,
+  subject_token: string,
+  form: Record<string, string | undefined> = {},
+  headers = {},
+) {
+  const response = await server.token({
+    grant_type: GRANT,
+    subject_token,
+    subject_token_type: ACCESS_TOKEN,
+    ...form,
+  }, headers);
+  return { status: response.status, body: await response.json() };
+}
+
+test("RFC 8693 section 2: a service trades the token that it was called with for one of its own", async () => {
+  const server = await newServer({ clients, accessTokenFormat: "jwt" });
+  const { access_token } = await server.tokens({ scope: "read write", resource: MCP });
+  server.advance(100);
+  const { status, body } = await exchange(server, access_token!, { ...GATEWAY, resource: `${ISSUER}/` });
+  assert.is(status, 200);
+  assert.equal([body.issued_token_type, body.token_type, body.scope, "refresh_token" in body], [
+    ACCESS_TOKEN,
+    "Bearer",
+    "read",
+    false,
+  ]);
+  const [before, after] = [readJws(access_token!)!.claims, readJws(body.access_token)!.claims] as Record<
+    string,
+    unknown
+  >[];
+  assert.equal([after!.sub, after!.client_id, after!.aud, after!.act], [before!.sub, "gateway", ISSUER, {
+    sub: "gateway",
+  }]);
+  assert.ok((after!.exp as number) <= (before!.exp as number), "it lives no longer");
+});
+
+test("section 4.1: who acted before is kept, and an actor token says who acts", async () => {
+  const server = await newServer({ clients, accessTokenFormat: "jwt" });
+  const { access_token } = await server.tokens({ resource: MCP });
+  const actor_token =
+    (await (await server.token({ grant_type: "client_credentials", ...GATEWAY })).json()).access_token;
+  const actor = { actor_token, actor_token_type: ACCESS_TOKEN };
+  const first = await exchange(server, access_token!, { ...GATEWAY, ...actor });
+  const second = await exchange(server, first.body.access_token, GATEWAY);
+  assert.equal(readJws(second.body.access_token)!.claims.act, { sub: "gateway", act: { sub: "gateway" } });
+});
+
+test("what was traded ends with what it came from", async () => {
+  const server = await newServer({ clients });
+  const { access_token, refresh_token } = await server.tokens({ resource: MCP, scope: "read" });
+  const { body } = await exchange(server, access_token!, { ...GATEWAY, resource: MCP });
+  assert.ok(
+    await server.service.authenticate(
+      new Request(MCP, { headers: { authorization: `Bearer ${body.access_token}` } }),
+      {},
+      MCP,
+    ),
+  );
+  await server.send("/oauth/revoke", {
+    form: { token: refresh_token, client_id: "app", client_secret: "app secret:&%+" },
+  });
+  const form = { token: body.access_token, client_id: "gateway", client_secret: "g" };
+  assert.equal(await (await server.send("/oauth/introspect", { form })).json(), { active: false });
+});
+
+test("a client trades only what was issued to it or meant for what it serves", async () => {
+  const server = await newServer({ clients });
+  const { access_token } = await server.tokens({ scope: "read" });
+  assert.equal(
+    (await exchange(server, access_token!, GATEWAY)).body.error,
+    "invalid_request",
+    "meant for the whole server, not for what the gateway serves",
+  );
+  assert.is((await exchange(server, access_token!)).status, 200, "its own");
+  assert.is(
+    (await exchange(server, access_token!, { client_id: "plain", client_secret: "p" })).body.error,
+    "unauthorized_client",
+  );
+});
+
+for (
+  const [name, form, error] of [
+    ["more scope than the token has", { scope: "write" }, "invalid_scope"],
+    ["a resource that is not known", { resource: "https://unknown.example" }, "invalid_target"],
+    ["an audience that is not known", { audience: "unknown" }, "invalid_target"],
+    ["a token that is none", { subject_token: "trivet_at_x" }, "invalid_request"],
+    ["no token", { subject_token: undefined }, "invalid_request"],
+    ["no type", { subject_token_type: undefined }, "invalid_request"],
+    ["an ID token", { subject_token_type: "urn:ietf:params:oauth:token-type:id_token" }, "invalid_request"],
+    [
+      "a refresh token asked for",
+      { requested_token_type: "urn:ietf:params:oauth:token-type:refresh_token" },
+      "invalid_request",
+    ],
+    ["the type of an actor token without one", { actor_token_type: ACCESS_TOKEN }, "invalid_request"],
+    ["an actor token that is none", { actor_token: "x", actor_token_type: ACCESS_TOKEN }, "invalid_request"],
+  ] as const
+) {
+  test(`refused: ${name}`, async () => {
+    const server = await newServer({ clients });
+    const { access_token } = await server.tokens({ scope: "read" });
+    const { status, body } = await exchange(server, access_token!, form);
+    assert.equal([status, body.error], [400, error]);
+  });
+}
+
+test("RFC 8693 section 1.1: a token of another client for itself is not traded: the subject would change", async () => {
+  const server = await newServer({ clients });
+  const own = async (form = {}): Promise<string> =>
+    (await (await server.token({ grant_type: "client_credentials", scope: "read", ...form })).json())
+      .access_token;
+  const ofApp = await own({ resource: MCP });
+  const { status, body } = await exchange(server, ofApp, GATEWAY);
+  assert.equal([status, body.error], [400, "invalid_request"]);
+  assert.is((await exchange(server, ofApp)).status, 200, "its own client");
+});
+
+test("a token that is bound to its key is traded with that key only", async () => {
+  const server = await newServer({ clients });
+  const key = await newKey();
+  const TOKEN = ISSUER + "/oauth/token";
+  const bound =
+    await (await server.token({ grant_type: "client_credentials" }, { dpop: await prove(key, TOKEN) }))
+      .json();
+  assert.is((await exchange(server, bound.access_token)).body.error, "invalid_request");
+  assert.is(
+    (await exchange(server, bound.access_token, {}, { dpop: await prove(await newKey(), TOKEN) })).body.error,
+    "invalid_request",
+  );
+  const good = await exchange(server, bound.access_token, {}, { dpop: await prove(key, TOKEN) });
+  assert.equal([good.status, good.body.token_type], [200, "DPoP"]);
+});
+
+test("RFC 8693 section 2.2.2: the new token is for no resource that the old one was not for", async () => {
+  const resources = [{ resource: ISSUER }, { resource: MCP }, { resource: "https://notes.example/" }];
+  const server = await newServer({ clients, resources });
+  const narrow = await server.tokens({ resource: "https://notes.example/" });
+  for (const target of [{ resource: MCP }, { audience: MCP }, { resource: ISSUER }]) {
+    const { status, body } = await exchange(server, narrow.access_token!, target);
+    assert.equal([status, body.error], [400, "invalid_target"]);
+  }
+  const same = await exchange(server, narrow.access_token!, { resource: "https://notes.example" });
+  assert.is(same.status, 200);
+  const whole = await server.tokens({ scope: "read" });
+  assert.is(
+    (await exchange(server, whole.access_token!, { resource: MCP })).status,
+    200,
+    "a part of the server",
+  );
+  const foreign = await exchange(server, whole.access_token!, { resource: "https://notes.example/" });
+  assert.is(foreign.body.error, "invalid_target");
+});
+
+test("the operator may let a client go on to further resources, and to these alone", async () => {
+  const resources = [{ resource: ISSUER }, { resource: MCP }, { resource: "https://notes.example/" }];
+  const server = await newServer({ clients, resources });
+  const { access_token } = await server.tokens({ resource: MCP });
+  assert.is((await exchange(server, access_token!, { ...GATEWAY, resource: ISSUER })).status, 200);
+  assert.is(
+    (await exchange(server, access_token!, { ...GATEWAY, resource: "https://notes.example/" })).body.error,
+    "invalid_target",
+  );
+});
+
+test("RFC 9396 section 7: the answer tells the authorization_details of the new token", async () => {
+  const pay = { check: () => undefined, describe: () => "pay" };
+  const server = await newServer({ clients, authorizationDetailTypes: { pay } });
+  const details = [{ type: "pay", amount: 5 }];
+  const form = { grant_type: "client_credentials", authorization_details: JSON.stringify(details) };
+  const { access_token } = await (await server.token(form)).json();
+  assert.equal((await exchange(server, access_token)).body.authorization_details, details);
+  const { access_token: without } = await (await server.token({ grant_type: "client_credentials" })).json();
+  assert.not.ok("authorization_details" in (await exchange(server, without)).body);
+});
+
+test("RFC 8693 section 1.1: who acts is shown by a token of the client that asks, and by its key", async () => {
+  const server = await newServer({ clients });
+  const { access_token } = await server.tokens({ resource: MCP });
+  const foreign = { actor_token: access_token, actor_token_type: ACCESS_TOKEN, ...GATEWAY };
+  const refused = await exchange(server, access_token!, foreign);
+  assert.equal([refused.status, refused.body.error], [400, "invalid_request"]);
+  const [key, other] = [await newKey(), await newKey()];
+  const proof = async (by: typeof key) => ({ dpop: await prove(by, ISSUER + "/oauth/token") });
+  const bound = await (await server.token({ grant_type: "client_credentials" }, await proof(key))).json();
+  const actor = { actor_token: bound.access_token, actor_token_type: ACCESS_TOKEN };
+  assert.is((await exchange(server, access_token!, actor)).body.error, "invalid_request");
+  assert.is((await exchange(server, access_token!, actor, await proof(other))).body.error, "invalid_request");
+  assert.is((await exchange(server, access_token!, actor, await proof(key))).status, 200);
+});
+
+test("a chain of exchanges has an end", async () => {
+  const server = await newServer({ clients });
+  let { access_token: token } = await server.tokens({ scope: "read" });
+  for (let i = 0; i < 10; i++) token = (await exchange(server, token!)).body.access_token;
+  assert.is((await exchange(server, token!)).body.error, "invalid_request");
+});
+
+test("an opaque token is traded for an opaque one, which is good, and the observer is told", async () => {
+  const server = await newServer({ clients });
+  const { access_token } = await server.tokens({ scope: "profile" });
+  const { body } = await exchange(server, access_token!);
+  assert.match(body.access_token, /^trivet_at_/);
+  const headers = { authorization: `Bearer ${body.access_token}` };
+  const user = await server.send("/api/user", { headers });
+  assert.equal([user.status, (await user.json()).name], [200, "Alice Liddell"]);
+  const event = server.events.at(-1) as { grant_type: string; client: string };
+  assert.equal([event.grant_type, event.client], [GRANT, "app"]);
+});
+
+test("a token of whose scopes the client may have none is not traded", async () => {
+  const server = await newServer({ clients });
+  const { access_token } = await server.tokens({ scope: "write", resource: MCP });
+  const { status, body } = await exchange(server, access_token!, GATEWAY);
+  assert.equal([status, body.error, body.error_description], [
+    400,
+    "invalid_scope",
+    "This client may have none of the token's scopes",
+  ]);
+});
+
+test.run();

@@ -1,0 +1,59 @@
+/**
+ * Proof Key for Code Exchange (https://www.rfc-editor.org/rfc/rfc7636), S256 only: `plain` protects nobody who
+ * can see the request (RFC 9700 §2.1.1).
+ *
+ * @module
+ */
+import { encodeBase64url } from "../../crypto/base64url.ts";
+import { equalInConstantTime } from "../../crypto/secret.ts";
+import { sha256 } from "../../crypto/sha256.ts";
+import { isPublic } from "../clients/client.ts";
+import { OAuthError } from "../error.ts";
+import type { Client } from "../records.ts";
+
+/**
+ * The challenge of an authorization request, or `undefined` when a confidential client sent none.
+ * @throws {OAuthError} invalid_request for a method other than S256, a malformed or a missing challenge
+ */
+export function checkChallenge(
+  client: Client,
+  challenge: string | undefined,
+  method: string | undefined,
+): string | undefined {
+  if (challenge === undefined) {
+    if (method !== undefined) {
+      throw new OAuthError("invalid_request", "code_challenge_method needs a code_challenge");
+    }
+    if (isPublic(client)) {
+      throw new OAuthError("invalid_request", "A public client must send code_challenge (RFC 7636)");
+    }
+    return undefined;
+  }
+  // RFC 7636 §4.3: without a method it would be plain.
+  if (method !== "S256") throw new OAuthError("invalid_request", "code_challenge_method must be S256");
+  if (!/^[A-Za-z0-9_-]{43}$/.test(challenge)) {
+    throw new OAuthError(
+      "invalid_request",
+      "code_challenge must be 43 characters of A-Z a-z 0-9 - _, the base64url of a SHA-256 digest (RFC 7636 section 4.2)",
+    );
+  }
+  return challenge;
+}
+
+/**
+ * Checks that the verifier belongs to the challenge of its code (RFC 7636 section 4.6); both may be absent together.
+ * Returns what is wrong, `undefined` when nothing is.
+ */
+export function findVerifierProblem(
+  challenge: string | undefined,
+  verifier: string | undefined,
+): string | undefined {
+  if (verifier !== undefined && !/^[A-Za-z0-9\-._~]{43,128}$/.test(verifier)) {
+    return "code_verifier must be 43 to 128 characters of A-Z a-z 0-9 - . _ ~ (RFC 7636 section 4.1)";
+  }
+  // RFC 9700 §4.8.2: a verifier without a challenge is a downgrade attempt, not a harmless extra.
+  const matches = challenge === undefined || verifier === undefined
+    ? challenge === verifier
+    : equalInConstantTime(encodeBase64url(sha256(verifier)), challenge);
+  return matches ? undefined : "code_verifier does not match the code_challenge of the request";
+}

@@ -1,0 +1,204 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { readJws } from "../../crypto/jws.ts";
+import { TokenRefusal } from "../../http/bearer.ts";
+import { APP_URI, ISSUER, newServer, type TestServer } from "../test_server.ts";
+
+const test = suite("oauth/resource");
+const MCP = `${ISSUER}/mcp`;
+const OTHER = "https://api.example/v2";
+const RESOURCES = [
+  { resource: ISSUER },
+  { resource: MCP, name: "the tools" },
+  { resource: OTHER, scopes: ["read"], accessTokenFormat: "jwt", accessTokenLifetime: 60 },
+] as const;
+
+const at = (server: TestServer, token: string, resource: string) =>
+  server.service.authenticate(
+    new Request(resource, { headers: { authorization: `Bearer ${token}` } }),
+    {},
+    resource,
+  );
+
+test("RFC 8707 section 2: a token is for the resource that was asked for, and for no other", async () => {
+  const server = await newServer({ resources: RESOURCES });
+  const { access_token } = await server.tokens({ resource: MCP });
+  assert.not.instance(await at(server, access_token!, MCP), TokenRefusal);
+  const refusal = await at(server, access_token!, `${ISSUER}/api/user`) as TokenRefusal;
+  assert.is(refusal.error, "invalid_token");
+  const user = await server.send("/api/user", { headers: { authorization: `Bearer ${access_token}` } });
+  assert.is(user.status, 401);
+  assert.match(user.headers.get("www-authenticate")!, 'error="invalid_token"');
+});
+
+test("one token cannot be of two kinds: resources whose tokens differ are asked for one at a time", async () => {
+  const server = await newServer({ resources: RESOURCES });
+  const form = `grant_type=client_credentials&client_id=web&client_secret=web-secret&scope=read`;
+  const ask = async (...resources: string[]) => {
+    const asked = resources.map((each) => `&resource=${encodeURIComponent(each)}`).join("");
+    const response = await server.send("/oauth/token", { form: form + asked, method: "POST" });
+    const { error, error_description } = await response.json();
+    return [response.status, error, error_description];
+  };
+  assert.equal(await ask(MCP, OTHER), [
+    400,
+    "invalid_target",
+    "These resources take tokens of different kinds: ask for one at a time",
+  ]);
+  assert.equal((await ask(MCP, ISSUER))[0], 200);
+  assert.equal((await ask(OTHER))[0], 200);
+});
+
+test("without resource a token is for this server as a whole, and for nobody else", async () => {
+  const server = await newServer({ resources: RESOURCES });
+  const { access_token } = await server.tokens();
+  for (const resource of [ISSUER, MCP, `${ISSUER}/api/user`]) {
+    assert.not.instance(await at(server, access_token!, resource), TokenRefusal, resource);
+  }
+  assert.instance(await at(server, access_token!, OTHER), TokenRefusal);
+  assert.instance(await at(server, access_token!, "https://as.example.evil/mcp"), TokenRefusal);
+});
+
+for (
+  const spelling of [
+    `${ISSUER}/mcp`,
+    "https://AS.example/mcp",
+    "HTTPS://as.example/mcp/",
+    "https://as.example:443/mcp",
+  ]
+) {
+  test(`clients spell it differently, aud has the server's spelling: ${spelling}`, async () => {
+    const server = await newServer({ resources: RESOURCES, accessTokenFormat: "jwt" });
+    const { access_token } = await server.tokens({ resource: spelling });
+    assert.is(readJws(access_token!)!.claims.aud, MCP);
+  });
+}
+
+for (
+  const resource of [
+    "https://unknown.example/",
+    "mcp",
+    `${ISSUER}/mcp#part`,
+    `${ISSUER}/mcp/../admin`,
+    "javascript:alert(1)",
+  ]
+) {
+  test(`invalid_target: ${resource}`, async () => {
+    const server = await newServer({ resources: RESOURCES });
+    const response = await server.token({ grant_type: "client_credentials", resource });
+    assert.is(response.status, 400);
+    assert.is((await response.json()).error, "invalid_target");
+    const cookie = await server.signIn();
+    const refused = await server.send(server.authorizePath({ resource }), { headers: { cookie } });
+    assert.is(new URL(refused.headers.get("location")!).searchParams.get("error"), "invalid_target");
+  });
+}
+
+test("a resource that is no absolute URI without fragment is refused at the start", async () => {
+  for (const resource of ["mcp", "/mcp", "https://api.example/#part"]) {
+    const message = await newServer({ resources: [{ resource }] }).catch((error) => error.message);
+    assert.is(
+      message,
+      `Cannot create Trivet: resource "${resource}" must be an absolute URI without fragment`,
+    );
+  }
+});
+
+test("more resources than anybody needs are refused, also when they are one and the same", async () => {
+  const server = await newServer({ resources: RESOURCES });
+  const form = `grant_type=client_credentials&client_id=web&client_secret=web-secret` +
+    `&resource=${encodeURIComponent(MCP)}`.repeat(50);
+  const response = await server.send("/oauth/token", { form, method: "POST" });
+  const { error, error_description } = await response.json();
+  assert.equal([response.status, error], [400, "invalid_target"]);
+  assert.match(error_description, /^Ask for at most \d+ resources at once$/);
+});
+
+test("a resource that limits no scopes limits none when it is asked for beside one that does", async () => {
+  const resources = [{ resource: MCP }, { resource: OTHER, scopes: ["read"] }];
+  const server = await newServer({ resources });
+  const ask = async (...asked: string[]) => {
+    const form =
+      `grant_type=client_credentials&client_id=app&client_secret=${
+        encodeURIComponent("app secret:&%+")
+      }&scope=read+write` +
+      asked.map((each) => `&resource=${encodeURIComponent(each)}`).join("");
+    return (await (await server.send("/oauth/token", { form, method: "POST" })).json()).scope;
+  };
+  assert.equal([await ask(OTHER), await ask(MCP), await ask(MCP, OTHER)], [
+    "read",
+    "read write",
+    "read write",
+  ]);
+});
+
+test("several resources: the token request narrows, the grant keeps all (RFC 8707 section 2.2)", async () => {
+  const server = await newServer({
+    resources: [...RESOURCES.slice(0, 2), { resource: "https://b.example/" }],
+    accessTokenFormat: "jwt",
+  });
+  const cookie = await server.signIn();
+  const query = `${server.authorizePath()}&resource=${encodeURIComponent(MCP)}&resource=${
+    encodeURIComponent("https://b.example")
+  }`;
+  const page = await (await server.send(query, { headers: { cookie } })).text();
+  assert.match(page, "the tools, https://b.example/");
+  const transaction = /name="transaction" value="([^"]+)"/.exec(page)![1]!;
+  const answer = await server.send("/oauth/authorize", {
+    form: { transaction, decision: "approve" },
+    headers: { cookie },
+  });
+  const code = new URL(answer.headers.get("location")!).searchParams.get("code")!;
+  const form = { grant_type: "authorization_code", code, redirect_uri: APP_URI, resource: MCP };
+  const first = await (await server.token(form)).json();
+  assert.is(readJws(first.access_token)!.claims.aud, MCP);
+  const refresh = (resource?: string, refresh_token = first.refresh_token) =>
+    server.token({ grant_type: "refresh_token", refresh_token, resource });
+  const second = await (await refresh()).json();
+  assert.equal(readJws(second.access_token)!.claims.aud, [MCP, "https://b.example/"]);
+  const refused = await refresh(ISSUER, second.refresh_token);
+  assert.equal([refused.status, (await refused.json()).error], [400, "invalid_target"]);
+  assert.is(
+    (await refresh("https://b.example/", second.refresh_token)).status,
+    200,
+    "the grant was not spent by the refusal",
+  );
+});
+
+test("a resource decides the format, the lifetime and the scopes of its tokens", async () => {
+  const server = await newServer({ resources: RESOURCES });
+  const body =
+    await (await server.token({ grant_type: "client_credentials", scope: "read write", resource: OTHER }))
+      .json();
+  assert.equal([body.expires_in, body.scope], [60, "read"]);
+  const { aud, scope, exp, iat } = readJws(body.access_token)!.claims as Record<string, number>;
+  assert.equal([aud, scope, exp! - iat!], [OTHER, "read", 60]);
+  const none = await server.token({ grant_type: "client_credentials", scope: "profile", resource: OTHER });
+  assert.equal([none.status, (await none.json()).error], [400, "invalid_scope"]);
+});
+
+test("RFC 9728: each own resource has its document, found by its own address", async () => {
+  const server = await newServer({ resources: RESOURCES });
+  for (const [path, resource] of [["", ISSUER], ["/mcp", MCP]]) {
+    const response = await server.send(`/.well-known/oauth-protected-resource${path}`);
+    assert.is(response.headers.get("content-type"), "application/json");
+    const document = await response.json();
+    assert.is(document.resource, resource);
+    assert.equal(document.authorization_servers, [ISSUER]);
+    assert.equal(document.bearer_methods_supported, ["header"]);
+    assert.equal(document.scopes_supported, ["profile", "read", "write"]);
+  }
+  assert.is((await server.send("/.well-known/oauth-protected-resource/v2")).status, 404);
+});
+
+test("RFC 8414 section 3.1 and RFC 9728 section 3.1: with a path in the issuer, both are inserted before it", async () => {
+  const issuer = "https://as.example/tenant/a";
+  const server = await newServer({ issuer, resources: [{ resource: `${issuer}/mcp` }] });
+  const metadata = await (await server.send("/.well-known/oauth-authorization-server/tenant/a")).json();
+  assert.is(metadata.issuer, issuer);
+  assert.is(metadata.token_endpoint, `${issuer}/oauth/token`);
+  const document = await (await server.send("/.well-known/oauth-protected-resource/tenant/a/mcp")).json();
+  assert.is(document.resource, `${issuer}/mcp`);
+});
+
+test.run();

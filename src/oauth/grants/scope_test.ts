@@ -1,0 +1,158 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { toClient } from "../clients/client.ts";
+import { defineScopes, expandScopes } from "./scope.ts";
+import { register, WEB } from "../endpoints/test_registration.ts";
+import { newServer } from "../test_server.ts";
+
+const test = suite("oauth/scope");
+const SCOPES = {
+  read: "Read",
+  write: { description: "Write", implies: ["read"] },
+  admin: { description: "Everything", implies: ["write"] },
+  profile: "See your name",
+};
+
+test("a scope brings along what it implies, and what that implies", () => {
+  const table = defineScopes(SCOPES);
+  assert.equal([...expandScopes(table, ["admin"])], ["admin", "write", "read"]);
+  assert.equal([...expandScopes(table, ["read", "unknown"])], ["read", "unknown"]);
+  assert.is(table.descriptions.get("write"), "Write");
+});
+
+test("scopes that imply each other in a circle are one another's", () => {
+  const circle = defineScopes({
+    a: { description: "", implies: ["b"] },
+    b: { description: "", implies: ["a"] },
+  });
+  assert.equal([...expandScopes(circle, ["b"])].sort(), ["a", "b"]);
+});
+
+test("a scope that cannot stand is refused at the start", () => {
+  assert.throws(() => defineScopes({ "a b": "" }), /scope "a b" must be printable ASCII/);
+  assert.throws(
+    () => defineScopes({ a: { description: "", implies: ["b"] } }),
+    /scope "a" implies "b", which is not defined/,
+  );
+});
+
+test("RFC 6749 section 3.3: a scope that is no scope is invalid_scope, in its words", async () => {
+  const server = await newServer();
+  for (const scope of ["read  write", " read", 'read"', "read\twrite", "r\u00e9ad"]) {
+    const response = await server.token({ grant_type: "client_credentials", scope });
+    assert.equal([response.status, await response.json()], [400, {
+      error: "invalid_scope",
+      error_description: "scope must be printable ASCII words separated by single spaces",
+    }], JSON.stringify(scope));
+  }
+});
+
+test("a client gets admin, and what implies it, only where its registration names it", () => {
+  assert.equal(defineScopes({ ...SCOPES, root: { description: "", implies: ["admin"] } }).commonScopes, [
+    "read",
+    "write",
+    "profile",
+  ]);
+});
+
+test("RFC 6749 section 3.3: without a scope a client gets the scopes that only read", async () => {
+  assert.equal(
+    defineScopes({
+      profile: "",
+      read: "",
+      "notes:read": "",
+      "mail.readonly": "",
+      "write": "",
+      "spread": "",
+      "proread": "",
+      "all:read": { description: "", implies: ["write"] },
+      admin: "",
+    }).defaultScopes,
+    ["profile", "read", "notes:read", "mail.readonly"],
+  );
+  const marked = {
+    a: { description: "", default: true },
+    read: "",
+    write: "",
+    admin: { description: "", default: true },
+  };
+  assert.equal(defineScopes(marked).defaultScopes, ["a"], "the operator's word counts, but never for admin");
+  const server = await newServer();
+  assert.is((await server.tokens({ scope: undefined })).scope, "profile read");
+  const machine = await (await server.token({ grant_type: "client_credentials" })).json();
+  assert.is(machine.scope, "profile read");
+});
+
+test("where no scope only reads, a request without a scope is invalid_scope and names what there is", async () => {
+  const server = await newServer({ scopes: { notes: "Your notes", mail: "Your mail" } });
+  const response = await server.token({ grant_type: "client_credentials" });
+  const { error, error_description } = await response.json();
+  assert.equal([response.status, error], [400, "invalid_scope"]);
+  assert.match(error_description, /notes mail/);
+});
+
+test("RFC 6749 section 3.3: unknown scopes are ignored in every request, and the answer says what was granted", async () => {
+  const server = await newServer();
+  const scope = "openid read offline_access urn:unheard:of";
+  const tokens = await server.tokens({ scope });
+  assert.is(tokens.scope, "read");
+  const { refresh_token } = tokens;
+  const refreshed = await (await server.token({ grant_type: "refresh_token", refresh_token, scope })).json();
+  assert.is(refreshed.scope, "read");
+  assert.is((await (await server.token({ grant_type: "client_credentials", scope })).json()).scope, "read");
+  const nothing = await server.token({ grant_type: "client_credentials", scope: "openid offline_access" });
+  assert.equal([nothing.status, (await nothing.json()).error], [400, "invalid_scope"]);
+});
+
+test("a client that registered itself gets all that is advertised when it asks for all of it", async () => {
+  const server = await newServer();
+  const path = "/.well-known/oauth-authorization-server";
+  const { scopes_supported } = await (await server.send(path)).json();
+  assert.equal(scopes_supported, ["profile", "read", "write"]);
+  const scope = [...scopes_supported, "openid", "offline_access"].join(" ");
+  const { status, body } = await register(server, { ...WEB, scope });
+  assert.equal([status, body.scope], [201, "profile read write"]);
+  const { client_id, client_secret } = body;
+  const redirect_uri = WEB.redirect_uris[0]!;
+  const code = (await server.authorize({ client_id, redirect_uri, scope })).get("code")!;
+  const form = { grant_type: "authorization_code", code, redirect_uri, client_id, client_secret };
+  assert.is((await (await server.token(form)).json()).scope, "profile read write");
+});
+
+test("a client that registers nothing but unknown scopes is registered without one", async () => {
+  const { status, body } = await register(await newServer(), { ...WEB, scope: "openid offline_access" });
+  assert.equal([status, "scope" in body], [201, false]);
+});
+
+test("the consent page says what a scope implies", async () => {
+  const server = await newServer({
+    scopes: { ...SCOPES, write: { description: "Write", implies: ["read"] } },
+  });
+  const path = server.authorizePath({ scope: "write" });
+  const page = await (await server.send(path, { headers: { cookie: await server.signIn() } })).text();
+  assert.match(page, /<li>Write<\/li>\s*<li>Read<\/li>/);
+});
+
+test("what a scope implies may be asked for in its place, when issued and when refreshed", async () => {
+  const clients = [
+    toClient({ id: "app", secret: "app secret:&%+", domain: "app.example", scope: "write" }, 0),
+  ];
+  const server = await newServer({ scopes: SCOPES, clients });
+  const ask = async (scope: string) =>
+    await (await server.token({ grant_type: "client_credentials", scope })).json();
+  assert.is((await ask("read")).scope, "read");
+  assert.is((await ask("profile")).error, "invalid_scope");
+  const { refresh_token } = await server.tokens({ scope: "write" });
+  const narrowed = await (await server.token({ grant_type: "refresh_token", refresh_token, scope: "read" }))
+    .json();
+  assert.is(narrowed.scope, "read");
+});
+
+test("a principal has the implied scopes too", async () => {
+  const server = await newServer({ scopes: SCOPES });
+  const { access_token } = await server.tokens({ scope: "write" });
+  const principal = await server.service.verifyToken(access_token!);
+  assert.equal([...principal!.scopes], ["write", "read"]);
+});
+
+test.run();

@@ -1,0 +1,186 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { JWS_ALGORITHMS, readJws, signJws, verifyJws } from "../../crypto/jws.ts";
+import { memoryStore } from "../../store/drivers/memory.ts";
+import type { Store } from "../../store/store.ts";
+import { createSigningKeys, type SigningKeys } from "./signing_keys.ts";
+
+const test = suite("oauth/signing_keys");
+const DAY = 86_400;
+
+/** Instances on one store, with a clock moved by hand. */
+function newKeys(options: { lifetime?: number; notice?: number; tokens?: number } = {}) {
+  let at = Date.UTC(2026, 0, 1);
+  const now = () => at;
+  const store = memoryStore({ now });
+  const open = (on: Store = store): SigningKeys =>
+    createSigningKeys({
+      store: on,
+      now,
+      signingAlgorithms: ["ES256"],
+      signingKeyLifetime: options.lifetime ?? 90 * DAY,
+      signingKeyNotice: options.notice ?? DAY,
+      longestTokenLifetime: options.tokens ?? 7200,
+    });
+  return { open, store, advance: (seconds: number) => void (at += seconds * 1000) };
+}
+
+/** The store, and how often it was listed. */
+function counting(store: Store): { counted: Store; reads: () => number } {
+  let reads = 0;
+  const counted = Object.assign(Object.create(store), {
+    get: store.get.bind(store),
+    commit: store.commit.bind(store),
+    list: (...args: Parameters<Store["list"]>) => (reads++, store.list(...args)),
+  });
+  return { counted, reads: () => reads };
+}
+
+const published = async (keys: SigningKeys) =>
+  (await keys.publish()).keys.map((key) => (key as { kid: string }).kid);
+
+test("the next key is published a day before it signs, and signs then", async () => {
+  const { open, advance } = newKeys();
+  const keys = open();
+  const first = (await keys.current()).kid;
+  assert.equal(await published(keys), [first]);
+  advance(89 * DAY - 1);
+  assert.equal(await published(keys), [first]);
+  advance(2);
+  const [, second] = await published(keys);
+  assert.ok(second);
+  assert.is((await keys.current()).kid, first);
+  advance(DAY);
+  assert.is((await keys.current()).kid, second);
+});
+
+test("an old key stays until the last token that it signed is over, and is gone then", async () => {
+  const { open, advance } = newKeys({ tokens: 7200 });
+  const keys = open();
+  const first = await keys.current();
+  advance(89 * DAY + 1);
+  await keys.publish();
+  const last = await signJws(await keys.current(), "at+jwt", { a: 1 });
+  assert.is(readJws(last)!.header.kid, first.kid);
+  advance(DAY + 7200);
+  assert.equal(await verifyJws((await keys.find(first.kid))!, "at+jwt", last), { a: 1 });
+  assert.ok((await published(keys)).includes(first.kid));
+  advance(3700);
+  assert.is(await keys.find(first.kid), undefined);
+  assert.not.ok((await published(keys)).includes(first.kid));
+});
+
+/** An instance with a clock of its own. */
+const openAt = (store: Store, now: () => number): SigningKeys =>
+  createSigningKeys({
+    store,
+    now,
+    signingAlgorithms: ["ES256"],
+    signingKeyLifetime: 90 * DAY,
+    signingKeyNotice: DAY,
+    longestTokenLifetime: 7200,
+  });
+
+test("an instance whose clock is behind that of the first key's writer signs with that key", async () => {
+  for (const behind of [1, 1000, 3600_000]) {
+    const { open, store } = newKeys();
+    const first = (await open().current()).kid;
+    const late = openAt(store, () => Date.UTC(2026, 0, 1) - behind);
+    assert.is((await late.current()).kid, first, `${behind} ms behind`);
+    assert.equal(await published(late), [first]);
+  }
+});
+
+test("a clock that is set back keeps no instance from reading the keys again", async () => {
+  const { open, advance, store } = newKeys();
+  let at = Date.UTC(2026, 0, 1) + 3 * 3600_000;
+  const keys = openAt(store, () => at);
+  await keys.publish();
+  at -= 3 * 3600_000;
+  advance(89 * DAY + 3 * 3600 + 1);
+  const kid = (await published(open())).at(-1)!;
+  assert.ok(await keys.find(kid));
+});
+
+test("instances agree on each new key, whoever comes first", async () => {
+  const { open, advance, store } = newKeys();
+  const instances = Array.from({ length: 8 }, () => open());
+  assert.is(new Set(await Promise.all(instances.map(async (keys) => (await keys.current()).kid))).size, 1);
+  advance(89 * DAY + 1);
+  await Promise.all(instances.map((keys) => keys.publish()));
+  advance(DAY);
+  const kids = await Promise.all(instances.map(async (keys) => (await keys.current()).kid));
+  assert.is(new Set(kids).size, 1);
+  assert.is((await store.list(["signing_key"])).length, 2);
+});
+
+test("an instance that slept verifies with a key that another made", async () => {
+  const { open, advance } = newKeys();
+  const [awake, asleep] = [open(), open()];
+  await asleep.current();
+  advance(90 * DAY);
+  await awake.publish();
+  advance(DAY);
+  const token = await signJws(await awake.current(), "at+jwt", { a: 1 });
+  const key = await asleep.find(readJws(token)!.header.kid as string);
+  assert.equal(await verifyJws(key!, "at+jwt", token), { a: 1 });
+});
+
+test("a server that stood still for a year gives notice before its next key, and signs with the old one until then", async () => {
+  const { open, advance } = newKeys();
+  const first = (await open().current()).kid;
+  advance(365 * DAY);
+  const keys = open();
+  assert.is((await keys.current()).kid, first);
+  assert.is((await published(keys)).length, 2);
+  advance(DAY + 1);
+  assert.is.not((await keys.current()).kid, first);
+});
+
+test("ids that nobody made are not looked for in the store each time", async () => {
+  const { store, open } = newKeys();
+  const { counted, reads } = counting(store);
+  const keys = open(counted);
+  await keys.current();
+  const before = reads();
+  for (let i = 0; i < 100; i++) assert.is(await keys.find(`made-up-${i}`), undefined);
+  assert.ok(reads() - before <= 1, `${reads() - before} reads`);
+});
+
+test("the key that signs is not looked for in the store each time, but is again within minutes", async () => {
+  const { store, open, advance } = newKeys();
+  const { counted, reads } = counting(store);
+  const keys = open(counted);
+  await keys.current();
+  const before = reads();
+  for (let i = 0; i < 100; i++) await keys.current();
+  assert.is(reads(), before);
+  advance(DAY);
+  await keys.current();
+  assert.ok(reads() > before);
+});
+
+test("every algorithm has its own keys, all published before the first token", async () => {
+  const store = memoryStore();
+  const keys = createSigningKeys({
+    store,
+    now: Date.now,
+    signingAlgorithms: JWS_ALGORITHMS,
+    signingKeyLifetime: 90 * DAY,
+    signingKeyNotice: DAY,
+    longestTokenLifetime: 7200,
+  });
+  const { keys: all } = await keys.publish() as { keys: { kid: string; alg: string; d?: string }[] };
+  assert.equal(all.map(({ alg }) => alg).sort(), [...JWS_ALGORITHMS].sort());
+  assert.ok(all.every((key) => !("d" in key) && !("p" in key)));
+  for (const alg of JWS_ALGORITHMS) {
+    const token = await signJws(await keys.current(alg), "at+jwt", { a: 1 });
+    assert.is(readJws(token)!.header.alg, alg);
+    assert.equal(await verifyJws((await keys.find(readJws(token)!.header.kid as string))!, "at+jwt", token), {
+      a: 1,
+    });
+  }
+  assert.is((await keys.current()).alg, "ES256");
+});
+
+test.run();

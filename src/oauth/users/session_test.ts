@@ -1,0 +1,116 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { newServer, type TestServer } from "../test_server.ts";
+
+const test = suite("oauth/session");
+
+const isSignedIn = async (server: TestServer, cookie: string) =>
+  (await server.send(server.authorizePath(), { headers: { cookie } })).status === 200;
+
+test("a session that nobody uses ends early, one in use lives until its absolute end", async () => {
+  const server = await newServer({ sessionIdleLifetime: 600, sessionLifetime: 3600 });
+  const [idle, used] = [await server.signIn(), await server.signIn()];
+  for (let minutes = 9; minutes < 60; minutes += 9) {
+    server.advance(540);
+    assert.ok(await isSignedIn(server, used), `after ${minutes} minutes`);
+  }
+  assert.not.ok(await isSignedIn(server, idle));
+  server.advance(400);
+  assert.not.ok(await isSignedIn(server, used), "an hour after the login, in use or not");
+});
+
+test("a session in use is written seldom", async () => {
+  const server = await newServer({ sessionIdleLifetime: 1000 });
+  const cookie = await server.signIn();
+  const version = async () => (await server.store.list(["session"]))[0]!.version;
+  const before = await version();
+  for (let i = 0; i < 10; i++) {
+    server.advance(9);
+    await isSignedIn(server, cookie);
+  }
+  assert.is(await version(), before);
+  server.advance(20);
+  await isSignedIn(server, cookie);
+  assert.is.not(await version(), before);
+});
+
+test("each login begins a session of its own; signing out ends only the one", async () => {
+  const server = await newServer();
+  const [one, other] = [await server.signIn(), await server.signIn()];
+  await server.send("/logout", { method: "POST", headers: { cookie: one } });
+  assert.equal([await isSignedIn(server, one), await isSignedIn(server, other)], [false, true]);
+});
+
+test("an http issuer on loopback has the plain cookie, and browsers are believed it", async () => {
+  const server = await newServer({ issuer: "http://127.0.0.1:8787" });
+  const login = await server.send("/login", { form: { username: "alice", password: "wonderland" } });
+  const [session, ...others] = login.headers.getSetCookie();
+  assert.equal(others.map((cookie) => cookie.split("=")[0]), ["login_device"]);
+  assert.match(
+    session!,
+    /^session_id=[A-Za-z0-9_-]{43}; Path=\/; HttpOnly; SameSite=Lax; Max-Age=3600$/,
+  );
+  const headers = {
+    cookie: session!.split(";")[0]!,
+    "sec-fetch-site": "same-origin",
+  };
+  assert.is((await server.send(server.authorizePath(), { headers })).status, 200);
+});
+
+/** What a browser keeps of a login, and sends to a path (RFC 6265 section 5.4). */
+function toJar(response: Response): (path: string) => string {
+  const cookies = response.headers.getSetCookie().map((field) => ({
+    pair: field.split(";")[0]!,
+    path: /; Path=([^;]+)/.exec(field)![1]!,
+  }));
+  return (path) =>
+    cookies.filter((cookie) =>
+      cookie.path === "/" || path === cookie.path || path.startsWith(cookie.path + "/")
+    )
+      .map(({ pair }) => pair).join("; ");
+}
+const ALICE = { username: "alice", password: "wonderland" };
+const BROWSER = { "sec-fetch-site": "same-origin" };
+
+for (const issuer of ["http://127.0.0.1:8787", "https://as.example", "http://127.0.0.1:8787/tenant"]) {
+  const base = new URL(issuer).pathname.replace(/\/$/, "");
+
+  test(`${issuer}: what a browser sends to another port or a neighbour opens nothing`, async () => {
+    const server = await newServer({ issuer });
+    const jar = toJar(await server.send(`${base}/login`, { form: ALICE, headers: BROWSER }));
+    const open = async (cookie: string, headers = {}) =>
+      (await server.send(base + server.authorizePath(), { headers: { cookie, ...headers } })).status;
+    const stolen = jar("/callback").split("; ").find((pair) => pair.startsWith("session_id="))!;
+    assert.match(stolen, /^session_id=[A-Za-z0-9_-]{43}$/);
+    assert.equal([await open(stolen), await open(stolen, BROWSER)], [302, 302]);
+    assert.not.match(jar("/callback"), /session_key|(?<!__Host-)login_device/);
+    assert.is(await open(jar(`${base}/oauth/authorize`), BROWSER), 200);
+  });
+
+  test(`${issuer}: a browser is signed in at every page, and signs out of all`, async () => {
+    const server = await newServer({ issuer });
+    const jar = toJar(await server.send(`${base}/login`, { form: ALICE, headers: BROWSER }));
+    const send = (path: string, method = "GET") =>
+      server.send(base + path, { method, headers: { cookie: jar(base + path), ...BROWSER } });
+    assert.is((await send("/device")).status, 200);
+    const out = await send("/logout", "POST");
+    assert.is(out.status, 200);
+    for (const field of out.headers.getSetCookie()) assert.match(field, "Max-Age=0");
+    const before = jar("/oauth/authorize").split("; ").filter((pair) =>
+      !pair.includes("login_device=")
+    ).length;
+    assert.ok(out.headers.getSetCookie().length >= before);
+    assert.is((await send("/device")).status, 302);
+  });
+}
+
+test("a program that signs in after a browser, with the browser's cookies, is signed in", async () => {
+  const server = await newServer({ issuer: "http://127.0.0.1:8787" });
+  const first = toJar(await server.send("/login", { form: ALICE, headers: BROWSER }));
+  const second = await server.send("/login", { form: ALICE, headers: { cookie: first("/login") } });
+  const fields = second.headers.getSetCookie();
+  assert.ok(fields.some((field) => /^session_key=; Path=\/oauth\/authorize; .*Max-Age=0/.test(field)));
+  assert.ok(await isSignedIn(server, fields[0]!.split(";")[0]!));
+});
+
+test.run();

@@ -1,0 +1,88 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { memoryStore } from "../../store/drivers/memory.ts";
+import { createThrottle, type Series } from "./throttle.ts";
+
+const test = suite("oauth/throttle");
+
+function newThrottle() {
+  let at = Date.UTC(2026, 0, 1);
+  const now = () => at;
+  const store = memoryStore({ now });
+  return {
+    throttle: createThrottle(store, now),
+    store,
+    advance: (seconds: number) => void (at += seconds * 1000),
+  };
+}
+const OWN: Series = { kind: "password", of: "alice", free: 3, longest: 60 };
+const SHARED: Series = { kind: "address", of: "192.0.2.1", free: 5, longest: 60, shared: true };
+
+test("some attempts are free, then each waits twice as long as the one before, up to the longest", async () => {
+  const { throttle, advance } = newThrottle();
+  const waits: number[] = [];
+  for (let i = 0; i < 12; i++) {
+    assert.is(await throttle.begin([OWN]), 0);
+    const wait = await throttle.begin([OWN]);
+    // Below what is free the second look was an attempt as well.
+    waits.push(wait);
+    advance(wait);
+  }
+  assert.equal(waits, [0, 1, 2, 4, 8, 16, 32, 60, 60, 60, 60, 60]);
+});
+
+test("while somebody has to wait nothing is counted, so that asking again costs nothing", async () => {
+  const { throttle, advance } = newThrottle();
+  for (let i = 0; i < 3; i++) assert.is(await throttle.begin([OWN]), 0);
+  for (let i = 0; i < 50; i++) assert.is(await throttle.begin([OWN]), 1);
+  advance(1);
+  assert.is(await throttle.begin([OWN]), 0);
+  assert.is(await throttle.begin([OWN]), 2);
+});
+
+test("when one series has to wait, none is counted", async () => {
+  const { throttle } = newThrottle();
+  for (let i = 0; i < 3; i++) await throttle.begin([OWN]);
+  for (let i = 0; i < 20; i++) assert.is(await throttle.begin([OWN, SHARED]), 1);
+  for (let i = 0; i < 5; i++) assert.is(await throttle.begin([SHARED]), 0, String(i));
+  assert.is(await throttle.begin([SHARED]), 1);
+});
+
+test("a good attempt starts a series again; of one that is shared it takes itself back, no more", async () => {
+  const { throttle, advance } = newThrottle();
+  for (let i = 0; i < 4; i++) assert.is(await throttle.begin([SHARED]), 0);
+  for (let i = 0; i < 20; i++) {
+    assert.is(await throttle.begin([OWN, SHARED]), 0, `good attempt ${i}`);
+    await throttle.succeeded([OWN, SHARED]);
+  }
+  for (let i = 0; i < 3; i++) {
+    assert.is(await throttle.begin([SHARED]), 0);
+    advance(await throttle.begin([SHARED]));
+  }
+  assert.is(await throttle.begin([SHARED]), 0);
+  const waiting = await throttle.begin([SHARED]);
+  await throttle.succeeded([SHARED]);
+  assert.is(await throttle.begin([SHARED]), waiting, "who failed before waits on");
+});
+
+test("it is forgotten an hour after the last attempt", async () => {
+  const { throttle, store, advance } = newThrottle();
+  for (let i = 0; i < 3; i++) await throttle.begin([OWN]);
+  advance(3601);
+  assert.equal(await store.list(["attempts"]), []);
+  assert.is(await throttle.begin([OWN]), 0);
+});
+
+test("many at once are many: no more go through than are free", async () => {
+  const { throttle } = newThrottle();
+  const waits = await Promise.all(Array.from({ length: 50 }, () => throttle.begin([OWN])));
+  assert.is(waits.filter((wait) => wait === 0).length, 3);
+});
+
+test("a success that nobody counted is none", async () => {
+  const { throttle, store } = newThrottle();
+  await throttle.succeeded([SHARED]);
+  assert.equal(await store.list(["attempts"]), []);
+});
+
+test.run();

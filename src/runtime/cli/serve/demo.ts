@@ -1,0 +1,108 @@
+/**
+ * What a first start makes, so that there is something to try: a client, a user, an API key and two skills. Their
+ * secrets are random, shown once, and kept in `demo.json` (readable by its owner only) for `--show-secrets`.
+ *
+ * @module
+ */
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { randomSecret } from "../../../crypto/secret.ts";
+import { addClient, removeClient } from "../../../oauth/clients/client.ts";
+import { addUser, removeUser } from "../../../oauth/users/user.ts";
+import { createApiKey } from "../../../skills/api_key.ts";
+import type { Store } from "../../../store/store.ts";
+import { writePrivateFile } from "../private_files.ts";
+
+export interface Demo {
+  readonly client: { readonly id: string; readonly secret: string | null; readonly redirect_uri: string };
+  readonly user: { readonly username: string; readonly password: string | null };
+  readonly api_key: string | null;
+}
+
+const CLIENT = "demo-client";
+const USER = "demo";
+/** Registered without a port: any port of the loopback address matches (RFC 8252 §7.3). */
+const REGISTERED_URI = "http://127.0.0.1/callback";
+const REDIRECT_URI = "http://127.0.0.1:8788/callback";
+/** Set last, so that a start that was cut short is done again. */
+const MARK = ["demo"];
+const FILE = "demo.json";
+
+/** Makes the demo where there is none. `created` says whether this call did. */
+export async function ensureDemo(
+  store: Store,
+  folder: string | undefined,
+): Promise<{ demo: Demo | undefined; created: boolean }> {
+  if (await store.get(MARK)) {
+    return { demo: folder === undefined ? undefined : readDemo(folder), created: false };
+  }
+  await removeClient(store, CLIENT);
+  await removeUser(store, USER);
+  const password = randomSecret("").slice(0, 20);
+  const { secret } = await addClient(store, {
+    id: CLIENT,
+    name: "Demo application",
+    redirect_uris: [REGISTERED_URI],
+  });
+  await addUser(store, {
+    username: USER,
+    password,
+    name: "Demo User",
+    email: "demo@example.com",
+    role: "author",
+  });
+  const { secret: api_key } = await createApiKey(store, { name: "demo" });
+  const demo: Demo = {
+    client: { id: CLIENT, secret: secret!, redirect_uri: REDIRECT_URI },
+    user: { username: USER, password },
+    api_key,
+  };
+  if (folder !== undefined) {
+    writePrivateFile(join(folder, FILE), JSON.stringify(demo, null, 2) + "\n");
+  }
+  await store.commit({ set: [{ key: MARK, value: true }] });
+  return { demo, created: true };
+}
+
+/** The demo without its secrets. */
+export function withoutSecrets({ client, user }: Demo): Demo {
+  return { client: { ...client, secret: null }, user: { ...user, password: null }, api_key: null };
+}
+
+/** The demo of a folder that no longer has its secrets. */
+export const UNKNOWN_DEMO: Demo = {
+  client: { id: CLIENT, secret: null, redirect_uri: REDIRECT_URI },
+  user: { username: USER, password: null },
+  api_key: null,
+};
+
+/**
+ * Makes the skills folder, with two skills in it, unless it is there: whole, also when instances start together. Only its
+ * owner may read it.
+ */
+export function ensureSkills(folder: string): void {
+  if (existsSync(folder)) return;
+  mkdirSync(dirname(folder), { recursive: true, mode: 0o700 });
+  const made = mkdtempSync(`${folder}-`);
+  // In the sources the skills lie in fixtures/; in the package beside the code.
+  const skills = ["../../../../fixtures/skills", "../../../fixtures/skills"]
+    .map((place) => fileURLToPath(new URL(place, import.meta.url)))
+    .find((place) => existsSync(place));
+  if (skills !== undefined) cpSync(skills, made, { recursive: true });
+  try {
+    renameSync(made, folder);
+  } catch (error) {
+    rmSync(made, { recursive: true });
+    // Another instance was first.
+    if (!existsSync(folder)) throw error;
+  }
+}
+
+function readDemo(folder: string): Demo | undefined {
+  try {
+    return JSON.parse(readFileSync(join(folder, FILE), "utf8"));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,62 @@
+/**
+ * Responses of the Skills service, and the one place that turns what was thrown into its dialect's envelope. Every answer
+ * carries a `request-id`.
+ *
+ * @module
+ */
+import { randomId } from "../../crypto/secret.ts";
+import type { Observe } from "../../events.ts";
+import { BodyError } from "../../http/body/body.ts";
+import { type Fields, respond } from "../../http/response.ts";
+import { StoreUnavailableError } from "../../store/store.ts";
+import type { Dialect } from "./dialect.ts";
+import { SkillError } from "../error.ts";
+
+export function newRequestId(): string {
+  return randomId("req_");
+}
+
+/** The fields that every answer has: OpenAI's clients look for another name. */
+export function requestIdFields({ name }: Dialect, requestId: string): Fields {
+  return name === "openai"
+    ? [["request-id", requestId], ["x-request-id", requestId]]
+    : [["request-id", requestId]];
+}
+
+/** A response of JSON text. */
+export function answerJson(
+  dialect: Dialect,
+  status: number,
+  json: string,
+  requestId: string,
+  more: Fields = [],
+): Response {
+  const fields: Fields = [["content-type", "application/json"], ...requestIdFields(dialect, requestId)];
+  return respond(status, json, more.length === 0 ? fields : [...fields, ...more]);
+}
+
+/** The answer to what was thrown; whoever watches is told of what is no fault of the caller. */
+export function refuse(dialect: Dialect, error: unknown, requestId: string, observe: Observe): Response {
+  const { type, status, message, fields, problems } = toSkillError(error, observe);
+  const json = dialect.shape.error({ type, message, requestId, problems });
+  return answerJson(dialect, status, json, requestId, fields);
+}
+
+function toSkillError(error: unknown, observe: Observe): SkillError {
+  if (error instanceof SkillError) return error;
+  if (error instanceof BodyError) {
+    const type = error.status === 413 ? "request_too_large" : "invalid_request_error";
+    // 415 is not in the API's vocabulary.
+    return new SkillError(type, error.message, { status: error.status === 415 ? 400 : error.status });
+  }
+  if (error instanceof StoreUnavailableError) {
+    observe({ type: "store_unavailable", where: "skills", error });
+    return new SkillError(
+      "overloaded_error",
+      "The server cannot reach its storage: try again in a moment",
+      { fields: [["retry-after", String(error.retryAfter)]] },
+    );
+  }
+  observe({ type: "fault", where: "skills", error });
+  return new SkillError("api_error", "The server failed: try again later");
+}

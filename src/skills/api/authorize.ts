@@ -1,0 +1,102 @@
+/**
+ * Who calls the Skills service, and whether they may: keys and tokens, scopes, the revision of the API and the workspace
+ * that the caller's fields name.
+ *
+ * @module
+ */
+import { type Authenticate, bearerChallenge, type Principal, TokenRefusal } from "../../http/bearer.ts";
+import type { RequestContext } from "../../http/service.ts";
+import { betasOf, type Dialect } from "./dialect.ts";
+import { SkillError } from "../error.ts";
+
+export interface AuthorizeOptions {
+  readonly authenticate: Authenticate;
+  readonly auth: "required" | "off";
+  /** Where the RFC 9728 document is; left out of challenges when there is none. */
+  readonly resourceMetadata?: string | undefined;
+  /** What becomes of values of `anthropic-beta` that nobody here knows. */
+  readonly unknownBetas: "ignore" | "refuse";
+}
+
+/** What a call needs. */
+export interface Need {
+  readonly may: (principal: Principal) => boolean;
+  /** Its name, for those who do not have it. */
+  readonly scope: string;
+}
+
+/** The revisions of the API that clients name. */
+const VERSIONS = new Set(["2023-06-01", "2026-10-21"]);
+const BETAS = new Set(["skills-2025-10-02", "code-execution-2025-08-25", "files-api-2025-04-14"]);
+/** Everybody, where authentication is off. */
+const ANYBODY: Principal = { workspace: "default", scopes: new Set(["skills:write"]) };
+
+export type Authorize = (
+  request: Request,
+  context: RequestContext,
+  dialect: Dialect,
+  need: Need,
+) => Promise<Principal>;
+
+/** A function that gives the caller, or throws {@linkcode SkillError}. */
+export function createAuthorize(options: AuthorizeOptions): Authorize {
+  const { authenticate, auth, resourceMetadata: resource_metadata, unknownBetas } = options;
+
+  async function identify(
+    request: Request,
+    context: RequestContext,
+    { may, scope }: Need,
+  ): Promise<Principal> {
+    if (auth === "off") return ANYBODY;
+    const caller = await authenticate(request, context);
+    if (caller === "none") {
+      throw new SkillError("authentication_error", "Send an API key in x-api-key, or an access token", {
+        fields: [["www-authenticate", bearerChallenge({ scope, resource_metadata })]],
+      });
+    }
+    if (caller instanceof TokenRefusal) {
+      throw new SkillError("authentication_error", caller.description, {
+        fields: caller.challenge({ resource_metadata }),
+      });
+    }
+    if (!may(caller)) {
+      throw new SkillError("permission_error", `This needs the scope ${scope}`, {
+        fields: [[
+          "www-authenticate",
+          bearerChallenge({ error: "insufficient_scope", scope, resource_metadata }),
+        ]],
+      });
+    }
+    return caller;
+  }
+
+  return async (request, context, dialect, need) => {
+    if (dialect.name !== "openai") checkRevision(request.headers, unknownBetas);
+    const principal = await identify(request, context, need);
+    const workspace = request.headers.get("anthropic-workspace-id");
+    if (workspace !== null && workspace !== principal.workspace) {
+      throw new SkillError("permission_error", "anthropic-workspace-id must be the workspace of the key");
+    }
+    return principal;
+  };
+}
+
+function checkRevision(headers: Headers, unknownBetas: AuthorizeOptions["unknownBetas"]): void {
+  const version = headers.get("anthropic-version");
+  if (version !== null && !VERSIONS.has(version)) {
+    throw new SkillError(
+      "invalid_request_error",
+      `anthropic-version must be one of ${[...VERSIONS].join(", ")}`,
+    );
+  }
+  if (unknownBetas === "ignore") return;
+  const unknown = betasOf(headers).find((name) => !BETAS.has(name));
+  if (unknown !== undefined) {
+    throw new SkillError(
+      "invalid_request_error",
+      `Unexpected value ${JSON.stringify(unknown.slice(0, 100))} for anthropic-beta; known here are ${
+        [...BETAS].join(", ")
+      }`,
+    );
+  }
+}

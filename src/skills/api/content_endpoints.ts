@@ -1,0 +1,45 @@
+/**
+ * The endpoints that give a version's files as one zip archive.
+ *
+ * @module
+ */
+import { respondArchive } from "../archive/archive.ts";
+import { localFiles, uploadedFiles } from "../archive/archive_file.ts";
+import type { Call, Endpoint, Workshop } from "./call.ts";
+import { isVersionOf } from "../disclosure/library.ts";
+import { findLocal, openSkill, withoutVersion } from "./skill_endpoints.ts";
+import { noVersion, openVersion } from "./version_endpoints.ts";
+
+export interface ContentEndpoints {
+  /** Of the version that the path names. */
+  readonly ofVersion: Endpoint;
+  /** Of the default version, in the OpenAI dialect. */
+  readonly ofDefault: Endpoint;
+}
+
+export function contentEndpoints(workshop: Workshop): ContentEndpoints {
+  async function respond(call: Call, isImmutable: boolean): Promise<Response> {
+    const local = await findLocal(workshop, call.id);
+    if (local) {
+      if (!isVersionOf(local, call.version)) throw noVersion(call);
+      const { name } = local;
+      return await respondArchive(call.request, { name, files: localFiles(local), isImmutable: false });
+    }
+    const { name, files } = await openVersion(workshop, call);
+    return await respondArchive(call.request, {
+      name,
+      files: uploadedFiles(workshop.ledger, files),
+      isImmutable,
+    });
+  }
+
+  return {
+    ofVersion: (call) => respond(call, call.version !== "latest"),
+    async ofDefault(call) {
+      if (await findLocal(workshop, call.id)) return await respond({ ...call, version: "latest" }, false);
+      const { id, default: version } = await openSkill(workshop, call);
+      if (!version) throw withoutVersion(id);
+      return await respond({ ...call, version: version.id }, false);
+    },
+  };
+}

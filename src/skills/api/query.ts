@@ -1,0 +1,188 @@
+/**
+ * Lists in pages. Skills: local ones by name, then uploaded ones, newest first (or all of it from the end). Versions: in
+ * the order of their making. A page costs what it shows, however many there are.
+ *
+ * @module
+ */
+import { readCursor, writeCursor } from "../../crypto/cursor.ts";
+import { parseForm } from "../../http/body/form.ts";
+import type { Store } from "../../store/store.ts";
+import type { Dialect } from "./dialect.ts";
+import type { Directory } from "../local/directory.ts";
+import { SkillError } from "../error.ts";
+import { type Skill, skillKey } from "../records.ts";
+import { showLocal, type ShownSkill, type Source } from "./shape.ts";
+import { listVersions } from "../publishing/versions.ts";
+
+const PREFIX = "page_";
+const SOURCES = new Set(["custom", "local", "anthropic", "anthropic_example", "plugin"]);
+const LOCAL_ID = /^skill_local_/;
+
+export interface ListRequest {
+  readonly dialect: Dialect;
+  readonly workspace: string;
+  /** The query of the URL. */
+  readonly query: string;
+  /** What cursors are signed with. */
+  readonly cursorKey: () => Promise<Uint8Array>;
+}
+
+/** What of a list a request asks for. */
+interface Asked {
+  readonly limit: number;
+  /** Where the page before ended. */
+  readonly after: readonly string[] | undefined;
+  readonly source: string | undefined;
+  readonly reverse: boolean;
+  /** The cursor of a page that ends here. */
+  readonly cursor: (position: readonly string[]) => string;
+}
+
+/**
+ * One page of skills, as JSON text. Query: `limit` (default 20), `page` (a `next_page`), `source`; in the OpenAI dialect
+ * `limit`, `after` (an id), `order` (`desc` by default).
+ * @throws {SkillError} for a bad parameter
+ */
+export async function listSkills(store: Store, directory: Directory, request: ListRequest): Promise<string> {
+  const { dialect, workspace } = request;
+  const asked = await readQuery(request, "skills");
+  const { limit, source } = asked;
+  const items: string[] = [];
+  const ids: string[] = [];
+  let last: readonly [Source, string] | undefined;
+  // One more than the page holds is looked for, to know whether there is a next page.
+  let isFull = false;
+  const [kind, after] = asked.after ?? [];
+
+  function show(skill: ShownSkill, source: Source): void {
+    isFull = items.length === limit;
+    if (isFull) return;
+    items.push(dialect.shape.skill(skill, source));
+    ids.push(skill.id);
+    last = [source, source === "local" ? skill.name : skill.id];
+  }
+
+  async function addLocal(): Promise<void> {
+    const all = await directory.skills();
+    // OpenAI's pages name an id.
+    const end = kind === "local" ? all.find(({ id }) => id === after)?.name ?? after! : undefined;
+    for (const local of asked.reverse ? all.toReversed() : all) {
+      if (isFull) return;
+      const isBefore = end !== undefined && (asked.reverse ? local.name >= end : local.name <= end);
+      if (!isBefore) show(showLocal(local).skill, "local");
+    }
+  }
+
+  async function addUploaded(): Promise<void> {
+    let from = kind === "custom" ? skillKey(workspace, after!) : undefined;
+    while (!isFull) {
+      const wanted = limit + 1 - items.length;
+      const options = { after: from, limit: wanted, reverse: !asked.reverse };
+      const entries = await store.list<Skill>(["skill", workspace], options);
+      for (const { value } of entries) {
+        // Only the older dialect knows skills without a version.
+        if (value.latest || dialect.name === "skills-2025-10-02") show(value, "custom");
+      }
+      if (entries.length < wanted) return;
+      from = entries.at(-1)!.key;
+    }
+  }
+
+  const hasLocal = source === undefined || source === "local";
+  const hasUploaded = source === undefined || source === "custom";
+  if (!asked.reverse && hasLocal && kind !== "custom") await addLocal();
+  if (hasUploaded && (asked.reverse ? kind !== "local" : true)) await addUploaded();
+  if (asked.reverse && hasLocal) await addLocal();
+
+  return dialect.shape.page(items, isFull ? asked.cursor(last!) : null, ids);
+}
+
+/**
+ * One page of a skill's versions, as JSON text; parameters as for {@linkcode listSkills}, but for `source`.
+ * @throws {SkillError} for a bad parameter
+ */
+export async function listSkillVersions(store: Store, skill: string, request: ListRequest): Promise<string> {
+  const { dialect, workspace } = request;
+  const { limit, after, reverse, cursor } = await readQuery(request, `versions:${skill}`);
+  const versions = await listVersions(store, workspace, skill, {
+    after: after?.[1],
+    limit: limit + 1,
+    newestFirst: dialect.newestFirst !== reverse,
+  });
+  const page = versions.slice(0, limit);
+  return dialect.shape.page(
+    page.map((version) => dialect.shape.version(skill, version)),
+    versions.length > limit ? cursor(["version", page.at(-1)!.id]) : null,
+    page.map(({ id }) => id),
+  );
+}
+
+async function readQuery(
+  { dialect, workspace, query, cursorKey }: ListRequest,
+  list: string,
+): Promise<Asked> {
+  const { values, repeated } = parseForm(query);
+  const names = dialect.pagesById ? ["limit", "after", "order"] : ["limit", "page", "source"];
+  const twice = names.find((name) => repeated.includes(name));
+  if (twice) throw refusal(`${twice} must come once`);
+  const limit = Number(checkLimit(values.get("limit") ?? "20", dialect.longestPage));
+  if (dialect.pagesById) {
+    const order = values.get("order") ?? "desc";
+    if (order !== "asc" && order !== "desc") throw refusal("order must be asc or desc");
+    const after = values.get("after");
+    if (after === "") throw refusal("after must be the id of the last item of the page before");
+    return {
+      limit,
+      after: after === undefined ? undefined : [LOCAL_ID.test(after) ? "local" : "custom", after],
+      source: undefined,
+      reverse: order === "asc",
+      cursor: ([, id]) => id!,
+    };
+  }
+  const source = values.get("source");
+  if (source !== undefined && !SOURCES.has(source)) {
+    throw refusal(`source must be one of ${[...SOURCES].join(", ")}`);
+  }
+  const key = await cursorKey();
+  const purpose = `${dialect.name}:${list}:${workspace}:${source ?? ""}`;
+  const page = values.get("page");
+  return {
+    limit,
+    after: page === undefined ? undefined : readPage(key, purpose, page),
+    source,
+    reverse: false,
+    cursor: (position) => writePage(key, purpose, position),
+  };
+}
+
+function checkLimit(limit: string, most: number): string {
+  if (!/^[1-9][0-9]{0,3}$/.test(limit) || Number(limit) > most) {
+    throw refusal(`limit must be a whole number from 1 to ${most}`);
+  }
+  return limit;
+}
+
+/** The cursor that was made last: who looks at one page again and again gets the same, and it costs as much as the page. */
+let latest: { readonly key?: Uint8Array; readonly place: string; readonly page: string } = {
+  place: "",
+  page: "",
+};
+
+function writePage(key: Uint8Array, purpose: string, position: readonly string[]): string {
+  const place = JSON.stringify([purpose, position]);
+  if (latest.key !== key || latest.place !== place) {
+    latest = { key, place, page: PREFIX + writeCursor(key, purpose, position) };
+  }
+  return latest.page;
+}
+
+/** Where the page before ended. @throws {SkillError} for a cursor that was not made for this list */
+function readPage(key: Uint8Array, purpose: string, page: string): string[] {
+  const position = page.startsWith(PREFIX) ? readCursor(key, purpose, page.slice(PREFIX.length)) : undefined;
+  if (position) return position;
+  throw refusal("page must be the next_page of a list with the same filters");
+}
+
+function refusal(message: string): SkillError {
+  return new SkillError("invalid_request_error", message);
+}

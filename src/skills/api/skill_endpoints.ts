@@ -1,0 +1,163 @@
+/**
+ * The endpoints of skills: create, list, retrieve, delete, and, in the OpenAI dialect, which version is the default.
+ *
+ * @module
+ */
+import { readText } from "../../http/body/body.ts";
+import { queryOf } from "../../http/router.ts";
+import { MAX_COMMIT_TRIES, pauseBefore } from "../../store/retry.ts";
+import { type Call, callerOf, type Endpoint, type Workshop } from "./call.ts";
+import type { Dialect } from "./dialect.ts";
+import type { LocalSkill } from "../local/directory.ts";
+import { SkillError } from "../error.ts";
+import { findHidden } from "../package/hidden_text.ts";
+import { readPackage } from "../package/package.ts";
+import { busy, namesOf, publish } from "../publishing/publish.ts";
+import { listSkills } from "./query.ts";
+import { type Skill, skillKey } from "../records.ts";
+import { removeSkill } from "../publishing/remove.ts";
+import { showLocal } from "./shape.ts";
+import { findVersion } from "../publishing/versions.ts";
+
+export interface SkillEndpoints {
+  readonly create: Endpoint;
+  readonly list: Endpoint;
+  readonly retrieve: Endpoint;
+  readonly setDefault: Endpoint;
+  readonly remove: Endpoint;
+}
+
+/** Bytes of the one JSON body that there is. */
+const LONGEST_JSON = 16 * 1024;
+
+export function skillEndpoints(workshop: Workshop): SkillEndpoints {
+  const { store, ledger, directory, intake, uploadLimit, packageRules, cursorKey, observe, now } = workshop;
+
+  return {
+    create(call) {
+      const { request, principal: { workspace }, dialect } = call;
+      return intake(request, callerOf(call), async ({ files, displayName: sent }) => {
+        const displayName = sent === undefined ? undefined : checkLabel(sent, dialect);
+        const content = await readPackage(files, uploadLimit, { ...packageRules, ...dialect.rules });
+        const options = { displayName, ownTitle: dialect.ownTitles, now: now() };
+        const { skill } = await publish(ledger, workspace, content, options);
+        observe({ type: "skill_created", id: skill.id, workspace });
+        return dialect.shape.skill(skill, "custom");
+      });
+    },
+
+    list: ({ request, principal: { workspace }, dialect }) =>
+      listSkills(store, directory, { dialect, workspace, query: queryOf(request.url), cursorKey }),
+
+    async retrieve(call) {
+      const { dialect: { name, shape } } = call;
+      const local = await findLocal(workshop, call.id);
+      if (local) return shape.skill(showLocal(local).skill, "local");
+      const skill = await openSkill(workshop, call);
+      if (!skill.latest && name !== "skills-2025-10-02") throw withoutVersion(skill.id);
+      return shape.skill(skill, "custom");
+    },
+
+    async setDefault({ request, principal: { workspace }, dialect, id }) {
+      if (dialect.name !== "openai") {
+        throw new SkillError("invalid_request_error", "A skill is changed by a new version of it", {
+          status: 405,
+          fields: [["allow", "GET, HEAD, DELETE, OPTIONS"]],
+        });
+      }
+      await refuseLocal(workshop, id);
+      const wanted = await readDefault(request);
+      for (let tries = 0; tries < MAX_COMMIT_TRIES; tries++) {
+        if (tries > 0) await pauseBefore(tries);
+        const entry = await store.get<Skill>(skillKey(workspace, id));
+        if (!entry) throw notFound(id);
+        const version = await findVersion(store, workspace, entry.value, wanted);
+        if (!version) {
+          throw new SkillError(
+            "not_found_error",
+            `There is no version ${JSON.stringify(wanted.slice(0, 100))} of this skill`,
+          );
+        }
+        const skill: Skill = { ...entry.value, default: namesOf(version.value) };
+        const done = await store.commit({
+          check: [{ key: entry.key, version: entry.version }],
+          set: [{ key: entry.key, value: skill }],
+        });
+        if (done) return dialect.shape.skill(skill, "custom");
+      }
+      throw busy();
+    },
+
+    async remove({ principal: { workspace }, dialect, id }) {
+      await refuseLocal(workshop, id);
+      const outcome = await removeSkill(store, ledger, workspace, id, { onlyEmpty: !dialect.cascades });
+      if (outcome === "gone") throw notFound(id);
+      if (outcome !== "done") {
+        throw new SkillError(
+          "invalid_request_error",
+          "Cannot delete skill with existing versions. Delete all versions first.",
+        );
+      }
+      observe({ type: "skill_deleted", id, workspace });
+      return dialect.shape.deletedSkill(id);
+    },
+  };
+}
+
+/** The skill of a call, which must be an uploaded one. @throws {SkillError} when there is none */
+export async function openSkill({ store }: Workshop, { principal, id }: Call): Promise<Skill> {
+  const entry = await store.get<Skill>(skillKey(principal.workspace, id));
+  if (!entry) throw notFound(id);
+  return entry.value;
+}
+
+/** The skill of a local folder that has this id. */
+export async function findLocal({ directory }: Workshop, id: string): Promise<LocalSkill | undefined> {
+  // Reading the folders is not for every request about an uploaded one.
+  if (!id.startsWith("skill_local_")) return undefined;
+  return (await directory.skills()).find((skill) => skill.id === id);
+}
+
+/** Local skills are changed where they lie. @throws {SkillError} */
+export async function refuseLocal(workshop: Workshop, id: string): Promise<void> {
+  const local = await findLocal(workshop, id);
+  if (!local) return;
+  const place = `${local.folder.path}/${local.directory}`;
+  throw new SkillError("permission_error", `This skill lies in a local folder: change it there (${place})`);
+}
+
+export function notFound(id: string): SkillError {
+  return new SkillError("not_found_error", `There is no skill ${JSON.stringify(id.slice(0, 100))}`);
+}
+
+export function withoutVersion(id: string): SkillError {
+  return new SkillError(
+    "invalid_request_error",
+    `The skill ${id} has no version left: add one, or delete it`,
+  );
+}
+
+function checkLabel(label: string, { longestTitle, ownTitles }: Dialect): string {
+  const name = ownTitles ? "display_title" : "display_name";
+  const isLine = label !== "" && !/[\p{Cc}\u2028\u2029]/u.test(label) && !findHidden(label);
+  if (!isLine || [...label].length > longestTitle) {
+    throw new SkillError(
+      "invalid_request_error",
+      `${name} must be one line of 1 to ${longestTitle} characters, none of them hidden`,
+    );
+  }
+  return label;
+}
+
+async function readDefault(request: Request): Promise<string> {
+  let body: unknown;
+  try {
+    body = JSON.parse(await readText(request, LONGEST_JSON));
+  } catch (cause) {
+    if (!(cause instanceof SyntaxError)) throw cause;
+    throw new SkillError("invalid_request_error", "The body must be JSON", { cause });
+  }
+  const value = (body as { default_version?: unknown } | null)?.default_version;
+  if (typeof value === "string" && value !== "") return value;
+  throw new SkillError("invalid_request_error", "default_version must be the number of a version, as text");
+}

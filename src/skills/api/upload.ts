@@ -1,0 +1,210 @@
+/**
+ * Taking in an upload: the parts of its body become files and fields, an archive its files, all under one limit of bytes,
+ * within a time, and in room that was set aside for it. Loose files or one archive: its first bytes tell.
+ *
+ * @module
+ */
+import { BodyError } from "../../http/body/body.ts";
+import { isBodyEager } from "../../http/body/eager_body.ts";
+import { longestMultipart, type Part, readMultipart } from "../../http/body/multipart.ts";
+import { type Pace, SlowBodyError } from "../../http/body/paced_body.ts";
+import type { PartName } from "../../http/body/part_header.ts";
+import { refuseArchive, refuseSize } from "../archive/archive_refusal.ts";
+import { SkillError } from "../error.ts";
+import type { SentFile } from "../package/sent_file.ts";
+import { createUploadGate, type GatePlace } from "./upload_gate.ts";
+import { isZip, readZip } from "../archive/zip_reader.ts";
+
+export interface Upload {
+  readonly files: readonly SentFile[];
+  /** The plain fields; of one that came twice the first. */
+  readonly fields: ReadonlyMap<string, string>;
+  /** `display_name`, or `display_title` as older clients call it; what it may be is for the dialect to say. */
+  readonly displayName: string | undefined;
+}
+
+export interface IntakeOptions {
+  /** Bytes of a skill, packed and unpacked. */
+  readonly limit: number;
+  /** Bytes of all uploads that one process holds. @default 64 MiB, and never less than two uploads need */
+  readonly memory?: number | undefined;
+  /** Milliseconds for which an upload waits for room. @default 80000 */
+  readonly wait?: number | undefined;
+  /** Milliseconds for which a sender may be silent. @default 20000 */
+  readonly idle?: number | undefined;
+  /** Milliseconds in which the whole body must come. @default 90000 */
+  readonly whole?: number | undefined;
+}
+
+/**
+ * Takes in the upload of a request, and holds its room while `run` works on it.
+ * @param caller who sends it: each has room of his own
+ * @throws {SkillError} for what cannot be taken, and whatever `run` throws
+ */
+export type Intake = <Answer>(
+  request: Request,
+  caller: string,
+  run: (upload: Upload) => Promise<Answer>,
+) => Promise<Answer>;
+
+/** What a sender who does not say how much he sends must bring, after a while. */
+const MIN_BYTES_PER_SECOND = 16 * 1024;
+/** What storing an upload may take, in milliseconds, before its room counts as free. */
+const STORING = 60_000;
+/** Bytes of bodies that wait, where a body that waits is in memory. */
+const MOST_WAITING = 64 * 1024 * 1024;
+/** Bytes of a plain field. */
+const LONGEST_FIELD = 16 * 1024;
+const FILE_FIELD = /^files?(\[\d*\])?$/;
+const LABELS = ["display_name", "display_title"];
+/** Fields that must not say two things. */
+const SINGLE = new Set([...LABELS, "default"]);
+
+/** To be made once for a process: the uploads of one intake share its room. */
+export function createIntake(options: IntakeOptions): Intake {
+  const { limit, memory = 64 * 1024 * 1024, wait = 80_000, idle = 20_000, whole = 90_000 } = options;
+  const longest = longestMultipart(limit);
+  const gate = createUploadGate({
+    memory: Math.max(memory, longest + limit),
+    kept: limit,
+    wait,
+    life: whole + wait + STORING,
+  });
+  return async (request, caller, run) => {
+    const declared = declaredLength(request);
+    if (declared !== undefined && declared > longest) {
+      // A sender may have gone already.
+      request.body?.cancel().catch(() => {});
+      throw refuseSize(limit, "packed and unpacked");
+    }
+    const room = declared ?? longest;
+    const place = await gate.enter(room, isBodyEager(request) ? MOST_WAITING : undefined, caller);
+    // Who holds much must send fast. Of a body of no length nobody knows how much is to come.
+    const rate = declared === undefined ? MIN_BYTES_PER_SECOND : declared * 1000 / whole;
+    let upload: Upload | undefined;
+    try {
+      upload = await readUpload(request, limit, { idle, whole, rate }, declared, place);
+      return await run(upload);
+    } finally {
+      if (upload) releaseMemory(upload.files);
+      place.leave();
+    }
+  };
+}
+
+/** Frees the bytes now: until the next garbage collection they would count beside those of the uploads that follow. */
+function releaseMemory(files: readonly SentFile[]): void {
+  for (const { bytes } of files) {
+    const { buffer } = bytes;
+    if (buffer instanceof ArrayBuffer && !buffer.detached) buffer.transfer(0);
+  }
+}
+
+async function readUpload(
+  request: Request,
+  limit: number,
+  pace: Pace,
+  expected: number | undefined,
+  place: GatePlace,
+): Promise<Upload> {
+  let parts: Part[];
+  try {
+    parts = await readMultipart(request, { limit, keep, pace, expected });
+  } catch (error) {
+    throw error instanceof BodyError ? refuseBody(error, limit) : error;
+  }
+  const fields = readFields(parts.filter(({ filename }) => filename === undefined));
+  const displayName = LABELS.map((label) => fields.get(label)).find((label) => label !== undefined);
+  const files = parts.flatMap(({ filename, bytes }) =>
+    filename === undefined ? [] : [{ path: filename, bytes }]
+  );
+  return { files: await unpack(files, limit, place), fields, displayName };
+}
+
+/** All plain fields, and files under the names that clients send them by. */
+function keep({ name, filename }: PartName): boolean {
+  return filename === undefined || FILE_FIELD.test(name);
+}
+
+function readFields(parts: readonly Part[]): ReadonlyMap<string, string> {
+  const fields = new Map<string, string>();
+  for (const { name, bytes } of parts) {
+    if (FILE_FIELD.test(name)) {
+      throw refuse(
+        "upload-filename",
+        "Every part of files[] must have a filename",
+        "name it as it lies in the folder",
+      );
+    }
+    if (bytes.length > LONGEST_FIELD) {
+      throw refuse("upload-field-length", `A field that is no file must have at most ${LONGEST_FIELD} bytes`);
+    }
+    if (!fields.has(name)) fields.set(name, decode(name, bytes));
+    else if (SINGLE.has(name)) throw refuse("upload-field-twice", `${name} must come once`);
+  }
+  if (LABELS.every((label) => fields.has(label))) {
+    throw refuse("upload-field-twice", "display_name must come once", "display_title is the same field");
+  }
+  return fields;
+}
+
+function decode(name: string, bytes: Uint8Array): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes).trim();
+  } catch (cause) {
+    const shown = SINGLE.has(name) ? name : "A field that is no file";
+    throw refuse("upload-field-encoding", `${shown} must be UTF-8`, undefined, cause);
+  }
+}
+
+/** The files themselves, or those of the one archive. */
+async function unpack(
+  files: readonly { path: string; bytes: Uint8Array<ArrayBuffer> }[],
+  limit: number,
+  place: GatePlace,
+): Promise<readonly SentFile[]> {
+  const [file] = files;
+  // An archive inside a package of files (a template, say) is one of its files.
+  const isPackage = files.some(({ path }) => /(^|[\\/])SKILL\.md$/.test(path)) && files.length > 1;
+  if (isPackage || !file) return files;
+  const archives = files.filter(({ bytes }) => isZip(bytes));
+  if (archives.length > 0 && files.length > 1) {
+    throw refuse(
+      archives.length > 1 ? "upload-two-archives" : "upload-archive-and-files",
+      "Send one archive or the files themselves, not both and not two archives",
+    );
+  }
+  if (archives.length === 0) {
+    if (files.length === 1 && /\.(zip|skill)$/i.test(file.path)) {
+      throw refuseArchive("archive-start", "it must begin with a file (PK 3 4), and with nothing before it", {
+        hint: "pack the folder anew with an ordinary tool, as a zip archive",
+      });
+    }
+    return files;
+  }
+  const unpacked = await readZip(file.bytes, limit, place.extend);
+  // Its memory is given back at once, and not when it is collected: nobody looks at it any more.
+  if (!unpacked.some(({ bytes }) => bytes.buffer === file.bytes.buffer)) file.bytes.buffer.transfer(0);
+  return unpacked;
+}
+
+/** The length that the sender declared (RFC 9110 §8.6); what is no number is passed over, and the body counted. */
+function declaredLength(request: Request): number | undefined {
+  const field = request.headers.get("content-length");
+  return field !== null && /^\d+$/.test(field) ? Number(field) : undefined;
+}
+
+function refuseBody(error: BodyError, limit: number): SkillError {
+  if (error.status === 413) return refuseSize(limit, "packed and unpacked", error);
+  if (error.status === 415) return refuse("upload-media-type", error.message, undefined, error);
+  const rule = error instanceof SlowBodyError ? "upload-too-slow" : "upload-malformed";
+  return refuse(rule, error.message, undefined, error);
+}
+
+function refuse(rule: string, message: string, hint?: string, cause?: unknown): SkillError {
+  const text = hint === undefined ? message : `${message} (${hint})`;
+  return new SkillError("invalid_request_error", text, {
+    problems: [{ file: "", line: undefined, rule, message, hint }],
+    cause,
+  });
+}

@@ -1,0 +1,382 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import {
+  DEMO,
+  multipart,
+  newService,
+  SKILL_MD,
+  type TestEntry,
+  type TestFile,
+  zip,
+} from "../test_service.ts";
+
+const test = suite("skills/upload");
+
+/** Uploads, and expects a 400 that stores nothing; returns the message. */
+async function refused(files: readonly TestFile[], fields: Record<string, string> = {}): Promise<string> {
+  const { upload, store, events } = await newService();
+  const response = await upload(files, fields);
+  const { error } = await response.json();
+  assert.is(response.status, 400, JSON.stringify(error));
+  assert.is(error.type, "invalid_request_error");
+  assert.equal(await store.list(["skill"]), []);
+  assert.equal(events.filter((event) => event.type === "fault"), []);
+  return error.message;
+}
+
+const skill = (
+  frontMatter: string,
+  body = "Text",
+): TestFile[] => [["demo/SKILL.md", `---\n${frontMatter}\n---\n${body}`]];
+const described = "description: Does it. Use it.";
+
+for (
+  const [what, files, message] of [
+    ["no file", [], "Send the skill's files"],
+    ["no SKILL.md", [["demo/readme.md", "x"]], "SKILL.md is missing"],
+    ["skill.md in lower case", [["demo/skill.md", SKILL_MD]], 'there is "demo/skill.md"'],
+    ["SKILL.md too deep", [["a/b/SKILL.md", SKILL_MD]], 'there is "a/b/SKILL.md"'],
+    [
+      "two skills",
+      [["a/SKILL.md", SKILL_MD], ["b/SKILL.md", SKILL_MD]],
+      "one skill, but there are: a/SKILL.md, b/SKILL.md",
+    ],
+    [
+      "a file outside the folder",
+      [...DEMO, ["other/x", "x"]],
+      'must lie in the folder "demo", but "other/x"',
+    ],
+    ["no front matter", [["demo/SKILL.md", "# Demo"]], "SKILL.md line 1: must begin with front matter"],
+    ["front matter without end", [["demo/SKILL.md", "---\nname: demo\n"]], "must end its front matter"],
+    ["SKILL.md that is no UTF-8", [["demo/SKILL.md", Uint8Array.of(45, 45, 45, 10, 0xff)]], "must be UTF-8"],
+    ["SKILL.md with a NUL", [["demo/SKILL.md", "---\nname: demo\n---\n\u0000"]], "NUL"],
+    ["no name", skill(described), "field 'name' in SKILL.md is required"],
+    ["no description", skill("name: demo"), "field 'description' in SKILL.md is required"],
+    [
+      "a name of 65 characters",
+      skill(`name: ${"a".repeat(65)}\n${described}`),
+      "at most 64 characters, but has 65",
+    ],
+    [
+      "a description of 1025 characters",
+      skill(`name: demo\ndescription: ${"x".repeat(1025)}`),
+      "SKILL.md line 3: field 'description' in SKILL.md must be at most 1024 characters, but has 1025",
+    ],
+    ["a name with capitals", skill(`name: Demo\n${described}`), "lower-case letters"],
+    ["a name with two hyphens", skill(`name: a--b\n${described}`), "single hyphens"],
+    ["a reserved word in the name", skill(`name: claude-helper\n${described}`), "reserved words"],
+    [
+      "a name that is not the folder's",
+      skill(`name: other\n${described}`),
+      'rename the folder "demo" or the skill "other"',
+    ],
+    ["a tag in the description", skill("name: demo\ndescription: Use <script>x</script> it"), "XML tags"],
+    ["a hidden character in the description", skill('name: demo\ndescription: "a\\u200bb"'), "U+200B"],
+    ["tag characters in the body", skill(`name: demo\n${described}`, "a\u{e0041}b"), "U+E0041"],
+    ["text that turns round in the body", skill(`name: demo\n${described}`, "a\u202eb"), "U+202E"],
+    ["a terminal escape in the body", skill(`name: demo\n${described}`, "a\u001b[31mb"), "U+001B"],
+    ["a name that is a list", skill(`name: [demo]\n${described}`), "field 'name' in SKILL.md must be text"],
+    ["a bare colon", skill("name: demo\ndescription: Use when: always"), "needs quotes"],
+    ["a key twice", skill(`name: demo\nname: demo\n${described}`), "malformed YAML frontmatter in SKILL.md"],
+    ["an alias", skill(`name: &a demo\nother: *a\n${described}`), "anchors and aliases"],
+    ["a tag of YAML", skill(`name: !!js/function demo\n${described}`), "malformed YAML"],
+    ["a merge key", skill(`name: demo\n<<: {a: b}\n${described}`), "not allowed"],
+    ["two documents", skill(`name: demo\n...\n${described}`), "SKILL.md"],
+    ["deep nesting", skill(`name: demo\n${described}\nx: {a: {b: {c: {d: {e: f}}}}}`), "nested deeper"],
+    [
+      "many keys",
+      skill(`name: demo\n${described}\n${Array.from({ length: 70 }, (_, i) => `k${i}: v`).join("\n")}`),
+      "more than 64 keys",
+    ],
+    [
+      "long front matter",
+      skill(`name: demo\n${described}\nx: ${"y".repeat(20_000)}`),
+      "characters of front matter",
+    ],
+    ["a prototype's name as a key", skill(`name: demo\n${described}\n__proto__: {a: b}`), "__proto__"],
+    [
+      "a prototype's name inside",
+      skill(`name: demo\n${described}\nmetadata: {constructor: b}`),
+      "not allowed",
+    ],
+  ] as readonly [string, readonly TestFile[], string][]
+) {
+  test(`${what} is refused, saying what to mend`, async () => {
+    assert.match(await refused(files), message);
+  });
+}
+
+test("all broken rules are told at once, each with its line", async () => {
+  const message = await refused(skill(`name: Not_Good\ndescription: ${"x".repeat(1025)}`));
+  assert.match(message, "SKILL.md line 2: field 'name'");
+  assert.match(message, "SKILL.md line 3: field 'description'");
+});
+
+for (
+  const name of [
+    "../evil",
+    "demo/../../evil",
+    "/etc/passwd",
+    "C:\\evil",
+    "C:evil",
+    "\\\\server\\share",
+    "demo/./x",
+    "demo//x",
+    "demo/a\u0000b",
+    "demo/a\u0007b",
+    "demo/x.",
+    "demo/x ",
+    "demo/CON",
+    "demo/aux.txt",
+    "demo/a:b",
+    "demo/a?b",
+    "demo/" + "a/".repeat(20) + "b",
+    "demo/" + "x".repeat(600),
+    "demo/\u202egnp.exe",
+  ]
+) {
+  test(`the file name ${JSON.stringify(name).slice(0, 40)} is refused, in multipart and in an archive`, async () => {
+    if (!name.includes("\u0000")) await refused([...DEMO, [name, "x"]]);
+    const archive = await zip([{ name: "demo/SKILL.md", content: SKILL_MD }, { name, content: "x" }]);
+    await refused([["a.zip", archive]]);
+  });
+}
+
+test("a name that climbs is told so, whatever else is wrong with it", async () => {
+  for (const name of ["../evil", "demo/../../evil", "demo/./x"]) {
+    assert.match(await refused([...DEMO, [name, "x"]]), 'must not have "." or ".." as a folder');
+  }
+});
+
+test("backslashes of Windows archives are slashes", async () => {
+  const { upload, service } = await newService();
+  const archive = await zip([{ name: "demo\\SKILL.md", content: SKILL_MD }, {
+    name: "demo\\scripts\\run.py",
+    content: "x",
+  }]);
+  const { id } = await (await upload([["a.zip", archive]])).json();
+  const loaded = await service.catalog.load({ workspace: "default", scopes: new Set(["skills:read"]) }, id);
+  assert.equal(loaded?.files, ["SKILL.md", "scripts/run.py"]);
+});
+
+for (
+  const [a, b] of [
+    ["demo/A.txt", "demo/a.txt"],
+    ["demo/x", "demo/x"],
+    ["demo/caf\u00e9", "demo/cafe\u0301"],
+    ["demo/a\u00adb", "demo/ab"],
+    ["demo/x", "demo/x/y"],
+  ]
+) {
+  test(`${JSON.stringify(a)} and ${JSON.stringify(b)} in one package are refused`, async () => {
+    await refused([...DEMO, [a!, "1"], [b!, "2"]]);
+  });
+}
+
+const good: TestEntry = { name: "demo/SKILL.md", content: SKILL_MD };
+for (
+  const [what, make, message] of [
+    [
+      "a symbolic link",
+      () => zip([good, { name: "demo/link", content: "/etc/passwd", mode: 0o120777 }]),
+      "links are refused",
+    ],
+    ["a device", () => zip([good, { name: "demo/dev", mode: 0o060644 }]), "plain file"],
+    ["an encrypted entry", () => zip([{ ...good, flags: 1 }]), "encrypted"],
+    ["an unknown method", () => zip([{ ...good, method: 12 }]), "stored or deflated"],
+    ["a wrong checksum", () => zip([{ ...good, crc: 1 }]), "checksum"],
+    ["a size that lies", () => zip([{ ...good, size: 3 }]), "as long as it says"],
+    [
+      "two names for one entry",
+      () => zip([{ ...good, localName: "demo/OTHER.md" }]),
+      "two headers that differ",
+    ],
+    ["something before it", () => zip([good], { prefix: "#!/bin/sh\n" }), "must begin with a file"],
+    ["something after it", () => zip([good], { suffix: "trailer" }), "Cannot read the archive"],
+    ["a gap between entries", () => zip([good, { name: "demo/x", content: "x", gap: 3 }]), "between"],
+    ["a wrong count", () => zip([good], { count: 2 }), "damaged"],
+    [
+      "a name that is no UTF-8",
+      () => zip([good, { name: Uint8Array.of(0x64, 0x82, 0x65), content: "x" }]),
+      "UTF-8",
+    ],
+    ["a folder with content", () => zip([good, { name: "demo/x/", content: "x" }]), "folder with content"],
+    [
+      "more than 2000 entries",
+      () => zip([good, ...Array.from({ length: 2000 }, (_, i) => ({ name: `demo/${i}` }))]),
+      "more than 2000",
+    ],
+    [
+      "a ratio beyond reason",
+      () => zip([good, { name: "demo/z", content: new Uint8Array(4_000_000), method: 8 }]),
+      "200 times",
+    ],
+    ["an end record in its comment", async () => {
+      const inner = await zip([good]);
+      return await zip([good], { comment: String.fromCharCode(...inner.subarray(inner.length - 22)) });
+    }, "Cannot read the archive"],
+    ["its end cut off", async () => (await zip([good])).slice(0, -10), "no end record"],
+    ["its middle cut out", async () => {
+      const whole = await zip([good, { name: "demo/x", content: "y".repeat(200) }]);
+      return Uint8Array.from([...whole.slice(0, 150), ...whole.slice(200)]);
+    }, "Cannot read the archive"],
+    ["damaged deflate data", async () => {
+      const whole = await zip([{ ...good, method: 8 }]);
+      whole.fill(0xff, 50, 70);
+      return whole;
+    }, "Cannot read the archive"],
+    ["nothing in it", () => zip([]), "Send the skill's files"],
+  ] as readonly [string, () => Promise<Uint8Array>, string][]
+) {
+  test(`an archive with ${what} is refused`, async () => {
+    assert.match(await refused([["a.zip", await make()]]), message);
+  });
+}
+
+test("two archives, or an archive beside loose files that are no skill, are refused", async () => {
+  const archive = await zip([good]);
+  assert.match(await refused([["a.zip", archive], ["b.zip", archive]]), "not two archives");
+  assert.match(await refused([["a.zip", archive], ["demo/x", "x"]]), "not both");
+});
+
+test("an archive inside a package is one of its files, and stays as it is", async () => {
+  const { upload, service } = await newService();
+  const archive = await zip([{ name: "anything", content: "x" }]);
+  const { id } = await (await upload([...DEMO, ["demo/templates/a.zip", archive]])).json();
+  const file = await service.catalog.read(
+    { workspace: "default", scopes: new Set(["skills:read"]) },
+    id,
+    "templates/a.zip",
+  );
+  assert.equal(file?.bytes, archive);
+});
+
+test("other keys of front matter, block scalars, CRLF, a byte order mark and --- in the body are taken", async () => {
+  const { upload, service } = await newService();
+  const text =
+    "\ufeff---\r\nname: demo\r\ndescription: >-\r\n  First line\r\n  second line\r\nversion: 1.10\r\nallowed-tools:\r\n  - Read\r\n---\r\nBody\r\n---\r\nmore 👩‍💻🏴󠁧󠁢󠁥󠁮󠁧󠁿";
+  const response = await upload([["demo/SKILL.md", text]]);
+  assert.is(response.status, 200, await response.clone().text());
+  const { id } = await response.json();
+  const loaded = await service.catalog.load({ workspace: "default", scopes: new Set(["skills:read"]) }, id);
+  assert.is(loaded?.description, "First line second line");
+  assert.match(loaded!.instructions, "Body\n---\nmore");
+});
+
+for (
+  const [label, message] of [
+    ["", "1 to 255"],
+    ["x".repeat(256), "1 to 255"],
+    ["two\nlines", "one line"],
+    [
+      "  ",
+      "1 to 255",
+    ],
+    ["a\u202eb", "one line"],
+    ["a\u200bb", "one line"],
+  ]
+) {
+  test(`display_name ${JSON.stringify(label).slice(0, 20)} is refused`, async () => {
+    assert.match(await refused(DEMO, { display_name: label! }), message!);
+  });
+}
+
+for (
+  const [what, body, type, status] of [
+    ["JSON", "{}", "application/json", 400],
+    ["a form", "a=b", "application/x-www-form-urlencoded", 400],
+    ["no boundary", "x", "multipart/form-data", 400],
+    ["a boundary of 71 characters", "x", `multipart/form-data; boundary=${"b".repeat(71)}`, 400],
+    ["a body without its boundary", "x", "multipart/form-data; boundary=b", 400],
+    ["an empty body", "", "multipart/form-data; boundary=b", 400],
+    [
+      "a body that breaks off",
+      '--b\r\nContent-Disposition: form-data; name="files[]"; filename="a"\r\n\r\nx',
+      "multipart/form-data; boundary=b",
+      400,
+    ],
+    [
+      "lines that end with LF alone",
+      '--b\nContent-Disposition: form-data; name="a"\n\nx\n--b--\n',
+      "multipart/form-data; boundary=b",
+      400,
+    ],
+    [
+      "a part without a disposition",
+      "--b\r\nContent-Type: text/plain\r\n\r\nx\r\n--b--\r\n",
+      "multipart/form-data; boundary=b",
+      400,
+    ],
+    [
+      "a part without a name",
+      "--b\r\nContent-Disposition: form-data\r\n\r\nx\r\n--b--\r\n",
+      "multipart/form-data; boundary=b",
+      400,
+    ],
+    [
+      "an endless part header",
+      `--b\r\nX: ${"y".repeat(20_000)}\r\n\r\nx\r\n--b--\r\n`,
+      "multipart/form-data; boundary=b",
+      400,
+    ],
+    [
+      "files[] without a filename",
+      '--b\r\nContent-Disposition: form-data; name="files[]"\r\n\r\nx\r\n--b--\r\n',
+      "multipart/form-data; boundary=b",
+      400,
+    ],
+    ["no part at all", "--b--\r\n", "multipart/form-data; boundary=b", 400],
+  ] as const
+) {
+  test(`a body of ${what} is ${status} in the envelope`, async () => {
+    const { send } = await newService();
+    const response = await send("/v1/skills", { method: "POST", body, headers: { "content-type": type } });
+    assert.is(response.status, status);
+    assert.is((await response.json()).error.type, "invalid_request_error");
+  });
+}
+
+test("preamble, epilogue, padding and odd orders of parts are taken; unknown parts are passed over", async () => {
+  const { send } = await newService();
+  const body = 'preamble\r\n--b  \r\nContent-Disposition: form-data; name="x"\r\n\r\n\r\n--b\r\n' +
+    'content-disposition: form-data; FILENAME="demo/SKILL.md"; name=files\r\n\r\n' + SKILL_MD +
+    '\r\n--b\r\nContent-Disposition: form-data; name="display_title"\r\n\r\nLabel\r\n--b--\r\nepilogue';
+  const headers = { "content-type": 'Multipart/Form-Data; charset=utf-8; boundary="b"' };
+  const response = await send("/v1/skills", { method: "POST", body, headers });
+  assert.is(response.status, 200, await response.clone().text());
+  assert.is((await response.json()).display_name, "Label");
+});
+
+test("a body of random bytes, a thousand times over, is 400 or 413 and never a fault", async () => {
+  const { send, events } = await newService();
+  const { body, type } = multipart(DEMO);
+  let seed = 42;
+  const random = (below: number): number => (seed = (seed * 1103515245 + 12345) & 0x7fffffff) % below;
+  for (let i = 0; i < 1000; i++) {
+    const changed = body.slice(0, random(4) === 0 ? random(body.length) : body.length);
+    for (let n = random(6); n >= 0; n--) changed[random(changed.length || 1)] = random(256);
+    const response = await send("/v1/skills", {
+      method: "POST",
+      body: changed,
+      headers: { "content-type": type },
+    });
+    assert.ok([200, 400, 413].includes(response.status), `${response.status}`);
+  }
+  assert.equal(events.filter((event) => event.type === "fault"), []);
+});
+
+test("an archive with changed bytes, a thousand times over, is 200 or 400 and never a fault", async () => {
+  const { upload, events } = await newService();
+  const archive = await zip([{ ...good, method: 8 }, { name: "demo/x", content: "x".repeat(100) }]);
+  let seed = 4;
+  const random = (below: number): number => (seed = (seed * 1103515245 + 12345) & 0x7fffffff) % below;
+  for (let i = 0; i < 1000; i++) {
+    const changed = archive.slice();
+    for (let n = random(4); n >= 0; n--) changed[4 + random(changed.length - 4)] = random(256);
+    const response = await upload([["a.zip", changed]]);
+    assert.ok([200, 400, 413].includes(response.status), `${response.status}`);
+  }
+  assert.equal(events.filter((event) => event.type === "fault"), []);
+});
+
+test.run();

@@ -1,0 +1,114 @@
+/**
+ * How often each level of each skill went to a model, and what that cost: counted in memory, added to the store about
+ * once a second. What an instance counted last may be lost with it.
+ *
+ * @module
+ */
+import type { Observe } from "../../events.ts";
+import { pauseBefore } from "../../store/retry.ts";
+import type { Entry, Store } from "../../store/store.ts";
+import type { Disclosure } from "../disclosure/disclosure.ts";
+import { type LevelUsage, type SkillUsage, skillUsageKey } from "../records.ts";
+
+export interface Usage {
+  count(disclosure: Disclosure): void;
+  /** Writes what was counted; also done by itself. */
+  flush(): Promise<void>;
+}
+
+/** Milliseconds. */
+const PAUSE = 1000;
+/** Records of one commit. */
+const AT_ONCE = 100;
+const TRIES = 5;
+/** Skills that may wait to be written; what comes beyond is not counted while the store is away. */
+const MOST_WAITING = 10_000;
+const LEVELS = { 1: "metadata", 2: "instructions", 3: "resources" } as const;
+const NONE: LevelUsage = { count: 0, tokens: 0 };
+
+/** Counters in a store. */
+export function createUsage(store: Store, now: () => number, observe: Observe): Usage {
+  let waiting = new Map<string, Pending>();
+  let asked = -Infinity;
+  let writing: Promise<void> | undefined;
+
+  async function write(): Promise<void> {
+    const all = [...waiting.values()];
+    waiting = new Map();
+    for (let at = 0; at < all.length; at += AT_ONCE) {
+      const some = all.slice(at, at + AT_ONCE);
+      try {
+        if (await add(store, some)) continue;
+        // Another instance counts the same skills: each by itself is done sooner or later.
+        for (const each of some) await add(store, [each]);
+      } catch (error) {
+        observe({ type: "fault", where: "skills", error });
+      }
+    }
+  }
+
+  const usage: Usage = {
+    count({ workspace = "", id, name, level, tokens }) {
+      const key = JSON.stringify([workspace, id]);
+      const before = waiting.get(key);
+      if (!before && waiting.size >= MOST_WAITING) return;
+      const pending = before ?? { workspace, id, name, last: 0, levels: {} };
+      waiting.set(key, pending);
+      pending.last = now();
+      const part = LEVELS[level];
+      const { count, tokens: sum } = pending.levels[part] ?? NONE;
+      pending.levels[part] = { count: count + 1, tokens: sum + tokens };
+      // Where a request's timers end with it, the next one sees that nothing was written.
+      if (now() - asked < 2 * PAUSE) return;
+      asked = now();
+      setTimeout(() => void usage.flush(), PAUSE);
+    },
+    flush() {
+      asked = -Infinity;
+      writing ??= write().finally(() => writing = undefined);
+      return writing;
+    },
+  };
+  return usage;
+}
+
+interface Pending {
+  readonly workspace: string;
+  readonly id: string;
+  readonly name: string;
+  last: number;
+  readonly levels: Partial<Record<keyof SkillUsage["levels"], LevelUsage>>;
+}
+
+/** `false` when others were faster each time. */
+async function add(store: Store, some: readonly Pending[]): Promise<boolean> {
+  for (let tries = 0; tries < TRIES; tries++) {
+    if (tries > 0) await pauseBefore(tries);
+    const keys = some.map(({ workspace, id }) => skillUsageKey(workspace, id));
+    const before = await Promise.all(keys.map((key) => store.get<SkillUsage>(key)));
+    const done = await store.commit({
+      check: keys.map((key, i) => ({ key, version: before[i]?.version ?? null })),
+      set: keys.map((key, i) => ({ key, value: sum(before[i], some[i]!) })),
+    });
+    if (done) return true;
+  }
+  return false;
+}
+
+function sum(before: Entry<SkillUsage> | undefined, { name, last, levels }: Pending): SkillUsage {
+  const part = (level: keyof SkillUsage["levels"]): LevelUsage => {
+    const a = before?.value.levels[level] ?? NONE;
+    const b = levels[level] ?? NONE;
+    return { count: a.count + b.count, tokens: a.tokens + b.tokens };
+  };
+  return {
+    name,
+    since: before?.value.since ?? last,
+    last: Math.max(last, before?.value.last ?? 0),
+    levels: {
+      metadata: part("metadata"),
+      instructions: part("instructions"),
+      resources: part("resources"),
+    },
+  };
+}

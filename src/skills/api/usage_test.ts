@@ -1,0 +1,144 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import type { TrivetEvent } from "../../events.ts";
+import { memoryStore } from "../../store/drivers/memory.ts";
+import { DEMO, folderOf, newService, SKILL_MD } from "../test_service.ts";
+import { createUsage } from "./usage.ts";
+
+const test = suite("skills/usage");
+const principal = { workspace: "default", scopes: new Set(["skills:read"]) };
+
+test("each level that a model gets through the catalogue is told and counted, with what it costs", async () => {
+  const { service, send, upload, events } = await newService();
+  const { id, latest_version_id: version } = await (await upload(DEMO)).json();
+  const { catalog } = service;
+  await catalog.list(principal);
+  await catalog.load(principal, "demo");
+  await catalog.read(principal, id, "scripts/run.py");
+  await catalog.read(principal, id, "data.bin");
+  const { entries } = await catalog.page(principal, { limit: 10 });
+  await entries[0]!.read("SKILL.md");
+  const { entry } = (await catalog.find(principal, [id, "demo"]))!;
+  await entry.read("scripts/run.py");
+  assert.is(await entry.read("no.txt"), undefined);
+  assert.is(await catalog.load(principal, "unknown"), undefined);
+
+  const common = { type: "skill_disclosed", workspace: "default", id, name: "demo", version, via: "mcp" };
+  const metadata = { ...common, level: 1, tokens: 12 };
+  const instructions = { ...common, level: 2, tokens: 5 };
+  const script = { ...common, level: 3, tokens: 4, path: "scripts/run.py" };
+  assert.equal(
+    events.filter(({ type }) => type === "skill_disclosed").map(sorted),
+    [
+      metadata,
+      instructions,
+      script,
+      { ...common, level: 3, tokens: 0, path: "data.bin" },
+      metadata,
+      instructions,
+      script,
+    ].map(sorted),
+  );
+
+  const usage = await (await send(`/v1/skills/${id}/usage`)).json();
+  assert.equal(usage, {
+    type: "skill_usage",
+    skill_id: id,
+    name: "demo",
+    since: usage.since,
+    last_used_at: usage.last_used_at,
+    levels: {
+      metadata: { count: 2, tokens: 24 },
+      instructions: { count: 2, tokens: 10 },
+      resources: { count: 3, tokens: 8 },
+    },
+  });
+  assert.is(new Date(usage.since).toISOString(), usage.since);
+  assert.equal(await (await send("/v1/skills/usage")).json(), { data: [usage], next_page: null });
+});
+
+test("what is managed or downloaded through the API is not counted", async () => {
+  const { send, upload } = await newService();
+  const { id } = await (await upload(DEMO)).json();
+  for (const path of ["/v1/skills", `/v1/skills/${id}`, `/v1/skills/${id}/versions/latest`]) await send(path);
+  assert.equal(await (await send(`/v1/skills/${id}/usage`)).json(), {
+    type: "skill_usage",
+    skill_id: id,
+    name: "demo",
+    since: null,
+    last_used_at: null,
+    levels: {
+      metadata: { count: 0, tokens: 0 },
+      instructions: { count: 0, tokens: 0 },
+      resources: { count: 0, tokens: 0 },
+    },
+  });
+  assert.equal(await (await send("/v1/skills/usage")).json(), { data: [], next_page: null });
+});
+
+test("local skills are counted for the workspace that uses them, and for nobody's", async () => {
+  const { service, send } = await newService({ folders: [folderOf(new Map([["demo/SKILL.md", SKILL_MD]]))] });
+  const { skills: [{ id } = { id: "" }] } = await service.catalog.list(principal);
+  await service.catalog.list(undefined);
+  await service.catalog.list({ ...principal, workspace: "other" });
+  const usage = await (await send(`/v1/skills/${id}/usage`)).json();
+  assert.is(usage.levels.metadata.count, 1);
+});
+
+test("usage of a skill that is not there, or another workspace's, is 404 or empty; lists go in pages", async () => {
+  const { service, send, upload } = await newService();
+  for (let i = 0; i < 5; i++) await upload([["SKILL.md", SKILL_MD.replace("name: demo", `name: demo-${i}`)]]);
+  await service.catalog.list(principal);
+  assert.is((await send("/v1/skills/skill_x/usage")).status, 404);
+  assert.equal((await (await send("/v1/skills/usage", { key: "stranger" })).json()).data, []);
+  const names: string[] = [];
+  for (let query = "limit=2"; query !== "";) {
+    const { data, next_page } = await (await send(`/v1/skills/usage?${query}`)).json();
+    names.push(...data.map(({ name }: { name: string }) => name));
+    query = next_page === null ? "" : `limit=2&page=${next_page}`;
+  }
+  // In the order of their ids, which is none of its own within a millisecond.
+  assert.equal(names.sort(), [0, 1, 2, 3, 4].map((i) => `demo-${i}`));
+  for (const query of ["limit=0", "limit=x", "page=x"]) {
+    assert.is((await send(`/v1/skills/usage?${query}`)).status, 400, query);
+  }
+});
+
+test("instances that count the same skills at once lose nothing", async () => {
+  const store = memoryStore();
+  const counters = Array.from({ length: 8 }, () => createUsage(store, Date.now, () => {}));
+  const disclosure = { type: "skill_disclosed", workspace: "w", version: "v", via: "mcp", level: 2 } as const;
+  for (let round = 0; round < 5; round++) {
+    for (const counter of counters) {
+      for (let i = 0; i < 150; i++) counter.count({ ...disclosure, id: `skill-${i}`, name: "x", tokens: 3 });
+    }
+    await Promise.all(counters.map((counter) => counter.flush()));
+  }
+  const entries = await store.list<{ levels: { instructions: unknown } }>(["skill_usage", "w"], {
+    limit: 1000,
+  });
+  assert.is(entries.length, 150);
+  for (const { value } of entries) assert.equal(value.levels.instructions, { count: 40, tokens: 120 });
+});
+
+test("a store that fails is told to whoever watches, and keeps no caller from anything", async () => {
+  const events: TrivetEvent[] = [];
+  const store = { ...memoryStore(), commit: () => Promise.reject(new Error("full")) };
+  const counter = createUsage(store, Date.now, (event) => events.push(event));
+  counter.count({
+    type: "skill_disclosed",
+    workspace: undefined,
+    id: "a",
+    name: "a",
+    version: "v",
+    via: "mcp",
+    level: 1,
+    tokens: 1,
+  });
+  await counter.flush();
+  assert.equal(events.map(({ type }) => type), ["fault"]);
+});
+
+const sorted = (event: object) => Object.fromEntries(Object.entries(event).sort());
+
+test.run();

@@ -1,0 +1,123 @@
+/**
+ * The endpoints of a skill's versions: create, list, retrieve, delete.
+ *
+ * @module
+ */
+import { queryOf } from "../../http/router.ts";
+import { type Call, callerOf, type Endpoint, type Workshop } from "./call.ts";
+import { SkillError } from "../error.ts";
+import { isVersionOf } from "../disclosure/library.ts";
+import { readPackage } from "../package/package.ts";
+import { publishVersion } from "../publishing/publish.ts";
+import { listSkillVersions } from "./query.ts";
+import type { SkillVersion } from "../records.ts";
+import { removeVersion } from "../publishing/remove.ts";
+import { showLocal } from "./shape.ts";
+import { findLocal, openSkill, refuseLocal } from "./skill_endpoints.ts";
+import { findVersion } from "../publishing/versions.ts";
+
+export interface VersionEndpoints {
+  readonly create: Endpoint;
+  readonly list: Endpoint;
+  readonly retrieve: Endpoint;
+  readonly remove: Endpoint;
+}
+
+export function versionEndpoints(workshop: Workshop): VersionEndpoints {
+  const { store, ledger, intake, uploadLimit, packageRules, cursorKey, observe, now } = workshop;
+
+  return {
+    async create(call) {
+      const { request, principal: { workspace }, dialect, id } = call;
+      await refuseLocal(workshop, id);
+      // Nobody should upload a package to learn that its skill is not there.
+      await openSkill(workshop, call);
+      return await intake(request, callerOf(call), async ({ files, fields }) => {
+        const content = await readPackage(files, uploadLimit, { ...packageRules, ...dialect.rules });
+        const options = { isDefault: dialect.name === "openai" && readFlag(fields, "default"), now: now() };
+        const { version } = await publishVersion(ledger, workspace, id, content, options);
+        observe({ type: "skill_version_created", id, version: version.id, workspace });
+        return dialect.shape.version(id, version);
+      });
+    },
+
+    async list(call) {
+      const { request, principal: { workspace }, dialect, id } = call;
+      const local = await findLocal(workshop, id);
+      if (local) {
+        const { version } = showLocal(local);
+        return dialect.shape.page([dialect.shape.version(id, version)], null, [version.id]);
+      }
+      await openSkill(workshop, call);
+      return await listSkillVersions(store, id, {
+        dialect,
+        workspace,
+        query: queryOf(request.url),
+        cursorKey,
+      });
+    },
+
+    async retrieve(call) {
+      const { dialect: { shape }, id } = call;
+      const local = await findLocal(workshop, id);
+      if (local) {
+        if (!isVersionOf(local, call.version)) throw noVersion(call);
+        return shape.version(id, showLocal(local).version);
+      }
+      return shape.version(id, await openVersion(workshop, call));
+    },
+
+    async remove(call) {
+      const { principal: { workspace }, dialect, id, version: name } = call;
+      await refuseLocal(workshop, id);
+      if (name === "latest") {
+        throw new SkillError(
+          "invalid_request_error",
+          "Name the version to delete: latest may be another one",
+        );
+      }
+      const outcome = await removeVersion(store, ledger, workspace, id, name, dialect.keeps);
+      if (outcome === "gone") {
+        await openSkill(workshop, call);
+        throw noVersion(call);
+      }
+      if (outcome === "default_version") {
+        throw new SkillError(
+          "invalid_request_error",
+          "The default version cannot be deleted: make another one the default first",
+        );
+      }
+      if (typeof outcome === "string") {
+        throw new SkillError(
+          "invalid_request_error",
+          "The only version of a skill cannot be deleted: delete the skill, or add a version first",
+        );
+      }
+      observe({ type: "skill_version_deleted", id, version: outcome.done.id, workspace });
+      return dialect.shape.deletedVersion(id, outcome.done);
+    },
+  };
+}
+
+function readFlag(fields: ReadonlyMap<string, string>, name: string): boolean {
+  const value = fields.get(name) ?? "false";
+  if (value !== "true" && value !== "false") {
+    throw new SkillError("invalid_request_error", `${name} must be true or false`);
+  }
+  return value === "true";
+}
+
+/** The version of a call, of an uploaded skill. @throws {SkillError} when there is none */
+export async function openVersion(workshop: Workshop, call: Call): Promise<SkillVersion> {
+  const skill = await openSkill(workshop, call);
+  const entry = await findVersion(workshop.store, call.principal.workspace, skill, call.version);
+  if (!entry) throw noVersion(call);
+  return entry.value;
+}
+
+export function noVersion({ id, version }: Call): SkillError {
+  return new SkillError(
+    "not_found_error",
+    `There is no version ${JSON.stringify(version.slice(0, 100))} of the skill ${id}`,
+  );
+}

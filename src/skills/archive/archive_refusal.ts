@@ -1,0 +1,30 @@
+/**
+ * How an archive that is not taken is told of: one sentence, a code, and where it helps what to do.
+ *
+ * @module
+ */
+import { SkillError } from "../error.ts";
+import { showPath } from "../package/path.ts";
+
+/** @param file the entry that is wrong; "" for the archive as a whole */
+export function refuseArchive(
+  rule: `archive-${string}`,
+  what: string,
+  { file = "", hint, cause }: { file?: string; hint?: string; cause?: unknown } = {},
+): SkillError {
+  const name = showPath(file);
+  const message = `Cannot read the archive: ${name === "" ? "" : `"${name}" `}${what}`;
+  return new SkillError("invalid_request_error", hint === undefined ? message : `${message} (${hint})`, {
+    problems: [{ file: name, line: undefined, rule, message, hint }],
+    cause,
+  });
+}
+
+/** Refuses what has too many bytes, packed or unpacked. */
+export function refuseSize(limit: number, where: string, cause?: unknown): SkillError {
+  const message = `A skill may have at most ${limit} bytes, ${where}`;
+  return new SkillError("request_too_large", message, {
+    problems: [{ file: "", line: undefined, rule: "upload-too-large", message }],
+    cause,
+  });
+}

@@ -1,0 +1,123 @@
+/**
+ * Archives as the discovery of skills wants them: files at the root, and a digest of the bytes that is told before they
+ * are asked for. To know it the archive must be written once. That is done once for each content: it is kept in memory,
+ * and for uploaded skills in the store too, so that an instance which starts reads no file.
+ *
+ * @module
+ */
+import { createSha256 } from "../../crypto/sha256.ts";
+import type { Key, Store } from "../../store/store.ts";
+import { archiveTag } from "./archive.ts";
+import { complete } from "./archive_file.ts";
+import { SkillError } from "../error.ts";
+import type { PublicFile } from "../discovery/public_skills.ts";
+import { ContentChangedError, sortByPath, writeZip, type ZipArchive } from "./zip_writer.ts";
+
+export interface FlatArchive {
+  readonly archive: ZipArchive;
+  /** `sha256:` and 64 hexadecimal digits, of the archive. */
+  readonly digest: string;
+  /** With its quotes. */
+  readonly tag: string;
+}
+
+export interface FlatArchives {
+  /**
+   * The archive of these files; `undefined` when one has a name that cannot be packed, or
+   * changed while it was read.
+   * @param isLasting whether its digest is worth keeping in the store
+   */
+  of(files: readonly PublicFile[], isLasting: boolean): Promise<FlatArchive | undefined>;
+  /** Its digest alone, which costs nothing when it was asked for with the same list before. */
+  digestOf(files: readonly PublicFile[], isLasting: boolean): Promise<string | undefined>;
+}
+
+interface Known {
+  readonly digest: string;
+  /** CRC-32 of the files, in the order of their paths. */
+  readonly crcs: readonly number[];
+}
+
+/** Written by whoever asks first; ended by expiry, which whoever asks puts off. */
+interface ArchiveDigest {
+  readonly digest: string;
+}
+
+const archiveDigestKey = (tag: string): Key => ["archive_digest", tag.slice(1, -1)];
+
+const DAY = 24 * 60 * 60 * 1000;
+const LIFETIME = 30 * DAY;
+/** Digests that are held in memory. */
+const MOST_KNOWN = 4000;
+/** After so many bytes others get their turn: a digest is made on the thread that answers requests. */
+const TURN = 1024 * 1024;
+
+export function createFlatArchives(store: Store, now: () => number): FlatArchives {
+  // Only values: a promise of one request may never settle for another (workerd).
+  const known = new Map<string, Known>();
+  const digests = new WeakMap<readonly PublicFile[], string>();
+
+  async function recall(tag: string): Promise<string | undefined> {
+    const entry = await store.get<ArchiveDigest>(archiveDigestKey(tag));
+    if (entry && (entry.expires ?? Infinity) - now() < LIFETIME / 2) await remember(tag, entry.value.digest);
+    return entry?.value.digest;
+  }
+
+  async function remember(tag: string, digest: string): Promise<void> {
+    const value: ArchiveDigest = { digest };
+    await store.commit({ set: [{ key: archiveDigestKey(tag), value, expires: now() + LIFETIME }] });
+  }
+
+  async function open(files: readonly PublicFile[], isLasting: boolean): Promise<FlatArchive> {
+    const tag = archiveTag(files, undefined);
+    const sorted = sortByPath(files);
+    const before = known.get(tag);
+    if (before) {
+      const archive = writeZip(sorted.map((file, i) => ({ ...file, crc: before.crcs[i]! })), undefined);
+      return { archive, digest: before.digest, tag };
+    }
+    const measured = await complete(sorted, "crc");
+    const archive = writeZip(measured, undefined);
+    const stored = isLasting ? await recall(tag) : undefined;
+    const digest = stored ?? await digestOfStream(archive.stream());
+    if (isLasting && stored === undefined) await remember(tag, digest);
+    if (known.size >= MOST_KNOWN) known.delete(known.keys().next().value!);
+    known.set(tag, { digest, crcs: measured.map(({ crc }) => crc) });
+    return { archive, digest, tag };
+  }
+
+  const archives: FlatArchives = {
+    async of(files, isLasting) {
+      try {
+        return await open(files, isLasting);
+      } catch (error) {
+        if (error instanceof SkillError || error instanceof ContentChangedError) return undefined;
+        throw error;
+      }
+    },
+    async digestOf(files, isLasting) {
+      const before = digests.get(files);
+      if (before !== undefined) return before;
+      const digest = (await archives.of(files, isLasting))?.digest;
+      if (digest !== undefined) digests.set(files, digest);
+      return digest;
+    },
+  };
+  return archives;
+}
+
+async function digestOfStream(stream: ReadableStream<Uint8Array>): Promise<string> {
+  const hash = createSha256();
+  let sinceTurn = 0;
+  for await (const chunk of stream) {
+    for (let at = 0; at < chunk.length; at += TURN) {
+      const part = chunk.subarray(at, at + TURN);
+      hash.update(part);
+      sinceTurn += part.length;
+      if (sinceTurn < TURN) continue;
+      sinceTurn = 0;
+      await new Promise((resolve) => setTimeout(resolve));
+    }
+  }
+  return "sha256:" + Array.from(hash.digest(), (byte) => byte.toString(16).padStart(2, "0")).join("");
+}

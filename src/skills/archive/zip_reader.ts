@@ -1,0 +1,125 @@
+/**
+ * Zip archives, read by what `zip_directory.ts` makes sure of: stored and deflated files, each as long as it says and
+ * with its checksum. What headers declare is believed only as far as the limits go, and then it must be so.
+ *
+ * @module
+ */
+import { WorkSlice } from "../../http/work_slice.ts";
+import { refuseArchive, refuseSize } from "./archive_refusal.ts";
+import { crc32 } from "./crc32.ts";
+import { SkillError } from "../error.ts";
+import { inflate, InflateError } from "./inflate.ts";
+import { checkPath } from "../package/path.ts";
+import { describe, type Problem } from "../package/problem.ts";
+import { readDirectory, type ZipEntryPlace } from "./zip_directory.ts";
+
+export interface ZipFile {
+  readonly path: string;
+  /** A view of the archive when none of its files is deflated; else of its own memory. */
+  readonly bytes: Uint8Array;
+  /** CRC-32, as the archive says and as it is. */
+  readonly crc: number;
+}
+
+/** How much larger a file may come out than it went in, once it is over a mebibyte. */
+const RATIO = 200;
+const FREE = 1024 * 1024;
+/** Bytes whose checksum is taken together. */
+const STEP_BYTES = 1024 * 1024;
+
+/** Whether bytes are an archive, by their first four: content types say little. */
+export function isZip(bytes: Uint8Array): boolean {
+  return bytes[0] === 0x50 && bytes[1] === 0x4b &&
+    (bytes[2] === 3 && bytes[3] === 4 || bytes[2] === 5 && bytes[3] === 6);
+}
+
+/**
+ * The files of an archive; folders are left out. An archive in it is a file like any other.
+ * @param limit bytes that may come out, of all files together
+ * @param reserve waits until there is room for so many bytes beside the archive
+ * @throws {SkillError} naming what is wrong; `request_too_large` past the limit
+ */
+export async function readZip(
+  archive: Uint8Array,
+  limit: number,
+  reserve?: (bytes: number) => Promise<void>,
+): Promise<ZipFile[]> {
+  const slice = new WorkSlice();
+  const all = await readDirectory(archive);
+  await checkFolders(all, slice);
+  const entries = all.filter(({ isFolder }) => !isFolder);
+  let size = 0;
+  for (const entry of entries) {
+    size += entry.size;
+    if (size > limit) throw refuseSize(limit, "unpacked");
+    if (entry.method === 0 && entry.size !== entry.packedSize) throw refuseLength(entry);
+    if (entry.size > FREE && entry.size > RATIO * entry.packedSize) {
+      throw refuseArchive("archive-ratio", `unpacks to more than ${RATIO} times its size`, {
+        file: entry.path,
+      });
+    }
+  }
+  const unpacks = entries.some(({ method }) => method !== 0);
+  if (unpacks) await reserve?.(size);
+  const files: ZipFile[] = [];
+  for (const entry of entries) {
+    if (slice.isOver) await slice.yield();
+    const bytes = await unpack(archive, entry, unpacks, slice);
+    if (await checksum(bytes, slice) !== entry.crc) {
+      throw refuseArchive("archive-damaged", "is damaged: its checksum differs", { file: entry.path });
+    }
+    files.push({ path: entry.path, bytes, crc: entry.crc });
+  }
+  return files;
+}
+
+/** Folders are not kept, but one that leads out of the package tells of an archive that means harm. */
+async function checkFolders(entries: readonly ZipEntryPlace[], slice: WorkSlice): Promise<void> {
+  const problems: Problem[] = [];
+  for (const { path, isFolder } of entries) {
+    if (slice.isOver) await slice.yield();
+    const checked = isFolder ? checkPath(path.replace(/[\\/]$/, "")) : undefined;
+    if (checked && "problem" in checked) problems.push(checked.problem);
+  }
+  if (problems.length > 0) throw new SkillError("invalid_request_error", describe(problems), { problems });
+}
+
+/** @param apart whether a stored file is copied too, so that the archive can be let go */
+async function unpack(
+  archive: Uint8Array,
+  entry: ZipEntryPlace,
+  apart: boolean,
+  slice: WorkSlice,
+): Promise<Uint8Array> {
+  const packed = archive.subarray(entry.start, entry.start + entry.packedSize);
+  if (entry.method === 0) return apart ? packed.slice() : packed;
+  const bytes = new Uint8Array(entry.size);
+  try {
+    await inflate(packed, bytes, slice);
+  } catch (cause) {
+    if (!(cause instanceof InflateError)) throw cause;
+    if (cause.fault === "costly") {
+      throw refuseArchive("archive-blocks", "is deflated in too many small blocks", {
+        file: entry.path,
+        hint: "pack the folder anew with an ordinary tool",
+        cause,
+      });
+    }
+    if (cause.fault !== "damaged") throw refuseLength(entry);
+    throw refuseArchive("archive-damaged", "is damaged", { file: entry.path, cause });
+  }
+  return bytes;
+}
+
+async function checksum(bytes: Uint8Array, slice: WorkSlice): Promise<number> {
+  let crc = 0;
+  for (let at = 0; at < bytes.length; at += STEP_BYTES) {
+    crc = crc32(bytes.subarray(at, at + STEP_BYTES), crc);
+    if (slice.isOver) await slice.yield();
+  }
+  return crc;
+}
+
+function refuseLength({ path }: ZipEntryPlace): ReturnType<typeof refuseArchive> {
+  return refuseArchive("archive-size", "is not as long as it says", { file: path });
+}

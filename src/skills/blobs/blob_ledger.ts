@@ -1,0 +1,267 @@
+/**
+ * Which objects there are: one record for each content of a workspace (by SHA-256), with the object that holds it. Equal
+ * files of a workspace are stored once; `blob_references.ts` knows which versions need them.
+ *
+ * The life of an object, each step one commit or one act on the shelf, and any of them may be the last before a crash:
+ *
+ *   pending  its name is in the store before the object is on the shelf
+ *   live     the commit that writes a skill version also writes its references, and ends `pending`
+ *   garbage  when the last reference has gone, a commit names it so; then the object goes, then its name
+ *
+ * So what a version refers to is on the shelf before the version is seen, and an object without a reference has its name
+ * in the store until it is gone: {@linkcode Ledger.collect} finishes what a crash left. A name is never used twice, so
+ * a removal that comes late takes nothing that somebody has put since.
+ *
+ * @module
+ */
+import { randomId } from "../../crypto/secret.ts";
+import { pauseBefore } from "../../store/retry.ts";
+import { type Commit, type Entry, type Key, listAll, type Store } from "../../store/store.ts";
+import {
+  contentIds,
+  contentsOf,
+  digestOfContent,
+  endUnneeded,
+  join,
+  nameObject,
+  type Reference,
+  unrefer,
+} from "./blob_references.ts";
+import { type BlobContent, type BlobStore, readAll, storeBlobs } from "./blob_store.ts";
+import {
+  type Blob,
+  blobGarbageKey,
+  blobKey,
+  type BlobPending,
+  blobPendingKey,
+  blobReferenceKey,
+  type SkillFile,
+} from "../records.ts";
+
+export interface Ledger {
+  /** Where its records are. */
+  readonly store: Store;
+  /**
+   * Puts the contents (by digest) on the shelf and does one commit that refers to them from a version. `toCommit` gets
+   * the name of each object (by digest), and is asked again when its commit was not done. `false` when a check fails that does not
+   * change from try to try, and then nothing was done.
+   */
+  publish(
+    workspace: string,
+    contents: ReadonlyMap<string, Uint8Array>,
+    toCommit: (
+      names: ReadonlyMap<string, string>,
+    ) => Promise<{ readonly version: string; readonly commit: Commit }>,
+  ): Promise<boolean>;
+  /** Does one commit that ends references. Tries as above. */
+  release(
+    toCommit: () => Promise<{ readonly references: readonly Reference[]; readonly commit: Commit }>,
+  ): Promise<boolean>;
+  /** The content of a file; `undefined` when its object is gone. */
+  open(file: Pick<SkillFile, "object">): Promise<ReadableStream<Uint8Array> | undefined>;
+  /** The whole content of a file; `undefined` when its object is gone. */
+  read(file: SkillFile): Promise<Uint8Array | undefined>;
+  /** Removes what nothing refers to, also what a crash left behind; resolves to how many objects. */
+  collect(): Promise<number>;
+}
+
+/** What a crash left pending is removed after so many milliseconds: no upload takes as long. */
+const PENDING_LIMIT = 60 * 60 * 1000;
+/** Objects that are written at one time. */
+const AT_ONCE = 8;
+/** Publishers of one skill, or of one new file, disturb each other: how often one of them tries again. */
+const TRIES = 100;
+
+interface Uploaded {
+  readonly name: string;
+  pending: Entry<BlobPending> | undefined;
+}
+
+/** The ledger of a store. New objects go to `shelf`; those that the store holds itself are always found. */
+export function createLedger(store: Store, now: () => number, shelf: BlobStore = storeBlobs(store)): Ledger {
+  const shelves = new Map([storeBlobs(store), shelf].map((each) => [each.kind, each]));
+
+  function shelfOf(name: string): BlobStore {
+    const kind = name.slice(0, name.indexOf("/"));
+    const found = shelves.get(kind);
+    if (!found) throw new Error(`The object ${name} lies in "${kind}", which is not set up here`);
+    return found;
+  }
+
+  const readBlobs = async (ids: Iterable<string>) =>
+    new Map(
+      await Promise.all(Array.from(ids, async (id) => [id, await store.get<Blob>(blobKey(id))] as const)),
+    );
+
+  /** Names objects in the store, then puts them on the shelf. */
+  async function upload(
+    contents: readonly (readonly [id: string, content: Uint8Array])[],
+    uploaded: Map<string, Uploaded>,
+  ): Promise<void> {
+    if (contents.length === 0) return;
+    const since = now();
+    const named = contents.map(([id]) => [id, nameObject(shelf.kind, id, randomId(""))] as const);
+    await store.commit({
+      set: named.map(([digest, name]) => ({ key: blobPendingKey(name), value: { digest, since } })),
+    });
+    for (const [id, name] of named) uploaded.set(id, { name, pending: undefined });
+    for (let at = 0; at < contents.length; at += AT_ONCE) {
+      await Promise.all(
+        contents.slice(at, at + AT_ONCE).map(([id, content]) =>
+          shelf.put(uploaded.get(id)!.name, content, content.length, digestOfContent(id))
+        ),
+      );
+    }
+  }
+
+  /**
+   * Gives up what was uploaded for nothing: only what is still pending. A commit whose answer got lost may have been
+   * done, and then somebody refers to it.
+   */
+  async function abandon(names: readonly string[]): Promise<void> {
+    await Promise.all(names.map(async (name) => {
+      const entry = await store.get<BlobPending>(blobPendingKey(name));
+      if (entry && await toGarbage(entry)) await removeObject(name);
+    }));
+  }
+
+  /** From pending to garbage, unless its publisher was first: of the two commits one wins. */
+  function toGarbage({ key, version }: Entry<BlobPending>): Promise<boolean> {
+    const garbage = { key: blobGarbageKey(key[1] as string), value: true };
+    return store.commit({ check: [{ key, version }], remove: [key], set: [garbage] });
+  }
+
+  async function removeObject(name: string): Promise<void> {
+    await shelfOf(name).remove(name);
+    await store.commit({ remove: [blobGarbageKey(name)] });
+  }
+
+  const ledger: Ledger = {
+    store,
+
+    async publish(workspace, byDigest, toCommit) {
+      const idOf = contentIds(workspace);
+      const contents = new Map(Array.from(byDigest, ([digest, content]) => [idOf(digest), content]));
+      const uploaded = new Map<string, Uploaded>();
+      try {
+        let before = "";
+        for (let tries = 0; tries < TRIES; tries++) {
+          const live = await readBlobs(contents.keys());
+          await upload(
+            [...contents].filter(([id]) => !live.get(id) && !uploaded.has(id)),
+            uploaded,
+          );
+          for (const [id, each] of uploaded) {
+            each.pending = await store.get<BlobPending>(blobPendingKey(each.name));
+            // It took so long that it was collected: it is uploaded again.
+            if (!each.pending) uploaded.delete(id);
+          }
+          if ([...contents.keys()].some((id) => !live.get(id) && !uploaded.has(id))) continue;
+          const names = namesOf(contents.keys(), live, uploaded);
+          const { version, commit: own } = await toCommit(names);
+          const { commit: part, needless } = refer(version, contents, live, uploaded);
+          const commit = join(part, own);
+          if (await store.commit(commit)) {
+            await Promise.all(needless.map(removeObject));
+            return true;
+          }
+          // Nothing has changed since the last time: it would fail again.
+          const seen = JSON.stringify(commit.check!.map(({ version }) => version));
+          if (seen === before) break;
+          before = seen;
+          await pauseBefore(tries);
+        }
+        await abandon([...uploaded.values()].map(({ name }) => name));
+        return false;
+      } catch (error) {
+        // What cannot be given up now is collected later.
+        await abandon([...uploaded.values()].map(({ name }) => name)).catch(() => {});
+        throw error;
+      }
+    },
+
+    async release(toCommit) {
+      let before = "";
+      for (let tries = 0; tries < TRIES; tries++) {
+        const { references, commit: own } = await toCommit();
+        const commit = join(unrefer(references), own);
+        if (await store.commit(commit)) {
+          const garbage = await endUnneeded(store, contentsOf(references));
+          await Promise.all(garbage.map(removeObject));
+          return true;
+        }
+        const seen = JSON.stringify(commit.check!.map(({ version }) => version));
+        if (seen === before) return false;
+        before = seen;
+        await pauseBefore(tries);
+      }
+      return false;
+    },
+
+    open: ({ object }) => shelfOf(object).get(object),
+
+    async read(file) {
+      const stream = await ledger.open(file);
+      return stream && await readAll(stream, file.size);
+    },
+
+    async collect() {
+      let removed = 0;
+      for await (const { key } of listAll(store, ["blob_released"])) {
+        await endUnneeded(store, [key[1] as string]);
+      }
+      for await (const entry of listAll<BlobPending>(store, ["blob_pending"])) {
+        if (now() - entry.value.since >= PENDING_LIMIT) await toGarbage(entry);
+      }
+      for await (const { key } of listAll(store, ["blob_garbage"])) {
+        await removeObject(key[1] as string);
+        removed++;
+      }
+      return removed;
+    },
+  };
+  return ledger;
+}
+
+/** The object of each content, by its digest. */
+function namesOf(
+  ids: Iterable<string>,
+  live: ReadonlyMap<string, Entry<Blob> | undefined>,
+  uploaded: ReadonlyMap<string, Uploaded>,
+): Map<string, string> {
+  return new Map(
+    Array.from(ids, (id) => [digestOfContent(id), live.get(id)?.value.object ?? uploaded.get(id)!.name]),
+  );
+}
+
+/** The part of a commit that refers to each content from a version. */
+function refer(
+  version: string,
+  contents: ReadonlyMap<string, BlobContent & Uint8Array>,
+  live: ReadonlyMap<string, Entry<Blob> | undefined>,
+  uploaded: ReadonlyMap<string, Uploaded>,
+): { commit: Commit; needless: string[] } {
+  const check: { key: Key; version: string | null }[] = [];
+  const set: { key: Key; value: unknown }[] = [];
+  const remove: Key[] = [];
+  const needless: string[] = [];
+  for (const [id, content] of contents) {
+    const found = live.get(id);
+    const mine = uploaded.get(id);
+    const key = blobKey(id);
+    check.push({ key, version: found?.version ?? null });
+    // One that is there and stays is not changed: others may refer to it at the same time.
+    const { object, size, ending } = found?.value ?? { object: mine!.name, size: content.length };
+    if (!found || ending) set.push({ key, value: { object, size } });
+    set.push({ key: blobReferenceKey(id, version), value: true });
+    if (!mine) continue;
+    check.push({ key: mine.pending!.key, version: mine.pending!.version });
+    remove.push(mine.pending!.key);
+    // Somebody else was first with the same content.
+    if (found) {
+      needless.push(mine.name);
+      set.push({ key: blobGarbageKey(mine.name), value: true });
+    }
+  }
+  return { commit: { check, set, remove }, needless };
+}

@@ -1,0 +1,486 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { memoryStore } from "../../store/drivers/memory.ts";
+import { withoutRemoving } from "../../store/test_without_removing.ts";
+import { type Store, StoreUnavailableError } from "../../store/store.ts";
+import { createLedger, type Ledger } from "./blob_ledger.ts";
+import { contentOf } from "./blob_references.ts";
+import { type BlobStore, readAll, storeBlobs } from "./blob_store.ts";
+import { readPackage } from "../package/package.ts";
+import { digestOf, publish } from "../publishing/publish.ts";
+import type { Blob, SkillVersion } from "../records.ts";
+import { removeSkill } from "../publishing/remove.ts";
+import { SKILL_MD } from "../test_service.ts";
+
+const test = suite("skills/blob_ledger");
+const HOUR = 3_600_000;
+const encoder = new TextEncoder();
+
+/** A shelf of its own, so that what lies on it can be looked at. */
+function newShelf(): { shelf: BlobStore; objects: Map<string, Uint8Array> } {
+  const objects = new Map<string, Uint8Array>();
+  const shelf: BlobStore = {
+    kind: "test",
+    async put(name, content, size) {
+      objects.set(name, content instanceof Uint8Array ? content.slice() : await readAll(content, size));
+    },
+    get: async (name) => objects.has(name) ? new Response(objects.get(name)!.slice()).body! : undefined,
+    remove: async (name) => void objects.delete(name),
+  };
+  return { shelf, objects };
+}
+
+const skill = (name: string, ...texts: string[]) =>
+  readPackage([
+    { path: "SKILL.md", bytes: encoder.encode(SKILL_MD.replace("name: demo", `name: ${name}`)) },
+    ...texts.map((text, i) => ({ path: `file-${i}.txt`, bytes: encoder.encode(text) })),
+  ], 1e7);
+
+const add = (ledger: Ledger, name: string, ...texts: string[]) => addTo("w", ledger, name, ...texts);
+const addTo = async (workspace: string, ledger: Ledger, name: string, ...texts: string[]) =>
+  (await publish(ledger, workspace, await skill(name, ...texts), { now: Date.now() })).skill;
+
+/** Every version is whole, every object has who refers to it, and nothing is left over. */
+async function checkShelf(
+  store: Store,
+  ledger: Ledger,
+  objects: ReadonlyMap<string, Uint8Array>,
+): Promise<number> {
+  const versions = await store.list<SkillVersion>(["skill_version"], { limit: 1000 });
+  const referred: string[] = [];
+  for (const { value: { id, files } } of versions) {
+    for (const file of files) {
+      const bytes = await ledger.read(file);
+      assert.ok(bytes, `${file.path} dangles`);
+      assert.is(await digestOf(bytes), file.digest);
+    }
+    for (const content of new Set(files.map(({ object }) => contentOf(object)))) {
+      referred.push(`${content} ${id}`);
+    }
+  }
+  const blobs = await store.list<Blob>(["blob"], { limit: 1000 });
+  const references = await store.list(["blob_reference"], { limit: 5000 });
+  assert.equal(references.map(({ key }) => `${key[1]} ${key[2]}`), referred.sort());
+  assert.equal(blobs.filter(({ value }) => value.ending), []);
+  assert.equal(
+    [...objects.keys()].sort(),
+    blobs.map(({ value }) => value.object).sort(),
+    "an orphan, or a lost object",
+  );
+  assert.equal(await store.list(["blob_pending"]), []);
+  assert.equal(await store.list(["blob_garbage"]), []);
+  assert.equal(await store.list(["blob_released"]), []);
+  return versions.length;
+}
+
+test("equal files are stored once, and go with the last version that has them", async () => {
+  const store = memoryStore();
+  const { shelf, objects } = newShelf();
+  const ledger = createLedger(store, Date.now, shelf);
+  const first = await add(ledger, "one", "same", "same", "first alone");
+  const second = await add(ledger, "two", "same", "second alone");
+  assert.is(objects.size, 5);
+  await checkShelf(store, ledger, objects);
+  assert.is(await removeSkill(store, ledger, "w", first.id), "done");
+  assert.is(objects.size, 3);
+  await checkShelf(store, ledger, objects);
+  assert.is(await removeSkill(store, ledger, "w", first.id), "gone");
+  assert.is(await removeSkill(store, ledger, "w", second.id), "done");
+  assert.is(objects.size, 0);
+  await checkShelf(store, ledger, objects);
+});
+
+test("equal files of two workspaces are stored apart: no upload is quicker for what others have", async () => {
+  const store = memoryStore();
+  const { shelf, objects } = newShelf();
+  let puts = 0;
+  const ledger = createLedger(store, Date.now, { ...shelf, put: (...all) => (puts++, shelf.put(...all)) });
+  const first = await addTo("w", ledger, "one", "same");
+  assert.is(puts, 2);
+  const other = await addTo("other", ledger, "one", "same");
+  assert.is(puts, 4);
+  await addTo("other", ledger, "one", "same");
+  assert.is(puts, 4);
+  assert.is(objects.size, 4);
+  assert.is(await removeSkill(store, ledger, "w", first.id), "done");
+  assert.is(objects.size, 2);
+  assert.is(await removeSkill(store, ledger, "other", other.id), "done");
+  assert.is(objects.size, 2);
+  await checkShelf(store, ledger, objects);
+});
+
+test("what was stored for all workspaces together is read, kept and removed as before", async () => {
+  const store = memoryStore();
+  const { shelf, objects } = newShelf();
+  const ledger = createLedger(store, Date.now, shelf);
+  const old = await add(ledger, "old", "same");
+  const stays = await add(ledger, "stays", "same");
+  // As earlier versions wrote it: the digest alone is the id.
+  const early = (text: string): string => text.replace(/([0-9a-f]{64})-[0-9a-f]{16}/g, "$1");
+  for (const { key, value, version } of await store.list([])) {
+    const written = JSON.parse(early(JSON.stringify({ key, value })));
+    await store.commit({ check: [{ key, version }], remove: [key] });
+    await store.commit({ set: [written] });
+  }
+  for (const [name, bytes] of [...objects]) {
+    objects.delete(name);
+    objects.set(early(name), bytes);
+  }
+  await checkShelf(store, ledger, objects);
+  await add(ledger, "new", "same");
+  assert.is(objects.size, 5, "what is new does not refer to it");
+  assert.is(await removeSkill(store, ledger, "w", old.id), "done");
+  await checkShelf(store, ledger, objects);
+  assert.is(await removeSkill(store, ledger, "w", stays.id), "done");
+  assert.is(objects.size, 2);
+  await checkShelf(store, ledger, objects);
+});
+
+class Crash extends Error {}
+
+/**
+ * A store and a shelf that stop for ever at a step: before it was done, or after it was done and before anybody heard.
+ * Steps are commits and acts on the shelf.
+ */
+function crashing(store: Store, shelf: BlobStore, at: number, after: boolean) {
+  let steps = 0;
+  async function step<Result>(work: () => Promise<Result>): Promise<Result> {
+    const mine = steps++;
+    if (mine > at || mine === at && !after) throw new Crash();
+    const result = await work();
+    if (mine === at) throw new Crash();
+    return result;
+  }
+  const alive = () => {
+    if (steps > at) throw new Crash();
+  };
+  const dyingStore: Store = {
+    guarantees: store.guarantees,
+    get: async (key) => (alive(), await store.get(key)),
+    list: async (prefix, options) => (alive(), await store.list(prefix, options)),
+    commit: (commit) => step(() => store.commit(commit)),
+    watch: (prefix) => store.watch(prefix),
+    sweep: () => store.sweep(),
+    close: () => store.close(),
+  };
+  const dyingShelf: BlobStore = {
+    kind: shelf.kind,
+    put: (...all) => step(() => shelf.put(...all)),
+    get: (name) => shelf.get(name),
+    remove: (name) => step(() => shelf.remove(name)),
+  };
+  return { ledger: createLedger(dyingStore, Date.now, dyingShelf), store: dyingStore, steps: () => steps };
+}
+
+for (const after of [false, true]) {
+  const when = after ? "after a step, before its answer" : "before a step";
+  test(`a crash ${when}, at each step of publishing: no orphan, nothing dangles, the skill is whole or not there`, async () => {
+    let crashes = 0;
+    for (let at = 0;; at++) {
+      const store = memoryStore();
+      const { shelf, objects } = newShelf();
+      await add(createLedger(store, Date.now, shelf), "before", "shared", "other");
+      const dying = crashing(store, shelf, at, after);
+      const outcome = await add(dying.ledger, "new", "shared", "mine", "mine too").then(
+        () => "done",
+        (error) => {
+          if (!(error instanceof Crash)) throw error;
+          return "crashed";
+        },
+      );
+      const later = createLedger(store, () => Date.now() + 2 * HOUR, shelf);
+      await later.collect();
+      const versions = await checkShelf(store, later, objects);
+      assert.ok(outcome === "done" ? versions === 2 : versions === 1 || versions === 2);
+      if (outcome === "done" && dying.steps() <= at) break;
+      crashes++;
+    }
+    // Naming, three objects, the commit.
+    assert.is(crashes, 5);
+  });
+
+  test(`a crash ${when}, at each step of deleting: no orphan, nothing dangles, what is left is whole`, async () => {
+    let crashes = 0;
+    for (let at = 0;; at++) {
+      const store = memoryStore();
+      const { shelf, objects } = newShelf();
+      const whole = createLedger(store, Date.now, shelf);
+      await add(whole, "stays", "shared");
+      const { id } = await add(whole, "goes", "shared", "mine", "mine too");
+      const dying = crashing(store, shelf, at, after);
+      const outcome = await removeSkill(dying.store, dying.ledger, "w", id).then(
+        (done) => String(done),
+        (error) => {
+          if (!(error instanceof Crash)) throw error;
+          return "crashed";
+        },
+      );
+      await whole.collect();
+      const versions = await checkShelf(store, whole, objects);
+      assert.ok(outcome === "true" ? versions === 1 : versions === 1 || versions === 2);
+      if (dying.steps() <= at) break;
+      crashes++;
+    }
+    // The commit, two for what nobody needs; then for each of three objects its removal and that of its name.
+    assert.is(crashes, 9);
+  });
+
+  test(`a crash ${when}, at each step of collecting, is finished by the next`, async () => {
+    for (let at = 0;; at++) {
+      const store = memoryStore();
+      const { shelf, objects } = newShelf();
+      const dead = crashing(store, shelf, 3, true);
+      await add(dead.ledger, "dies", "a", "b", "c").catch(() => {});
+      const dying = crashing(store, shelf, at, after);
+      const later = () => Date.now() + 2 * HOUR;
+      const ledger = createLedger(dying.store, later, {
+        ...shelf,
+        remove: (name) => dyingRemove(dying.store, shelf, name),
+      });
+      await ledger.collect().catch(() => {});
+      const whole = createLedger(store, later, shelf);
+      await whole.collect();
+      await checkShelf(store, whole, objects);
+      if (dying.steps() <= at) break;
+    }
+  });
+}
+
+/** Counts the removal of an object as a step, by a commit that does nothing. */
+async function dyingRemove(store: Store, shelf: BlobStore, name: string): Promise<void> {
+  await store.commit({});
+  await shelf.remove(name);
+}
+
+/** A step that is done, and whose answer is lost; everything before and after it goes well, and nobody dies. */
+function losingOneAnswer(store: Store, shelf: BlobStore, at: number) {
+  let steps = 0;
+  async function step<Result>(work: () => Promise<Result>): Promise<Result> {
+    const mine = steps++;
+    const result = await work();
+    if (mine === at) throw new StoreUnavailableError("The answer was lost");
+    return result;
+  }
+  const lossyStore: Store = {
+    guarantees: store.guarantees,
+    get: (key) => store.get(key),
+    list: (prefix, options) => store.list(prefix, options),
+    commit: (commit) => step(() => store.commit(commit)),
+    watch: (prefix) => store.watch(prefix),
+    sweep: () => store.sweep(),
+    close: () => store.close(),
+  };
+  const lossyShelf: BlobStore = {
+    ...shelf,
+    put: (...all) => step(() => shelf.put(...all)),
+    remove: (name) => step(() => shelf.remove(name)),
+  };
+  return { store: lossyStore, ledger: createLedger(lossyStore, Date.now, lossyShelf), steps: () => steps };
+}
+
+test("the answer to any step of publishing is lost: what was published all the same is whole, also for the next with its files", async () => {
+  let losses = 0;
+  for (let at = 0;; at++) {
+    const store = memoryStore();
+    const { shelf, objects } = newShelf();
+    const lossy = losingOneAnswer(store, shelf, at);
+    const outcome = await add(lossy.ledger, "lossy", "mine", "mine too").then(() => "done", (error) => {
+      assert.instance(error, StoreUnavailableError);
+      return "unknown";
+    });
+    const whole = createLedger(store, () => Date.now() + 2 * HOUR, shelf);
+    await add(whole, "lossy", "mine", "mine too");
+    await whole.collect();
+    const versions = await checkShelf(store, whole, objects);
+    assert.ok(outcome === "done" ? versions === 2 : versions === 1 || versions === 2);
+    if (lossy.steps() <= at) break;
+    losses++;
+  }
+  assert.ok(losses >= 5, `${losses} steps`);
+});
+
+test("the answer to any step of deleting is lost: what is left is whole", async () => {
+  for (let at = 0;; at++) {
+    const store = memoryStore();
+    const { shelf, objects } = newShelf();
+    const whole = createLedger(store, Date.now, shelf);
+    await add(whole, "stays", "shared");
+    const { id } = await add(whole, "goes", "shared", "mine");
+    const lossy = losingOneAnswer(store, shelf, at);
+    await removeSkill(lossy.store, lossy.ledger, "w", id).catch((error) => {
+      assert.instance(error, StoreUnavailableError);
+    });
+    await whole.collect();
+    assert.is(await checkShelf(store, whole, objects), 1);
+    if (lossy.steps() <= at) break;
+  }
+});
+
+test("what is pending is left alone while its upload may be under way", async () => {
+  const store = memoryStore();
+  const { shelf, objects } = newShelf();
+  const dead = crashing(store, shelf, 1, true);
+  await add(dead.ledger, "dies", "a").catch(() => {});
+  assert.is(await createLedger(store, () => Date.now() + HOUR / 2, shelf).collect(), 0);
+  assert.ok(objects.size > 0);
+  assert.is(await createLedger(store, () => Date.now() + 2 * HOUR, shelf).collect(), 2);
+  assert.is(objects.size, 0);
+});
+
+test("an upload that was collected because it took too long is made again", async () => {
+  const store = memoryStore();
+  const { shelf, objects } = newShelf();
+  let collected = false;
+  const slow: BlobStore = {
+    ...shelf,
+    async put(...all) {
+      await shelf.put(...all);
+      if (collected) return;
+      collected = true;
+      await createLedger(store, () => Date.now() + 2 * HOUR, shelf).collect();
+    },
+  };
+  const ledger = createLedger(store, Date.now, slow);
+  await add(ledger, "slow", "a");
+  await ledger.collect();
+  assert.is(await checkShelf(store, ledger, objects), 1);
+});
+
+/** A store that lets something happen just before the first commit that writes or removes a skill. */
+function interrupted(store: Store, meanwhile: () => Promise<unknown>): Store {
+  let isFirst = true;
+  return {
+    guarantees: store.guarantees,
+    get: (key) => store.get(key),
+    list: (prefix, options) => store.list(prefix, options),
+    async commit(commit) {
+      const keys = [...(commit.set ?? []).map((put) => put.key), ...commit.remove ?? []];
+      if (isFirst && keys.some((key) => key[0] === "skill")) {
+        isFirst = false;
+        await meanwhile();
+      }
+      return await store.commit(commit);
+    },
+    watch: (prefix) => store.watch(prefix),
+    sweep: () => store.sweep(),
+    close: () => store.close(),
+  };
+}
+
+test("an upload that is collected just before its commit is made again", async () => {
+  const store = memoryStore();
+  const { shelf, objects } = newShelf();
+  const late = createLedger(store, () => Date.now() + 2 * HOUR, shelf);
+  const ledger = createLedger(interrupted(store, () => late.collect()), Date.now, shelf);
+  await add(ledger, "late", "a");
+  await late.collect();
+  assert.is(await checkShelf(store, ledger, objects), 1);
+});
+
+test("the last skill with a content is deleted just before the commit of another one with it", async () => {
+  const store = memoryStore();
+  const { shelf, objects } = newShelf();
+  const other = createLedger(store, Date.now, shelf);
+  const { id } = await add(other, "goes", "shared");
+  const ledger = createLedger(interrupted(store, () => removeSkill(store, other, "w", id)), Date.now, shelf);
+  await add(ledger, "comes", "shared");
+  assert.is(await checkShelf(store, ledger, objects), 1);
+});
+
+test("a skill with a content comes just before the last other one with it is deleted", async () => {
+  const store = memoryStore();
+  const { shelf, objects } = newShelf();
+  const other = createLedger(store, Date.now, shelf);
+  const { id } = await add(other, "goes", "shared");
+  const dying = interrupted(store, () => add(other, "comes", "shared"));
+  assert.is(await removeSkill(dying, createLedger(dying, Date.now, shelf), "w", id), "done");
+  assert.is(await checkShelf(store, other, objects), 1);
+});
+
+test("two upload the same new content: it is kept once", async () => {
+  const store = memoryStore();
+  const { shelf, objects } = newShelf();
+  const other = createLedger(store, Date.now, shelf);
+  const ledger = createLedger(interrupted(store, () => add(other, "first", "same")), Date.now, shelf);
+  await add(ledger, "second", "same");
+  assert.is(await checkShelf(store, ledger, objects), 2);
+  assert.is(objects.size, 3);
+});
+
+test("publishers and deleters of the same files at one time: nothing dangles, nothing is left over", async () => {
+  const store = memoryStore();
+  const { shelf, objects } = newShelf();
+  const ledgers = [1, 2, 3].map(() => createLedger(store, Date.now, shelf));
+  const kept = await Promise.all(Array.from({ length: 24 }, async (_, i) => {
+    const ledger = ledgers[i % 3]!;
+    const { id } = await add(ledger, `skill-${i}`, "shared by all", `shared by some ${i % 4}`, `own ${i}`);
+    if (i % 2 === 0) return id;
+    assert.is(await removeSkill(store, ledgers[(i + 1) % 3]!, "w", id), "done");
+    return undefined;
+  }));
+  assert.is(await checkShelf(store, ledgers[0]!, objects), kept.filter(Boolean).length);
+});
+
+test("a shelf that fails leaves nothing behind once it works again", async () => {
+  const store = memoryStore();
+  const { shelf, objects } = newShelf();
+  let fails = true;
+  const ledger = createLedger(store, Date.now, {
+    ...shelf,
+    put: (...all) =>
+      fails && all[1] instanceof Uint8Array && all[2] === 1
+        ? Promise.reject(new Error("full"))
+        : shelf.put(...all),
+  });
+  assert.is(await add(ledger, "fails", "x").catch((error: Error) => error.message), "full");
+  fails = false;
+  await ledger.collect();
+  assert.is(await checkShelf(store, ledger, objects), 0);
+});
+
+test("a caller's check that fails does nothing, and nothing is left on the shelf", async () => {
+  const store = memoryStore();
+  const { shelf, objects } = newShelf();
+  const ledger = createLedger(store, Date.now, shelf);
+  const bytes = encoder.encode("x");
+  const contents = new Map([[await digestOf(bytes), bytes]]);
+  const commit = { check: [{ key: ["no"], version: "1" }], set: [{ key: ["k"], value: 1 }] };
+  const done = await ledger.publish("w", contents, () => Promise.resolve({ version: "v", commit }));
+  assert.is(done, false);
+  assert.is(await store.get(["k"]), undefined);
+  await checkShelf(store, ledger, objects);
+});
+
+test("an object on a shelf that is not set up here is an error that names the shelf", async () => {
+  const { shelf } = newShelf();
+  const store = memoryStore();
+  await add(createLedger(store, Date.now, shelf), "far", "x");
+  const [entry] = await store.list<SkillVersion>(["skill_version"]);
+  const near = createLedger(store, Date.now);
+  assert.throws(() => near.open(entry!.value.files[0]!), /lies in "test", which is not set up here/);
+});
+
+for (const size of [0, 1, 512 * 1024 - 1, 512 * 1024, 512 * 1024 + 1, 2_000_000]) {
+  test(`the store as a shelf: ${size} bytes in, the same out, as a stream both ways`, async () => {
+    const shelf = storeBlobs(memoryStore());
+    const bytes = new Uint8Array(size).map((_, i) => i * 31);
+    const stream = new Response(bytes).body ??
+      new ReadableStream({ start: (controller) => controller.close() });
+    await shelf.put("store/x/1", stream, size, await digestOf(bytes));
+    const found = await readAll((await shelf.get("store/x/1"))!, size);
+    assert.is(await digestOf(found), await digestOf(bytes));
+    await shelf.remove("store/x/1");
+    assert.is(await shelf.get("store/x/1"), undefined);
+    await shelf.remove("store/x/1");
+  });
+}
+
+test("the store as a shelf: removing ends, also on a store that says so and removes nothing", async () => {
+  const store = memoryStore();
+  const shelf = storeBlobs(withoutRemoving(store));
+  await shelf.put("store/x/1", new Uint8Array(3_000_000), 3_000_000, "");
+  await shelf.remove("store/x/1");
+  assert.is((await store.list(["blob_data"])).length, 6);
+});
+
+test.run();

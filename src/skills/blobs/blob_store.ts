@@ -1,0 +1,111 @@
+/**
+ * Where the bytes of skill files lie: objects that are written once, under a name that is never used again, and read
+ * as streams. `blob_ledger.ts` says which objects there are; this is only the shelf. The default shelf is the store.
+ *
+ * @module
+ */
+import type { Entry, Key, Put, Store } from "../../store/store.ts";
+
+export interface BlobStore {
+  /** What names on this shelf begin with: letters and digits. */
+  readonly kind: string;
+  /**
+   * Keeps an object; durable when it resolves. Writing the same object again is no error.
+   * @param size bytes of the content
+   * @param digest `sha256:` and 64 hexadecimal digits of the content
+   */
+  put(name: string, content: BlobContent, size: number, digest: string): Promise<void>;
+  /** The content, or `undefined` when there is no such object. */
+  get(name: string): Promise<ReadableStream<Uint8Array> | undefined>;
+  /** Removes an object; one that is not there is no error. */
+  remove(name: string): Promise<void>;
+}
+
+export type BlobContent = Uint8Array | ReadableStream<Uint8Array>;
+
+/** Bytes of one record: engines take no row of more than a megabyte or two. */
+const CHUNK = 512 * 1024;
+/** Records of one commit: fewer waits for the disk, and still little that a driver holds beside the content. */
+const AT_ONCE = 2;
+
+const chunkKey = (name: string, n: number) => ["blob_data", name, n] as const;
+
+/** Objects as records of at most half a megabyte. */
+export function storeBlobs(store: Store): BlobStore {
+  return {
+    kind: "store",
+    async put(name, content) {
+      let n = 0;
+      let set: Put[] = [];
+      for await (const chunk of content instanceof Uint8Array ? viewsOf(content) : inChunks(content)) {
+        set.push({ key: chunkKey(name, n++), value: chunk });
+        if (set.length < AT_ONCE) continue;
+        await store.commit({ set });
+        set = [];
+      }
+      if (set.length > 0) await store.commit({ set });
+    },
+    async get(name) {
+      let entry = await store.get<Uint8Array>(chunkKey(name, 0));
+      if (!entry) return undefined;
+      let n = 0;
+      return new ReadableStream<Uint8Array>({
+        async pull(controller) {
+          const { value } = entry as Entry<Uint8Array>;
+          if (value.length > 0) controller.enqueue(value);
+          // A chunk that is not full is the last one.
+          if (value.length < CHUNK) return controller.close();
+          entry = await store.get<Uint8Array>(chunkKey(name, ++n));
+          if (!entry) controller.error(new Error("The object was removed while it was read"));
+        },
+      });
+    },
+    async remove(name) {
+      let after: Key | undefined;
+      for (;;) {
+        // On from there, so that this ends on a store that lags, too.
+        const some = await store.list(["blob_data", name], { after, limit: 4 });
+        if (some.length === 0) return;
+        await store.commit({ remove: some.map(({ key }) => key) });
+        after = some.at(-1)!.key;
+      }
+    },
+  };
+}
+
+/** Pieces of exactly {@linkcode CHUNK} bytes, and one shorter than that (perhaps empty) at the end; not copied. */
+function* viewsOf(content: Uint8Array): Generator<Uint8Array> {
+  for (let at = 0; at <= content.length; at += CHUNK) yield content.subarray(at, at + CHUNK);
+}
+
+/** The same of what comes in pieces of its own. */
+async function* inChunks(content: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let held = new Uint8Array(CHUNK);
+  let length = 0;
+  for await (const piece of content) {
+    for (let at = 0; at < piece.length;) {
+      const part = piece.subarray(at, at + CHUNK - length);
+      held.set(part, length);
+      length += part.length;
+      at += part.length;
+      if (length < CHUNK) continue;
+      yield held;
+      held = new Uint8Array(CHUNK);
+      length = 0;
+    }
+  }
+  yield held.subarray(0, length);
+}
+
+/** All of a stream in one piece. */
+export async function readAll(stream: ReadableStream<Uint8Array>, size: number): Promise<Uint8Array> {
+  const bytes = new Uint8Array(size);
+  let at = 0;
+  for await (const chunk of stream) {
+    if (at + chunk.length > size) throw new Error(`The object has more than its ${size} bytes`);
+    bytes.set(chunk, at);
+    at += chunk.length;
+  }
+  if (at < size) throw new Error(`The object has ${at} of its ${size} bytes`);
+  return bytes;
+}

@@ -1,0 +1,206 @@
+/**
+ * Skill files in S3 or whatever speaks its protocol (R2, MinIO, Garage, Ceph), signed by aws4fetch. Objects go up and
+ * come down as streams; the digest that names a content is also what the service checks it by
+ * (https://docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-header-based-auth.html).
+ *
+ * @module
+ */
+import { AwsV4Signer } from "aws4fetch";
+import { ByteBuffer } from "../../http/body/byte_buffer.ts";
+import { timerDelay } from "../../http/timer.ts";
+import { StoreUnavailableError } from "../../store/store.ts";
+import { type BlobContent, type BlobStore, readAll } from "./blob_store.ts";
+
+export interface S3Options {
+  readonly bucket: string;
+  /** What keys begin with, so that a bucket can hold more than this. @default "" */
+  readonly prefix?: string;
+  /** @default "us-east-1" */
+  readonly region?: string;
+  /** Where the service is; buckets are named in the path. @default Amazon's, in the region */
+  readonly endpoint?: string;
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+  readonly sessionToken?: string | undefined;
+  /**
+   * Milliseconds without a sign of life after which a request is given up: until its answer begins (an upload has more time,
+   * by its size), and between two pieces of that. A long download is not cut off. @default 60000
+   */
+  readonly timeout?: number;
+}
+
+/**
+ * S3 wants to know the length before. Node, Bun and workerd send it with a stream; Deno's fetch leaves it out, so there
+ * a stream is read whole first.
+ */
+const STREAMS_WITH_LENGTH = !("Deno" in globalThis);
+const EMPTY = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+/** Bytes of an error document that are read. */
+const MAX_ERROR_BYTES = 64 * 1024;
+/** A request that the service could not take now is made again so often, unless its body is a stream. */
+const RETRIES = 3;
+/** How slow the way to the service may be: bytes of an upload that go out in a millisecond. */
+const MIN_BYTES_PER_MS = 64;
+
+/** A shelf in a bucket. @throws {TypeError} for an endpoint that is no URL */
+export function s3Blobs(options: S3Options): BlobStore {
+  const { bucket, prefix = "", region = "us-east-1", timeout = 60_000 } = options;
+  const endpoint = (options.endpoint ?? `https://s3.${region}.amazonaws.com`).replace(/\/$/, "");
+  if (!/^https?:\/\//.test(endpoint) || !URL.canParse(endpoint)) {
+    throw new TypeError(`The S3 endpoint must be an http or https URL, but is "${endpoint}"`);
+  }
+  const urlOf = (name: string) =>
+    `${endpoint}/${bucket}/${(prefix + name).split("/").map(encodeURIComponent).join("/")}`;
+
+  async function send(
+    method: "GET" | "PUT" | "DELETE",
+    name: string,
+    content?: BlobContent,
+    size = 0,
+    digest = EMPTY,
+  ): Promise<Response> {
+    for (let tries = 0;; tries++) {
+      const response = await sendOnce(method, name, content, size, digest);
+      const mayPass = response.status >= 500 || response.status === 429;
+      if (!mayPass) return response;
+      const text = await textOf(response);
+      if (tries === RETRIES || content instanceof ReadableStream) {
+        throw new StoreUnavailableError(`S3 answered ${response.status} ${codeOf(text)}`);
+      }
+      await new Promise((resolve) => setTimeout(resolve, 100 * 2 ** tries * (0.5 + Math.random())));
+    }
+  }
+
+  async function sendOnce(
+    method: string,
+    name: string,
+    content: BlobContent | undefined,
+    size: number,
+    digest: string,
+  ): Promise<Response> {
+    const signer = new AwsV4Signer({
+      method,
+      url: urlOf(name),
+      headers: {
+        "x-amz-content-sha256": digest,
+        ...(method === "PUT" &&
+          { "content-length": String(size), "content-type": "application/octet-stream" }),
+      },
+      accessKeyId: options.accessKeyId,
+      secretAccessKey: options.secretAccessKey,
+      ...(options.sessionToken !== undefined && { sessionToken: options.sessionToken }),
+      service: "s3",
+      region,
+    });
+    const { url, headers } = await signer.sign();
+    const watch = new IdleWatch(timeout);
+    const init = {
+      method,
+      headers,
+      body: content as BodyInit | null ?? null,
+      signal: watch.signal,
+      // Followed nowhere: where it leads to would get the session token.
+      redirect: "manual" as const,
+      // The Fetch standard asks for it where a body is a stream.
+      ...(content instanceof ReadableStream && { duplex: "half" }),
+    };
+    const response = await watch.wait(fetch(url, init), size / MIN_BYTES_PER_MS);
+    return response.body
+      ? new Response(watched(response.body, watch), { status: response.status, headers: response.headers })
+      : response;
+  }
+
+  return {
+    kind: "s3",
+    async put(name, content, size, digest) {
+      const body = content instanceof Uint8Array || STREAMS_WITH_LENGTH
+        ? content
+        : await readAll(content, size);
+      const response = await send("PUT", name, body, size, digest.slice("sha256:".length));
+      if (!response.ok) throw await refusal("PUT", name, response);
+      await response.body?.cancel();
+    },
+    async get(name) {
+      const response = await send("GET", name);
+      if (response.ok) return response.body ?? new Blob([]).stream();
+      if (response.status !== 404) throw await refusal("GET", name, response);
+      const error = await refusal("GET", name, response);
+      if (error.message.includes("NoSuchBucket")) throw error;
+      return undefined;
+    },
+    async remove(name) {
+      const response = await send("DELETE", name);
+      if (!response.ok && response.status !== 404) throw await refusal("DELETE", name, response);
+      await response.body?.cancel();
+    },
+  };
+}
+
+/** Gives a request up when nothing comes for too long while somebody waits for it. */
+class IdleWatch {
+  readonly #controller = new AbortController();
+  readonly #timeout: number;
+
+  constructor(timeout: number) {
+    this.#timeout = timeout;
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** @param more milliseconds beyond the timeout */
+  async wait<Value>(work: Promise<Value>, more = 0): Promise<Value> {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => {
+        reject(new Error(`Nothing came within ${this.#timeout} ms`));
+        this.#controller.abort();
+      }, timerDelay(this.#timeout + more));
+    });
+    try {
+      return await Promise.race([work, late]);
+    } catch (cause) {
+      throw new StoreUnavailableError("S3 is out of reach", { cause });
+    } finally {
+      clearTimeout(timer);
+      // What loses the race fails unheard.
+      work.catch(() => {});
+    }
+  }
+}
+
+/** The same bytes; whoever reads them does not wait for ever. */
+function watched(
+  body: ReadableStream<Uint8Array>,
+  watch: IdleWatch,
+): ReadableStream<Uint8Array<ArrayBuffer>> {
+  const reader = body.getReader();
+  return new ReadableStream({
+    async pull(controller) {
+      const { done, value } = await watch.wait(reader.read());
+      if (done) controller.close();
+      else controller.enqueue(value as Uint8Array<ArrayBuffer>);
+    },
+    cancel: (reason) => reader.cancel(reason),
+  }, { highWaterMark: 0 });
+}
+
+/** The beginning of an answer that is no object. */
+async function textOf(response: Response): Promise<string> {
+  const read = new ByteBuffer();
+  for await (const piece of response.body ?? []) {
+    read.append(piece);
+    if (read.length >= MAX_ERROR_BYTES) break;
+  }
+  return new TextDecoder().decode(read.view());
+}
+
+async function refusal(method: string, name: string, response: Response): Promise<Error> {
+  return new Error(`S3 refused ${method} ${name}: ${response.status} ${codeOf(await textOf(response))}`);
+}
+
+/** The code of an error document: `AccessDenied`, say. */
+function codeOf(xml: string): string {
+  return /<Code>(\w+)<\/Code>/.exec(xml)?.[1] ?? "";
+}

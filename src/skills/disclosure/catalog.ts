@@ -1,0 +1,145 @@
+/**
+ * Progressive disclosure: level 1 is name and description, level 2 the instructions, level 3 the files. Over uploaded
+ * skills of the caller's workspace and over local ones, which everybody may see.
+ *
+ * @module
+ */
+import type { Principal } from "../../http/bearer.ts";
+import type { Store } from "../../store/store.ts";
+import type { Ledger } from "../blobs/blob_ledger.ts";
+import type { Directory } from "../local/directory.ts";
+import { type Disclose, discloseEntries } from "./disclosure.ts";
+import type { SkillEntries } from "./entries.ts";
+import { SkillError } from "../error.ts";
+import { findSkill, openLocal, type OpenSkill, openUploaded } from "./library.ts";
+import { mediaTypeOf } from "../package/media_type_of.ts";
+import { mayRead } from "../permission.ts";
+import type { Skill } from "../records.ts";
+import { estimateFileTokens } from "../package/tokens.ts";
+import { findVersion } from "../publishing/versions.ts";
+
+export interface Catalog extends SkillEntries {
+  list(principal: Principal | undefined): Promise<CatalogList>;
+  load(principal: Principal | undefined, skill: string): Promise<CatalogSkill | undefined>;
+  read(
+    principal: Principal | undefined,
+    skill: string,
+    path: string,
+  ): Promise<{ bytes: Uint8Array; mediaType: string; place: readonly string[] } | undefined>;
+}
+
+export interface CatalogEntry {
+  readonly id: string;
+  readonly name: string;
+  readonly description: string;
+  readonly source: "local" | "custom";
+}
+
+/** What a caller may see, and what of it is left out. */
+export interface CatalogList {
+  readonly skills: readonly CatalogEntry[];
+  readonly omitted: {
+    /** Uploaded skills whose name another one has that goes before them. */
+    readonly shadowed: number;
+    /** Whether there are uploaded skills that are older than those that were looked at. */
+    readonly older: boolean;
+  };
+}
+
+export interface CatalogSkill {
+  readonly id: string;
+  readonly name: string;
+  readonly description: string;
+  readonly instructions: string;
+  readonly files: readonly string[];
+}
+
+/** Uploaded skills that one catalogue shows at most, newest first; the rest is found by id or name. */
+const MOST_UPLOADED = 500;
+
+/** The catalogue of a store and local folders; `disclose` hears of every level that a caller gets. */
+export function createCatalog(
+  store: Store,
+  ledger: Ledger,
+  directory: Directory,
+  entries: SkillEntries,
+  disclose: Disclose,
+): Catalog {
+  async function listUploaded(principal: Principal | undefined): Promise<Skill[]> {
+    if (!principal || !mayRead(principal)) return [];
+    const entries = await store.list<Skill>(["skill", principal.workspace], {
+      limit: MOST_UPLOADED + 1,
+      reverse: true,
+    });
+    return entries.map(({ value }) => value);
+  }
+
+  async function open(principal: Principal | undefined, skill: string): Promise<OpenSkill | undefined> {
+    const found = await findSkill(store, directory, principal, skill);
+    if (!found) return undefined;
+    if ("local" in found) return openLocal(found.local);
+    const version = await findVersion(store, found.workspace, found.uploaded, "latest");
+    return version && openUploaded(ledger, found.uploaded.id, version.value);
+  }
+
+  return {
+    ...discloseEntries(entries, disclose),
+
+    async list(principal) {
+      const workspace = principal?.workspace;
+      const listed: CatalogEntry[] = [];
+      const taken = new Set<string>();
+      for (const { id, name, description, version, tokens } of await directory.skills()) {
+        taken.add(name);
+        listed.push({ id, name, description, source: "local" });
+        disclose({ workspace, id, name, version, level: 1, tokens: tokens.metadata });
+      }
+      const uploaded = await listUploaded(principal);
+      let shadowed = 0;
+      for (const { id, name, description, latest, tokens } of uploaded.slice(0, MOST_UPLOADED)) {
+        // One without a version has nothing to be loaded.
+        if (!latest) continue;
+        if (taken.has(name)) {
+          shadowed++;
+          continue;
+        }
+        taken.add(name);
+        listed.push({ id, name, description, source: "custom" });
+        disclose({ workspace, id, name, version: latest.id, level: 1, tokens: tokens.metadata });
+      }
+      return { skills: listed, omitted: { shadowed, older: uploaded.length > MOST_UPLOADED } };
+    },
+
+    async load(principal, skill) {
+      const opened = await open(principal, skill);
+      if (!opened) return undefined;
+      const { id, name, description } = opened;
+      const instructions = await opened.instructions().catch((error) => {
+        if (error instanceof SkillError) return undefined;
+        throw error;
+      });
+      if (instructions === undefined) return undefined;
+      const { version, tokens } = opened;
+      disclose({
+        workspace: principal?.workspace,
+        id,
+        name,
+        version,
+        level: 2,
+        tokens: tokens.instructions,
+      });
+      return { id, name, description, instructions, files: (await opened.files()).map(({ path }) => path) };
+    },
+
+    async read(principal, skill, path) {
+      const opened = await open(principal, skill);
+      const bytes = await opened?.read(path);
+      if (!opened || !bytes) return undefined;
+      const { source, id, name, version } = opened;
+      const mediaType = mediaTypeOf(path, bytes);
+      const tokens = estimateFileTokens(mediaType, bytes.length);
+      disclose({ workspace: principal?.workspace, id, name, version, level: 3, tokens, path });
+      return { bytes, mediaType, place: source === "local" ? [name] : [id, name] };
+    },
+  };
+}

@@ -1,0 +1,156 @@
+/**
+ * One skill at one version, wherever it lies: uploaded, or in a local folder. What is loaded for a conversation, served
+ * as an archive or offered to a model is opened here, and stays what it was while it is read.
+ *
+ * @module
+ */
+import type { Principal } from "../../http/bearer.ts";
+import type { Entry, Store } from "../../store/store.ts";
+import type { Ledger } from "../blobs/blob_ledger.ts";
+import type { Directory, LocalSkill } from "../local/directory.ts";
+import { SkillError } from "../error.ts";
+import { readSkillMarkdown } from "../package/front_matter.ts";
+import { readLocalFile } from "../local/local_files.ts";
+import { mayRead } from "../permission.ts";
+import { type Skill, skillKey, type SkillVersion } from "../records.ts";
+import { findVersion } from "../publishing/versions.ts";
+
+export interface SkillLibrary {
+  /**
+   * A skill, by id or name: a local one goes before an uploaded one, and a newer upload before an older one. A version by
+   * any of its names; `latest` when left out.
+   * @throws {SkillError} `not_found_error` that names what there is not
+   */
+  open(principal: Principal | undefined, skill: string, version?: string): Promise<OpenSkill>;
+}
+
+export interface OpenSkill {
+  readonly id: string;
+  readonly source: "custom" | "local";
+  /** `skver_…`, never `latest`. */
+  readonly version: string;
+  /** How `skills-2025-10-02` names the same version. */
+  readonly epoch: string;
+  readonly name: string;
+  readonly description: string;
+  /** What the levels cost a model, estimated. */
+  readonly tokens: { readonly metadata: number; readonly instructions: number };
+  /** All files, in path order. */
+  files(): Promise<readonly OpenFile[]>;
+  /** The body of SKILL.md. @throws {SkillError} when the skill was deleted since */
+  instructions(): Promise<string>;
+  /** The file of exactly this path; `undefined` when there is none. */
+  read(path: string): Promise<Uint8Array | undefined>;
+}
+
+export interface OpenFile {
+  readonly path: string;
+  /** Bytes. */
+  readonly size: number;
+  readonly type: string | undefined;
+  /** `sha256:` and 64 hexadecimal digits; absent where it is not known without reading. */
+  readonly digest: string | undefined;
+}
+
+/** A skill that was found; the caller may see it. */
+export type Found =
+  | { readonly local: LocalSkill }
+  | { readonly workspace: string; readonly uploaded: Skill };
+
+/** By id or name: a local skill goes before an uploaded one, and a newer upload before an older one. */
+export async function findSkill(
+  store: Store,
+  directory: Directory,
+  principal: Principal | undefined,
+  skill: string,
+): Promise<Found | undefined> {
+  const local = (await directory.skills()).find(({ id, name }) => id === skill || name === skill);
+  if (local) return { local };
+  if (!principal || !mayRead(principal)) return undefined;
+  const { workspace } = principal;
+  const entry = await store.get<Skill>(skillKey(workspace, skill)) ??
+    await findNewest(store, workspace, skill);
+  return entry && { workspace, uploaded: entry.value };
+}
+
+async function findNewest(store: Store, workspace: string, name: string): Promise<Entry<Skill> | undefined> {
+  const [newest] = await store.list(["skill_name", workspace, name], { limit: 1, reverse: true });
+  return newest && await store.get<Skill>(skillKey(workspace, newest.key[3] as string));
+}
+
+/** The library of a store and local folders. */
+export function createLibrary(store: Store, ledger: Ledger, directory: Directory): SkillLibrary {
+  return {
+    async open(principal, skill, version = "latest") {
+      const found = await findSkill(store, directory, principal, skill);
+      if (!found) throw notFound(`There is no skill ${quote(skill)}`);
+      if ("local" in found) {
+        if (!isVersionOf(found.local, version)) throw noVersion(skill, version);
+        return openLocal(found.local);
+      }
+      const entry = await findVersion(store, found.workspace, found.uploaded, version);
+      if (!entry) throw noVersion(skill, version);
+      return openUploaded(ledger, found.uploaded.id, entry.value);
+    },
+  };
+}
+
+/** A local folder has one version: what lies there now. */
+export function isVersionOf({ version, epoch }: LocalSkill, name: string): boolean {
+  return name === "latest" || name === version || name === epoch || name === "1";
+}
+
+/** An uploaded skill at one version. */
+export function openUploaded(ledger: Ledger, id: string, version: SkillVersion): OpenSkill {
+  const { name, description, epoch, tokens, files } = version;
+  const read = async (path: string): Promise<Uint8Array | undefined> => {
+    const file = files.find((file) => file.path === path);
+    return file && await ledger.read(file);
+  };
+  return {
+    id,
+    source: "custom",
+    version: version.id,
+    epoch,
+    name,
+    description,
+    tokens,
+    files: () => Promise.resolve(files),
+    async instructions() {
+      const markdown = await read("SKILL.md");
+      if (!markdown) throw notFound(`The skill ${quote(name)} was deleted while it was read`);
+      const parts = readSkillMarkdown(markdown);
+      return "body" in parts ? parts.body : "";
+    },
+    read,
+  };
+}
+
+/** A skill of a local folder, as it lies there. */
+export function openLocal(skill: LocalSkill): OpenSkill {
+  const { id, name, description, version, epoch, tokens, files, instructions } = skill;
+  return {
+    id,
+    source: "local",
+    version,
+    epoch,
+    name,
+    description,
+    tokens,
+    files: () => Promise.resolve(files),
+    instructions: () => Promise.resolve(instructions),
+    read: async (path) => (await readLocalFile(skill, path))?.bytes,
+  };
+}
+
+function noVersion(skill: string, version: string): SkillError {
+  return notFound(`There is no version ${quote(version)} of the skill ${quote(skill)}`);
+}
+
+function notFound(message: string): SkillError {
+  return new SkillError("not_found_error", message);
+}
+
+function quote(text: string): string {
+  return JSON.stringify(text.slice(0, 100));
+}

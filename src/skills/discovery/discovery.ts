@@ -1,0 +1,188 @@
+/**
+ * Skills for everybody who asks this host, such as `npx skills add <address>`: indexes and files at well-known places
+ * (https://www.rfc-editor.org/rfc/rfc8615), below the issuer's own path, so that hosts of several servers have an index
+ * for each. Nobody signs in here, so nothing is served but what `public_skills.ts` gives; and a path is looked up among
+ * a skill's files, never joined to a folder.
+ *
+ * @module
+ */
+import type { Observe } from "../../events.ts";
+import { answerPreflight } from "../../http/cors.ts";
+import { isUnchanged } from "../../http/entity_tag.ts";
+import { type Fields, respond, respondText } from "../../http/response.ts";
+import { pathOf } from "../../http/router.ts";
+import type { Service } from "../../http/service.ts";
+import { StoreUnavailableError } from "../../store/store.ts";
+import { createIndexes, type IndexDocument } from "./discovery_index.ts";
+import { createFlatArchives } from "../archive/flat_archive.ts";
+import { mediaTypeOf } from "../package/media_type_of.ts";
+import { digestOf } from "../publishing/publish.ts";
+import { createPublicSkills, type PublicFile, type PublicSkillsOptions } from "./public_skills.ts";
+
+export interface DiscoveryOptions extends PublicSkillsOptions {
+  /** The issuer's own path: `""` or `/tenant`. */
+  readonly base: string;
+  readonly observe: Observe;
+  readonly now: () => number;
+}
+
+export interface Discovery extends Service {
+  /** Whether a request is for it. */
+  covers(request: Request): boolean;
+}
+
+const CURRENT = "/.well-known/agent-skills/";
+const OLDER = "/.well-known/skills/";
+const METHODS = "GET, HEAD, OPTIONS";
+const GONE = "There is no such skill, or no such file in it.";
+const MARKDOWN = "text/markdown; charset=utf-8";
+/** Whoever kept a copy asks whether it still holds: index and artifacts must not be of different times. */
+const SHARED: Fields = [
+  ["cache-control", "public, no-cache"],
+  ["access-control-allow-origin", "*"],
+  ["access-control-expose-headers", "etag"],
+  ["x-content-type-options", "nosniff"],
+  // Somebody else wrote these files, and this host also has pages on which people sign in.
+  ["content-security-policy", "default-src 'none'; sandbox"],
+];
+
+/** What is sent, and what names it. */
+interface Content {
+  readonly type: string;
+  readonly size: number;
+  /** With its quotes. */
+  readonly tag: string;
+  /** `undefined` when it went since. */
+  open(): Promise<ReadableStream<Uint8Array> | Uint8Array | undefined>;
+}
+
+export function createDiscovery(options: DiscoveryOptions): Discovery {
+  const { base, store, observe, now } = options;
+  const skills = createPublicSkills(options);
+  const archives = createFlatArchives(store, now);
+  const indexes = createIndexes(skills, archives, now);
+
+  /** What is at a path below one of the two places. */
+  async function find(place: string, path: string): Promise<Content | undefined> {
+    if (path === "index.json") {
+      return toIndex(await (place === CURRENT ? indexes.current() : indexes.older()));
+    }
+    const [first = "", ...rest] = path.split("/");
+    const [, name, zip] = /^([a-z0-9]+(?:-[a-z0-9]+)*)(\.zip)?$/.exec(first) ?? [];
+    if (name === undefined || (zip !== undefined) !== (rest.length === 0)) return undefined;
+    const skill = await skills.find(name);
+    const files = await skill?.files();
+    if (!skill || !files) return undefined;
+    if (zip === undefined) {
+      const file = lookUp(files, rest);
+      return file && (skill.isUploaded ? toFile(file) : await readFile(file));
+    }
+    const flat = await archives.of(files, skill.isUploaded);
+    return flat && {
+      type: "application/zip",
+      size: flat.archive.length,
+      tag: flat.tag,
+      open: () => Promise.resolve(flat.archive.stream()),
+    };
+  }
+
+  function placeOf(request: Request): { place: string; path: string } | undefined {
+    const path = pathOf(request.url);
+    const place = [CURRENT, OLDER].find((place) => path.startsWith(base + place));
+    return place === undefined ? undefined : { place, path: path.slice(base.length + place.length) };
+  }
+
+  async function answer(request: Request): Promise<Response> {
+    const { method } = request;
+    if (method === "OPTIONS") return respond(204, null, [["allow", METHODS], ...SHARED]);
+    if (method !== "GET" && method !== "HEAD") {
+      return refuse(405, `Use ${METHODS} here.`, [["allow", METHODS]]);
+    }
+    const { place, path } = placeOf(request) ?? { place: "", path: "" };
+    const content = await find(place, path);
+    if (!content) return refuse(404, GONE);
+    const { tag, size, type } = content;
+    if (isUnchanged(request, tag)) return respond(304, null, [["etag", tag], ...SHARED]);
+    const body = method === "HEAD" ? null : await content.open();
+    if (body === undefined) return refuse(404, GONE);
+    return respond(200, body as BodyInit | null, [
+      ["content-type", type],
+      ["content-length", String(size)],
+      ["etag", tag],
+      ...SHARED,
+    ]);
+  }
+
+  return {
+    mounts: [CURRENT, OLDER],
+    covers: (request) => placeOf(request) !== undefined,
+    async fetch(request) {
+      const preflight = answerPreflight(request, "GET, HEAD");
+      if (preflight) return preflight;
+      try {
+        return await answer(request);
+      } catch (error) {
+        if (error instanceof StoreUnavailableError) {
+          observe({ type: "store_unavailable", where: "skills", error });
+          const retry: Fields = [["retry-after", String(error.retryAfter)]];
+          return refuse(503, "The server cannot reach its storage: try again in a moment.", retry);
+        }
+        observe({ type: "fault", where: "skills", error });
+        return refuse(500, "The server failed: try again later.");
+      }
+    },
+  };
+}
+
+function toIndex({ bytes, tag }: IndexDocument): Content {
+  return { type: "application/json", size: bytes.length, tag, open: () => Promise.resolve(bytes) };
+}
+
+/** Of an uploaded skill: it never changes, and is opened when it is sent. */
+function toFile({ path, size, type, digest, open }: PublicFile): Content {
+  return { type: typeOf(path, type), size, tag: `"${digest}"`, open };
+}
+
+/** Of a local skill: it may be another than it was when it was listed. */
+async function readFile(file: PublicFile): Promise<Content | undefined> {
+  const content = await file.open();
+  if (!(content instanceof Uint8Array)) return undefined;
+  return {
+    type: typeOf(file.path, mediaTypeOf(file.path, content)),
+    size: content.length,
+    tag: `"${await digestOf(content)}"`,
+    open: () => Promise.resolve(content),
+  };
+}
+
+function typeOf(path: string, type = "application/octet-stream"): string {
+  return path === "SKILL.md" ? MARKDOWN : type;
+}
+
+/**
+ * The file of a path as it was sent, percent-encoded or (as clients of v0.1 do with a `%`) not. A slash that is encoded
+ * parts nothing.
+ */
+function lookUp(files: readonly PublicFile[], segments: readonly string[]): PublicFile | undefined {
+  const decoded = segments.map(decode);
+  if (decoded.some((segment) => segment === undefined || segment.includes("/"))) return undefined;
+  const [meant, sent] = [decoded.join("/"), segments.join("/")];
+  return files.find(({ path }) => path === meant) ?? files.find(({ path }) => path === sent);
+}
+
+/** As the URL standard decodes: what is no `%` and two digits stays. `undefined` when it is not UTF-8. */
+function decode(segment: string): string | undefined {
+  try {
+    return segment.replace(/(?:%[0-9a-f]{2})+/gi, decodeURIComponent);
+  } catch {
+    return undefined;
+  }
+}
+
+function refuse(status: 404 | 405 | 500 | 503, message: string, more: Fields = []): Response {
+  return respondText(status, message, [
+    ["cache-control", "no-store"],
+    ["access-control-allow-origin", "*"],
+    ...more,
+  ]);
+}

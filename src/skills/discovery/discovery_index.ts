@@ -1,0 +1,103 @@
+/**
+ * The two indexes by which clients find skills on a host: Agent Skills Discovery v0.2.0
+ * (https://github.com/cloudflare/agent-skills-discovery-rfc), one artifact a skill with its digest, and v0.1, which lists
+ * files. Both are in the order of names, so that they change only when a skill does.
+ *
+ * @module
+ */
+import { encodeBase64url } from "../../crypto/base64url.ts";
+import { sha256 } from "../../crypto/sha256.ts";
+import type { FlatArchives } from "../archive/flat_archive.ts";
+import type { PublicFile, PublicSkill, PublicSkills } from "./public_skills.ts";
+
+export interface IndexDocument {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  /** With its quotes. */
+  readonly tag: string;
+}
+
+export interface DiscoveryIndexes {
+  /** `/.well-known/agent-skills/index.json` */
+  readonly current: () => Promise<IndexDocument>;
+  /** `/.well-known/skills/index.json` */
+  readonly older: () => Promise<IndexDocument>;
+}
+
+const SCHEMA = "https://schemas.agentskills.io/discovery/0.2.0/schema.json";
+/** Skills whose files are asked for, or whose archives are made, at one time. */
+const AT_ONCE = 8;
+/** An index is made again after so many milliseconds, when somebody asks. */
+const FRESH = 1000;
+
+export function createIndexes(
+  skills: PublicSkills,
+  archives: FlatArchives,
+  now: () => number,
+): DiscoveryIndexes {
+  return {
+    current: keepLast(now, async () => ({
+      $schema: SCHEMA,
+      skills: await describeAll(skills, (skill, files) => describe(skill, files, archives)),
+    })),
+    older: keepLast(now, async () => ({ skills: await describeAll(skills, describeOlder) })),
+  };
+}
+
+/** v0.2.0: SKILL.md where that is all there is, else a flat archive. Addresses are relative to the index. */
+async function describe(
+  { name, description, isUploaded }: PublicSkill,
+  files: readonly PublicFile[],
+  archives: FlatArchives,
+): Promise<unknown> {
+  const [only] = files;
+  if (files.length === 1 && only!.path === "SKILL.md") {
+    return { name, type: "skill-md", description, url: `${name}/SKILL.md`, digest: only!.digest };
+  }
+  const digest = await archives.digestOf(files, isUploaded);
+  return digest && { name, type: "archive", description, url: `${name}.zip`, digest };
+}
+
+/** v0.1 takes plain ASCII in paths, and its clients refuse the whole index for one that is worse. */
+function describeOlder({ name, description }: PublicSkill, files: readonly PublicFile[]): unknown {
+  const paths = files.map(({ path }) => path);
+  if (!paths.every((path) => /^[\x20-\x7e]+$/.test(path) && !/[\\?#[\]]|\.\./.test(path))) return undefined;
+  return { name, description, files: ["SKILL.md", ...paths.filter((path) => path !== "SKILL.md")] };
+}
+
+/**
+ * What is told of each skill, in their order; those of which nothing can be told are left out. Several who begin at one
+ * time each begin elsewhere, and find known what another has worked out: none waits for another, since on workerd a
+ * request cannot.
+ */
+async function describeAll(
+  skills: PublicSkills,
+  describe: (skill: PublicSkill, files: readonly PublicFile[]) => unknown,
+): Promise<unknown[]> {
+  const all = await skills.list();
+  const told = new Array<unknown>(all.length);
+  const start = Math.floor(Math.random() * all.length);
+  let next = 0;
+  await Promise.all(Array.from({ length: AT_ONCE }, async () => {
+    while (next < all.length) {
+      const at = (start + next++) % all.length;
+      const files = await all[at]!.files();
+      told[at] = files && await describe(all[at]!, files);
+    }
+  }));
+  return told.filter((each) => each !== undefined);
+}
+
+/** Gives the last document again while it is fresh, and while somebody makes the next one. */
+function keepLast(now: () => number, make: () => Promise<unknown>): () => Promise<IndexDocument> {
+  let since = -Infinity;
+  let latest: IndexDocument | undefined;
+  return async () => {
+    const isFresh = now() - since < FRESH && now() >= since;
+    if (latest && isFresh) return latest;
+    since = now();
+    const bytes = new TextEncoder().encode(JSON.stringify(await make()));
+    // From now on: making it may have taken longer than it is fresh.
+    since = now();
+    return latest = { bytes, tag: `"${encodeBase64url(sha256(bytes))}"` };
+  };
+}

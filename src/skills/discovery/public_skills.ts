@@ -1,0 +1,152 @@
+/**
+ * The skills that everybody may see without a key: local ones, and uploaded ones of the workspaces that the operator
+ * publishes. A name stands for one skill: a local one goes before an uploaded one, an earlier workspace before a later,
+ * and a newer upload before an older. Whoever that is hides or shows itself: `metadata.internal` hides it, and so does
+ * front matter that is not as the open specification has it, since a client may refuse a whole index for one entry.
+ *
+ * @module
+ */
+import type { Entry, Store } from "../../store/store.ts";
+import { type ArchiveFile, type KnownFile, localFiles, uploadedFiles } from "../archive/archive_file.ts";
+import type { Ledger } from "../blobs/blob_ledger.ts";
+import type { Directory, LocalSkill } from "../local/directory.ts";
+import { type Skill, skillKey } from "../records.ts";
+import type { FrontMatter } from "../package/rules.ts";
+import { findVersion } from "../publishing/versions.ts";
+
+export interface PublicSkill {
+  readonly name: string;
+  readonly description: string;
+  /** Whether its files are in the store and never change, or are read from a folder. */
+  readonly isUploaded: boolean;
+  /** By path; `undefined` when the skill is gone, or has more than clients take. */
+  files(): Promise<readonly PublicFile[] | undefined>;
+}
+
+export type PublicFile = ArchiveFile & Pick<KnownFile, "digest">;
+
+export interface PublicSkills {
+  /** By name; at most 1,000, the newest ones of the first 2,000 uploads that a workspace has. */
+  list(): Promise<readonly PublicSkill[]>;
+  /** The skill of this name; `undefined` when there is none, or it is hidden. */
+  find(name: string): Promise<PublicSkill | undefined>;
+}
+
+export interface PublicSkillsOptions {
+  readonly store: Store;
+  readonly ledger: Ledger;
+  readonly directory: Directory;
+  /** Whose uploads everybody may see. */
+  readonly workspaces: readonly string[];
+}
+
+const MOST_SKILLS = 1000;
+const MOST_UPLOADS = 2000;
+/** Records that are asked for at once. */
+const PAGE = 500;
+/** What `npx skills` takes. */
+const MOST_FILES = 1000;
+const MOST_BYTES = 50 * 1024 * 1024;
+
+export function createPublicSkills(options: PublicSkillsOptions): PublicSkills {
+  const { store, ledger, directory, workspaces } = options;
+  // By version. What one holds never changes, so this may be lost and never be wrong.
+  let known = new Map<string, readonly PublicFile[] | undefined>();
+  const locals = new WeakMap<LocalSkill, readonly PublicFile[] | undefined>();
+
+  function toLocal(skill: LocalSkill): PublicSkill | undefined {
+    const { name, frontMatter } = skill;
+    if (!frontMatter || isInternal(frontMatter)) return undefined;
+    // One that changes is another object; the list of its files stays the same as long as it does.
+    const files = locals.has(skill) ? locals.get(skill) : takenFiles(localFiles(skill));
+    locals.set(skill, files);
+    const { description } = frontMatter;
+    return { name, description, isUploaded: false, files: () => Promise.resolve(files) };
+  }
+
+  function toUploaded(workspace: string, skill: Skill): PublicSkill | undefined {
+    const { name, front_matter: frontMatter, latest } = skill;
+    if (!frontMatter || !latest || isInternal(frontMatter)) return undefined;
+    return {
+      name,
+      description: frontMatter.description,
+      isUploaded: true,
+      async files() {
+        if (known.has(latest.id)) return known.get(latest.id);
+        const entry = await findVersion(store, workspace, skill, "latest");
+        if (!entry) return undefined;
+        const files = takenFiles(uploadedFiles(ledger, entry.value.files));
+        known.set(latest.id, files);
+        return files;
+      },
+    };
+  }
+
+  /** Newest first, and whether that is all. */
+  async function listUploads(workspace: string): Promise<{ uploads: Skill[]; isAll: boolean }> {
+    const uploads: Skill[] = [];
+    let last: Entry<Skill> | undefined;
+    while (uploads.length < MOST_UPLOADS) {
+      const page: Entry<Skill>[] = await store.list<Skill>(["skill", workspace], {
+        limit: PAGE,
+        reverse: true,
+        after: last?.key,
+      });
+      uploads.push(...page.map(({ value }) => value));
+      if (page.length < PAGE) return { uploads, isAll: true };
+      last = page.at(-1);
+    }
+    return { uploads, isAll: false };
+  }
+
+  async function findUploaded(workspace: string, name: string): Promise<Skill | undefined> {
+    const [newest] = await store.list(["skill_name", workspace, name], { limit: 1, reverse: true });
+    return newest && (await store.get<Skill>(skillKey(workspace, newest.key[3] as string)))?.value;
+  }
+
+  return {
+    async list() {
+      const byName = new Map<string, PublicSkill | undefined>();
+      const versions = new Set<string>();
+      for (const skill of await directory.skills()) byName.set(skill.name, toLocal(skill));
+      for (const workspace of workspaces) {
+        const { uploads, isAll } = await listUploads(workspace);
+        for (const skill of uploads) {
+          // Without a version it has no name.
+          if (!skill.latest || byName.has(skill.name)) continue;
+          byName.set(skill.name, toUploaded(workspace, skill));
+          versions.add(skill.latest.id);
+        }
+        // A name that was not looked at goes before those of the next workspace.
+        if (!isAll) break;
+      }
+      known = new Map([...known].filter(([version]) => versions.has(version)));
+      return [...byName.values()].filter((skill) => skill !== undefined)
+        .slice(0, MOST_SKILLS)
+        .sort((a, b) => a.name < b.name ? -1 : 1);
+    },
+
+    async find(name) {
+      const local = (await directory.skills()).find((skill) => skill.name === name);
+      if (local) return toLocal(local);
+      for (const workspace of workspaces) {
+        const skill = await findUploaded(workspace, name);
+        if (skill?.latest) return toUploaded(workspace, skill);
+      }
+      return undefined;
+    },
+  };
+}
+
+/** The same files where every client takes them all. */
+function takenFiles(files: readonly ArchiveFile[]): readonly PublicFile[] | undefined {
+  const bytes = files.reduce((sum, { size }) => sum + size, 0);
+  const isTaken = files.length <= MOST_FILES && bytes <= MOST_BYTES &&
+    files.every(({ digest }) => digest !== undefined);
+  return isTaken ? files as PublicFile[] : undefined;
+}
+
+/** Where the value is no text, the front matter is not as the specification has it. */
+function isInternal({ metadata }: FrontMatter): boolean {
+  return (metadata as { readonly internal?: unknown } | undefined)?.internal === "true";
+}

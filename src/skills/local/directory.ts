@@ -1,0 +1,179 @@
+/**
+ * Skills in local folders: found without a call, served from where they lie, never copied into the store, and read
+ * again when they change. Of two skills with one name the first folder's counts, and a local skill goes before an
+ * uploaded one.
+ *
+ * @module
+ */
+import { type FolderEntry, FolderError, type SkillFolder } from "./folder.ts";
+import { keepFresh } from "./fresh.ts";
+import { createReader, type LocalRead, type LocalSkill } from "./local_skill.ts";
+import { findBadLink, findMisplaced } from "../package/near_miss.ts";
+import { describe, type Problem } from "../package/problem.ts";
+
+export type { LocalSkill } from "./local_skill.ts";
+
+/** Something in a local folder that is not served as its author may expect. */
+export interface Diagnostic {
+  readonly where: string;
+  /** The problems as one text. */
+  readonly message: string;
+  readonly problems: readonly Problem[];
+  /** Whether it is not served at all. */
+  readonly skipped: boolean;
+}
+
+export interface Directory {
+  /** All skills by name; of two with one name the first folder's counts. */
+  skills(): Promise<readonly LocalSkill[]>;
+  diagnostics(): Promise<readonly Diagnostic[]>;
+}
+
+/** Folders are looked at again after this many milliseconds, at the next call. */
+const FRESH = 1000;
+/** Folders below one folder of skills. */
+const MOST_SKILLS = 2000;
+/** How many skills are looked at at once: a look waits for the disk most of the time. */
+const AT_ONCE = 16;
+
+interface Scan {
+  readonly skills: readonly LocalSkill[];
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** Something right below a folder of skills. */
+interface Candidate {
+  readonly folder: SkillFolder;
+  readonly entry: FolderEntry;
+  readonly where: string;
+  /** Why it is not looked into. */
+  readonly problem: Problem | undefined;
+}
+
+/** The skills of these folders, the first folder before the next. */
+export function openDirectory(folders: readonly SkillFolder[], now: () => number): Directory {
+  const read = createReader();
+  let known: ReadonlyMap<string, LocalRead> = new Map();
+
+  async function scanAll(): Promise<Scan> {
+    const { candidates, diagnostics } = await findCandidates(folders);
+    const reads = await mapAtOnce(
+      AT_ONCE,
+      candidates,
+      ({ folder, entry, where, problem }) =>
+        problem ? Promise.resolve(undefined) : read(folder, entry, known.get(where)),
+    );
+    known = new Map(reads.flatMap((read, i) => read ? [[candidates[i]!.where, read]] : []));
+    const byName = new Map<string, LocalSkill>();
+    candidates.forEach(({ where, problem }, i) => {
+      const { skill, problems = [] } = reads[i] ?? {};
+      const taken = skill && byName.get(keyOf(skill.name));
+      const all = taken ? [...problems, nameTaken(skill, taken)] : problem ? [problem] : problems;
+      if (skill && !taken) byName.set(keyOf(skill.name), skill);
+      if (all.length > 0) diagnostics.push(diagnose(where, all, !skill || taken !== undefined));
+    });
+    return { skills: [...byName.values()].sort((a, b) => a.name < b.name ? -1 : 1), diagnostics };
+  }
+
+  const scan = keepFresh(FRESH, now, scanAll);
+  return {
+    skills: async () => (await scan()).skills,
+    diagnostics: async () => (await scan()).diagnostics,
+  };
+}
+
+/** What lies right below the folders, in the order in which names count, each place once. */
+async function findCandidates(
+  folders: readonly SkillFolder[],
+): Promise<{ candidates: Candidate[]; diagnostics: Diagnostic[] }> {
+  const candidates: Candidate[] = [];
+  const diagnostics: Diagnostic[] = [];
+  const places = new Set<string>();
+  for (const folder of folders) {
+    const entries = await listTop(folder, diagnostics);
+    // A link to a skill beside it is that skill, whatever their names are.
+    const links = entries.filter(({ type }) => type === "link");
+    let count = 0;
+    for (const entry of [...entries.filter(({ type }) => type !== "link"), ...links]) {
+      const where = `${folder.path}/${entry.name}`;
+      if (entry.type === "folder" && (entry.name.startsWith(".") || entry.name === "node_modules")) continue;
+      const problem = entry.type === "link"
+        ? findBadLink(entry, folder.followLinks ?? false)
+        : findMisplaced(entry);
+      if (!problem && (entry.type === "file" || entry.type === "other")) continue;
+      if (!problem) {
+        const place = entry.realPath ?? where;
+        if (places.has(place)) continue;
+        places.add(place);
+        if (++count > MOST_SKILLS) {
+          const message = `It has more than ${MOST_SKILLS} folders, and those from ${
+            JSON.stringify(entry.name)
+          } on are not looked at`;
+          diagnostics.push(diagnose(folder.path, [about("too-many-skills", message)], true));
+          break;
+        }
+      }
+      candidates.push({ folder, entry, where, problem });
+    }
+  }
+  // Whoever has links from one folder of skills to another loses nothing by those that are not followed.
+  const isServed = ({ problem, entry: { realPath } }: Candidate): boolean =>
+    problem?.rule === "link" && realPath !== undefined && places.has(realPath);
+  return { candidates: candidates.filter((each) => !isServed(each)), diagnostics };
+}
+
+async function listTop(folder: SkillFolder, diagnostics: Diagnostic[]): Promise<readonly FolderEntry[]> {
+  const tell = (rule: string, message: string): void =>
+    void diagnostics.push(diagnose(folder.path, [about(rule, message)], true));
+  try {
+    const entries = await folder.list("");
+    if (!entries && folder.optional !== true) {
+      tell("folder-missing", "There is no such folder");
+    }
+    return entries ?? [];
+  } catch (error) {
+    if (!(error instanceof FolderError)) throw error;
+    tell("unreadable", error.message);
+    return [];
+  }
+}
+
+/** Names that differ in case or in how accents are written are one name to people. */
+function keyOf(name: string): string {
+  return name.normalize("NFC").toLowerCase();
+}
+
+function nameTaken(skill: LocalSkill, { name, folder, directory }: LocalSkill): Problem {
+  const message = `The name "${name}" is taken by ${folder.path}/${directory}`;
+  return {
+    ...about("name-taken", message + (name === skill.name ? "" : `, and "${skill.name}" differs too little`)),
+    hint: "rename one of the two, or remove it",
+  };
+}
+
+function about(rule: string, message: string): Problem {
+  return { file: "", line: undefined, rule, message };
+}
+
+function diagnose(where: string, problems: readonly Problem[], skipped: boolean): Diagnostic {
+  return { where, message: describe(problems), problems, skipped };
+}
+
+/** Maps in order, so many at once; the first failure is told when nothing works any more. */
+async function mapAtOnce<Item, Value>(
+  most: number,
+  items: readonly Item[],
+  map: (item: Item) => Promise<Value>,
+): Promise<Value[]> {
+  const values: Value[] = [];
+  let next = 0;
+  const workers = Array.from({ length: Math.min(most, items.length) }, async () => {
+    while (next < items.length) {
+      const i = next++;
+      values[i] = await map(items[i]!);
+    }
+  });
+  const failed = (await Promise.allSettled(workers)).find(({ status }) => status === "rejected");
+  if (failed) throw (failed as PromiseRejectedResult).reason;
+  return values;
+}

@@ -1,0 +1,154 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { type Directory, openDirectory } from "./directory.ts";
+import { type FolderEntry, FolderError, type SkillFolder } from "./folder.ts";
+import { folderOf } from "../test_service.ts";
+
+const test = suite("skills/directory, several folders");
+const md = (name: string, description = "Use it.") =>
+  `---\nname: ${name}\ndescription: ${description}\n---\nInstructions.`;
+
+/** A folder of skills by their names, with links to folders beside them, by name and where they lead. */
+function folder(
+  path: string,
+  names: readonly string[],
+  { links = {}, followLinks = false }: { links?: Record<string, string>; followLinks?: boolean } = {},
+): SkillFolder {
+  const files = folderOf(
+    new Map(
+      [...names, ...Object.keys(links)].map((name) => [`${name}/SKILL.md`, md(name, `Use it from ${path}.`)]),
+    ),
+    path,
+  );
+  const toEntry = (entry: FolderEntry): FolderEntry =>
+    Object.hasOwn(links, entry.name)
+      ? { ...entry, type: "link", leadsTo: "folder", realPath: links[entry.name]! }
+      : { ...entry, realPath: `${path}/${entry.name}` };
+  return {
+    ...files,
+    followLinks,
+    list: async (relative) => {
+      const entries = (await files.list(relative))!;
+      return relative === "" ? entries.map(toEntry) : entries;
+    },
+  };
+}
+
+const places = async (directory: Directory) =>
+  (await directory.skills()).map(({ folder, directory }) => `${folder.path}/${directory}`);
+const told = async (directory: Directory) =>
+  (await directory.diagnostics()).map(({ where, problems }) =>
+    `${where} ${problems.map(({ rule }) => rule)}`
+  );
+
+test("the first folder with a name counts, and each further one is told", async () => {
+  const directory = openDirectory(
+    [folder("/named", ["a"]), folder("/project", ["a", "b"]), folder("/home", ["a", "b", "c"])],
+    () => 0,
+  );
+  assert.equal(await places(directory), ["/named/a", "/project/b", "/home/c"]);
+  assert.equal(await told(directory), ["/project/a name-taken", "/home/a name-taken", "/home/b name-taken"]);
+  assert.is(
+    (await directory.diagnostics())[0]!.message,
+    'The name "a" is taken by /named/a (rename one of the two, or remove it)',
+  );
+});
+
+test("names that differ in case or accents alone are one name", async () => {
+  const files = new Map([
+    ["1/SKILL.md", md("Report")],
+    ["2/SKILL.md", md("report")],
+    ["3/SKILL.md", md("caf\u00e9")],
+    ["4/SKILL.md", md("cafe\u0301")],
+  ]);
+  const directory = openDirectory([folderOf(files)], () => 0);
+  assert.equal((await directory.skills()).map(({ name }) => name), ["Report", "caf\u00e9"]);
+  const skipped = (await directory.diagnostics()).filter((each) => each.skipped);
+  assert.equal(skipped.map(({ where, problems }) => [where, problems.at(-1)!.message]), [
+    ["/skills/2", 'The name "Report" is taken by /skills/1, and "report" differs too little'],
+    ["/skills/4", 'The name "caf\u00e9" is taken by /skills/3, and "cafe\u0301" differs too little'],
+  ]);
+});
+
+test("a link to a skill that another folder has is that skill: not served twice, and not told", async () => {
+  for (const followLinks of [false, true]) {
+    const agents = folder("/p/.agents", ["a"], { followLinks });
+    const claude = folder("/p/.claude", [], { links: { a: "/p/.agents/a" }, followLinks });
+    for (const folders of [[agents, claude], [claude, agents]]) {
+      const directory = openDirectory(folders, () => 0);
+      assert.equal((await directory.skills()).map(({ name }) => name), ["a"]);
+      assert.equal(await told(directory), []);
+    }
+  }
+});
+
+test("one folder that is reached in two ways is served once", async () => {
+  const directory = openDirectory([folder("/p", ["a"]), { ...folder("/p", ["a"]), path: "/same" }], () => 0);
+  assert.equal(await places(directory), ["/p/a"]);
+  assert.equal(await told(directory), []);
+});
+
+test("a folder beside a link to it is named as the folder is", async () => {
+  const skills = folder("/p", ["zebra"], { links: { alias: "/p/zebra" }, followLinks: true });
+  const directory = openDirectory([skills], () => 0);
+  assert.equal(await places(directory), ["/p/zebra"]);
+  assert.equal(await told(directory), []);
+});
+
+test("a folder that is not there is told, unless it need not be; others are served", async () => {
+  const gone: SkillFolder = { ...folder("/gone", []), list: () => Promise.resolve(undefined) };
+  const directory = openDirectory(
+    [gone, { ...gone, path: "/may-be-gone", optional: true }, folder("/p", ["a"])],
+    () => 0,
+  );
+  assert.equal(await places(directory), ["/p/a"]);
+  assert.equal(await told(directory), ["/gone folder-missing"]);
+});
+
+test("a folder that may not be read is told; others are served", async () => {
+  const closed: SkillFolder = {
+    ...folder("/closed", []),
+    list: () => Promise.reject(new FolderError("It cannot be read (EACCES)")),
+  };
+  const directory = openDirectory([closed, folder("/p", ["a"])], () => 0);
+  assert.equal(await places(directory), ["/p/a"]);
+  assert.equal(await told(directory), ["/closed unreadable"]);
+});
+
+test("of more than 2000 skills in a folder the first are served, and that is told", async () => {
+  const names = Array.from({ length: 2010 }, (_, i) => `s${String(i).padStart(4, "0")}`);
+  const flat = folder("/p", names);
+  const top = await flat.list("");
+  const listed = new Map(
+    top!.map((entry) => [entry.name, [{ ...entry, name: "SKILL.md", type: "file" as const }]]),
+  );
+  const directory = openDirectory([{
+    ...flat,
+    list: (path) => Promise.resolve(path === "" ? top : listed.get(path)),
+  }], () => 0);
+  assert.equal(await places(directory), names.slice(0, 2000).map((name) => `/p/${name}`));
+  assert.equal(await told(directory), ["/p too-many-skills"]);
+});
+
+test("many skills are looked at 16 at a time, and come in order all the same", async () => {
+  const skills = folder("/p", Array.from({ length: 50 }, (_, i) => `s${String(i).padStart(2, "0")}`));
+  let now = 0;
+  let most = 0;
+  const directory = openDirectory([{
+    ...skills,
+    async list(path) {
+      if (path !== "") most = Math.max(most, ++now);
+      await Promise.resolve();
+      const entries = await skills.list(path);
+      if (path !== "") now--;
+      return entries;
+    },
+  }], () => 0);
+  assert.equal(
+    await places(directory),
+    Array.from({ length: 50 }, (_, i) => `/p/s${String(i).padStart(2, "0")}`),
+  );
+  assert.is(most, 16);
+});
+
+test.run();

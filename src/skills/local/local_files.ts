@@ -1,0 +1,196 @@
+/**
+ * The files of a local skill: which there are, one of them, and all of them with digests. A file is read for its
+ * digest when its stamp is new, and not again until that changes.
+ *
+ * @module
+ */
+import { type FolderEntry, FolderError, type SkillFolder } from "./folder.ts";
+import { mediaTypeByName, mediaTypeOf } from "../package/media_type_of.ts";
+import type { Problem } from "../package/problem.ts";
+import { digestOf } from "../publishing/publish.ts";
+
+/** A file as a manifest has it. */
+export interface ManifestFile {
+  readonly path: string;
+  /** Bytes. */
+  readonly size: number;
+  /** Absent where only the content could tell. */
+  readonly type: string | undefined;
+  /** `sha256:` and 64 hexadecimal digits; absent for all files of a skill that is too large. */
+  readonly digest: string | undefined;
+}
+
+/** A file as one look at its folder found it. */
+export interface FoundFile {
+  readonly path: string;
+  readonly size: number;
+  readonly stamp: string;
+  readonly modified: number;
+}
+
+/** What one look at a skill's folder found. */
+export interface FoundFiles {
+  /** In path order. */
+  readonly files: readonly FoundFile[];
+  /** What was left out, and why. */
+  readonly problems: readonly Problem[];
+  /** When anything below last changed. */
+  readonly modified: number;
+}
+
+/** The digests of files, each with the stamp that its file had. */
+export type Digested = ReadonlyMap<string, { readonly stamp: string; readonly file: ManifestFile }>;
+
+/** Of a skill that has more, no digests are made: nobody is bound to take it (SEP-2640, limits). */
+const MOST_DIGESTS = 512;
+/** Bytes of all files of a skill. */
+const MOST_DIGESTED = 16 * 1024 * 1024;
+/** Bytes of a file that is read without taking turns. */
+const SMALL = 64 * 1024;
+const MOST_FILES = 2000;
+const DEEPEST = 8;
+/** Bytes. */
+const LARGEST_FILE = 8 * 1024 * 1024;
+const LEFT_OUT = new Set([".git", "node_modules", ".DS_Store"]);
+
+/** Whether a skill with these files is one that every client takes. */
+export function isTakenByAll(files: readonly { readonly size: number }[]): boolean {
+  return files.length <= MOST_DIGESTS && files.reduce((sum, { size }) => sum + size, 0) <= MOST_DIGESTED;
+}
+
+/**
+ * The plain files below a skill's folder. Links and what is too large, too deep or too much is left out, and told.
+ * @param top what lies in the folder itself
+ */
+export async function findFiles(
+  folder: SkillFolder,
+  directory: string,
+  top: readonly FolderEntry[],
+): Promise<FoundFiles> {
+  const files: FoundFile[] = [];
+  const problems: Problem[] = [];
+  const spellings = new Map<string, string>();
+  let entries = 0;
+  let modified = 0;
+  const leaveOut = (file: string, rule: string, message: string, hint?: string): void =>
+    void problems.push({ file, line: undefined, rule, message, ...(hint !== undefined && { hint }) });
+
+  async function walk(relative: string, depth: number): Promise<void> {
+    const list = () => folder.list(`${directory}/${relative}`);
+    for (const entry of relative === "" ? top : await listOrTell(relative, list, leaveOut) ?? []) {
+      const { name, type, size, stamp } = entry;
+      const path = relative === "" ? name : `${relative}/${name}`;
+      // Half of a surrogate pair has no place in a URI.
+      if (LEFT_OUT.has(name) || !name.isWellFormed()) continue;
+      if (++entries > MOST_FILES) {
+        if (entries === MOST_FILES + 1) leaveOut("", "too-many-files", `has more than ${MOST_FILES} files`);
+        return;
+      }
+      const spelling = path.normalize("NFC").toLowerCase();
+      const other = spellings.get(spelling);
+      spellings.set(spelling, path);
+      if (other !== undefined) {
+        const message = `differs from ${JSON.stringify(other)} in case or accents only`;
+        leaveOut(path, "path-collision", message, "where a file system tells them not apart one is lost");
+      }
+      modified = Math.max(modified, entry.modified);
+      if (type === "link") {
+        leaveOut(path, "link", "is a link, and is left out", "put the file itself here");
+      } else if (type === "other") {
+        leaveOut(path, "special-file", "is no plain file, and is left out");
+      } else if (type === "folder") {
+        if (depth < DEEPEST) await walk(path, depth + 1);
+        else leaveOut(path, "path-depth", `lies deeper than ${DEEPEST} folders, and is left out`);
+      } else if (size > LARGEST_FILE) {
+        leaveOut(path, "file-size", `has more than ${LARGEST_FILE} bytes, and is left out`);
+      } else files.push({ path, size, stamp, modified: entry.modified });
+    }
+  }
+
+  await walk("", 1);
+  return { files: files.sort((a, b) => a.path < b.path ? -1 : 1), problems, modified };
+}
+
+async function listOrTell(
+  path: string,
+  list: () => ReturnType<SkillFolder["list"]>,
+  tell: (file: string, rule: string, message: string) => void,
+): ReturnType<SkillFolder["list"]> {
+  try {
+    return await list();
+  } catch (error) {
+    if (!(error instanceof FolderError)) throw error;
+    tell(path, "unreadable", error.message);
+  }
+}
+
+/** Gives what makes digests; what could not be read is left out, and told. */
+export function createDigester(): (
+  folder: SkillFolder,
+  directory: string,
+  files: readonly FoundFile[],
+  known: Digested,
+) => Promise<{ readonly digested: Digested; readonly problems: readonly Problem[] }> {
+  // One large file is in memory at a time, however many skills are looked at at once.
+  let turn: Promise<unknown> = Promise.resolve();
+  return async (folder, directory, files, known) => {
+    const digested = new Map<string, { readonly stamp: string; readonly file: ManifestFile }>();
+    const problems: Problem[] = [];
+    const isLarge = !isTakenByAll(files);
+    for (const { path, size, stamp } of files) {
+      const before = known.get(path);
+      if (before?.stamp === stamp && (before.file.digest === undefined) === isLarge) {
+        digested.set(path, before);
+      } else if (isLarge) {
+        digested.set(path, { stamp, file: { path, size, type: mediaTypeByName(path), digest: undefined } });
+      } else {
+        const reading = (size > SMALL ? turn : Promise.resolve()).then(() =>
+          digestFile(folder, directory, path)
+        );
+        if (size > SMALL) turn = reading.catch(() => {});
+        const file = await reading;
+        if (!("rule" in file)) digested.set(path, { stamp, file });
+        else problems.push(file);
+      }
+    }
+    return { digested, problems };
+  };
+}
+
+async function digestFile(
+  folder: SkillFolder,
+  directory: string,
+  path: string,
+): Promise<ManifestFile | Problem> {
+  const problem = { file: path, line: undefined, rule: "unreadable" };
+  try {
+    const bytes = await folder.read(`${directory}/${path}`, LARGEST_FILE);
+    if (!bytes) return { ...problem, message: "It went while it was read" };
+    return { path, size: bytes.length, type: mediaTypeOf(path, bytes), digest: await digestOf(bytes) };
+  } catch (error) {
+    if (!(error instanceof RangeError || error instanceof FolderError)) throw error;
+    return { ...problem, message: error.message };
+  }
+}
+
+/**
+ * A file of a skill by the path that is in its list: a path is looked up, never joined to a folder. `undefined` when there
+ * is none, or it is gone, cannot be read any more, or has grown too large since.
+ */
+export async function readLocalFile(
+  { folder, directory, files }: LocalPlace,
+  path: string,
+): Promise<{ readonly bytes: Uint8Array; readonly mediaType: string } | undefined> {
+  if (!files.some((file) => file.path === path)) return undefined;
+  const bytes = await folder.read(`${directory}/${path}`, LARGEST_FILE).catch((error) => {
+    if (error instanceof RangeError || error instanceof FolderError) return undefined;
+    throw error;
+  });
+  return bytes && { bytes, mediaType: mediaTypeOf(path, bytes) };
+}
+
+interface LocalPlace {
+  readonly folder: SkillFolder;
+  readonly directory: string;
+  readonly files: readonly ManifestFile[];
+}

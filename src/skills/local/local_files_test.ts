@@ -1,0 +1,157 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import type { SkillEntry } from "../disclosure/entries.ts";
+import type { SkillFolder } from "./folder.ts";
+import { digestOf } from "../publishing/publish.ts";
+import { folderOf, newService, SKILL_MD, type TestService } from "../test_service.ts";
+
+const test = suite("skills/local_files");
+const encode = (text: string): Uint8Array => new TextEncoder().encode(text);
+
+/** A service over one folder, and what was read and listed of it. */
+async function watched(files: Map<string, string | null>): Promise<
+  TestService & { read: string[]; listed: string[]; demo: () => Promise<SkillEntry> }
+> {
+  const folder = folderOf(files);
+  const read: string[] = [];
+  const listed: string[] = [];
+  const counting: SkillFolder = {
+    ...folder,
+    list: (path) => (listed.push(path), folder.list(path)),
+    read: (path, limit) => (read.push(path), folder.read(path, limit)),
+  };
+  const service = await newService({ folders: [counting] });
+  const demo = async () => (await service.service.catalog.find(undefined, ["demo"]))!.entry;
+  return { ...service, read, listed, demo };
+}
+
+test("every file has its size, type and digest, in path order", async () => {
+  const content: [string, string][] = [
+    ["SKILL.md", SKILL_MD],
+    ["a/b/c.md", "# Ä\n"],
+    ["a/data", "x\u0000y"],
+    ["empty.txt", ""],
+  ];
+  const files = new Map<string, string | null>(content.map(([path, text]) => [`demo/${path}`, text]));
+  files.set("demo/link", null).set("demo/.git/config", "x").set("demo/node_modules/a.js", "x");
+  const { demo } = await watched(files);
+  const types = ["text/markdown", "text/markdown", "application/octet-stream", "text/plain"];
+  assert.equal(
+    await (await demo()).files(),
+    await Promise.all(content.map(async ([path, text], i) => ({
+      path,
+      size: encode(text).length,
+      type: types[i],
+      digest: await digestOf(encode(text)),
+    }))),
+  );
+});
+
+test("what did not change is not read again, and folders are not looked at twice in a second", async () => {
+  const files = new Map<string, string | null>([
+    ["demo/SKILL.md", SKILL_MD],
+    ["demo/a.txt", "a"],
+    ["demo/sub/b.txt", "b"],
+  ]);
+  const { demo, read, listed, advance } = await watched(files);
+  const [first, same] = await Promise.all([demo(), demo()]);
+  await Promise.all([first.files(), same.files(), first.files()]);
+  assert.equal(read, ["demo/SKILL.md", "demo/a.txt", "demo/sub/b.txt"]);
+  const looks = listed.length;
+  await (await demo()).files();
+  assert.is(listed.length, looks);
+
+  advance(1001);
+  await (await demo()).files();
+  assert.ok(listed.length > looks);
+  assert.is(read.length, 3);
+
+  files.set("demo/a.txt", "changed");
+  files.delete("demo/sub/b.txt");
+  files.set("demo/new.txt", "new");
+  advance(1001);
+  const changed = (await (await demo()).files())!;
+  assert.equal(read.slice(3), ["demo/a.txt", "demo/new.txt"]);
+  assert.equal(changed.map(({ path }) => path), ["SKILL.md", "a.txt", "new.txt"]);
+  assert.is(changed[1]!.digest, await digestOf(encode("changed")));
+});
+
+test("front matter and the digest of SKILL.md are of the same moment", async () => {
+  const files = new Map<string, string | null>([["demo/SKILL.md", SKILL_MD]]);
+  const { demo, advance } = await watched(files);
+  const before = await demo();
+  files.set("demo/SKILL.md", SKILL_MD.replace("Shows", "Tells"));
+  assert.is((await before.files())![0]!.digest, await digestOf(encode(SKILL_MD)));
+  advance(1001);
+  const after = await demo();
+  assert.match(after.frontMatter.description, /^Tells/);
+  assert.is((await after.files())![0]!.digest, await digestOf(encode(SKILL_MD.replace("Shows", "Tells"))));
+});
+
+test("of 513 files, or 16 MiB and a byte, there are no digests, and none is read for one", async () => {
+  const many = (count: number) =>
+    new Map<string, string | null>([
+      ["demo/SKILL.md", SKILL_MD],
+      ...Array.from({ length: count - 1 }, (_, i) => [`demo/f${i}.txt`, "x"] as const),
+    ]);
+  const large = (rest: number) =>
+    new Map<string, string | null>([
+      ["demo/SKILL.md", SKILL_MD],
+      ["demo/a.bin", "x".repeat(8 * 1024 * 1024)],
+      ["demo/b.bin", "x".repeat(8 * 1024 * 1024 - SKILL_MD.length + rest)],
+    ]);
+  for (const [files, expected] of [[many(512), 512], [many(513), 0], [large(0), 3], [large(1), 0]] as const) {
+    const { demo, read } = await watched(files);
+    const listed = (await (await demo()).files())!;
+    assert.is(listed.length, files.size);
+    assert.is(listed.filter(({ digest }) => digest !== undefined).length, expected);
+    assert.is(read.length, Math.max(1, expected));
+    assert.ok(listed.every(({ path, type }) => type === undefined || path === "SKILL.md" || expected > 0));
+  }
+});
+
+test("a file that vanishes or grows while it is read is left out, and the next look tells", async () => {
+  const files = new Map<string, string | null>([
+    ["demo/SKILL.md", SKILL_MD],
+    ["demo/gone", "x"],
+    ["demo/grown", "x"],
+    ["demo/stays", "x"],
+  ]);
+  const folder = folderOf(files);
+  let isUneasy = true;
+  const { service, advance } = await newService({
+    folders: [{
+      ...folder,
+      read(path, limit) {
+        if (isUneasy && path === "demo/gone") return Promise.resolve(undefined);
+        if (isUneasy && path === "demo/grown") return Promise.reject(new RangeError("too large"));
+        return folder.read(path, limit);
+      },
+    }],
+  });
+  const paths = async () => {
+    const { entry } = (await service.catalog.find(undefined, ["demo"]))!;
+    return (await entry.files())!.map(({ path }) => path);
+  };
+  assert.equal(await paths(), ["SKILL.md", "stays"]);
+  isUneasy = false;
+  advance(1001);
+  assert.equal(await paths(), ["SKILL.md", "gone", "grown", "stays"]);
+});
+
+test("a disk that fails once fails once", async () => {
+  const folder = folderOf(new Map([["demo/SKILL.md", SKILL_MD], ["demo/a", "a"], ["demo/b", "b"]]));
+  let fails = 1;
+  const { service } = await newService({
+    folders: [{
+      ...folder,
+      read: (path, limit) =>
+        path === "demo/a" && fails-- > 0 ? Promise.reject(new Error("no disk")) : folder.read(path, limit),
+    }],
+  });
+  const find = () => service.catalog.find(undefined, ["demo"]);
+  assert.is(await find().catch((error) => error.message), "no disk");
+  assert.is((await (await find())!.entry.files())!.length, 3);
+});
+
+test.run();

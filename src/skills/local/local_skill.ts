@@ -1,0 +1,209 @@
+/**
+ * One skill of a local folder: read from its SKILL.md, and read again when one of its files changes. Lenient: what
+ * breaks a rule is served with a warning where it can be served at all.
+ *
+ * @module
+ */
+import { encodeBase64url } from "../../crypto/base64url.ts";
+import { sha256 } from "../../crypto/sha256.ts";
+import {
+  checkMarkdown,
+  type MarkdownCheck,
+  MAX_SKILL_MD_BYTES,
+  type SkillText,
+} from "../package/check_markdown.ts";
+import { type FolderEntry, FolderError, type SkillFolder } from "./folder.ts";
+import {
+  createDigester,
+  type Digested,
+  findFiles,
+  type FoundFile,
+  type ManifestFile,
+} from "./local_files.ts";
+import { findNearMiss } from "../package/near_miss.ts";
+import type { Problem } from "../package/problem.ts";
+import { digestOf } from "../publishing/publish.ts";
+import type { FrontMatter } from "../package/rules.ts";
+import type { SkillTokens } from "../package/tokens.ts";
+
+/** What lay in a skill's folder at one moment. */
+export interface LocalSkill {
+  /** `skill_local_` and a digest of its name: the same on every machine, and for whatever takes the name over. */
+  readonly id: string;
+  readonly name: string;
+  readonly description: string;
+  /**
+   * `skver_local_` and a digest of all its files, by path and content; of those of a skill that is too large for that,
+   * by path, size and time.
+   */
+  readonly version: string;
+  /** When one of its files last changed, in microseconds: 16 digits, as the older dialect names versions. */
+  readonly epoch: string;
+  /** The same in milliseconds. */
+  readonly modified: number;
+  readonly folder: SkillFolder;
+  /** The skill's folder below the local one. */
+  readonly directory: string;
+  readonly instructions: string;
+  /** What the levels cost a model, estimated. */
+  readonly tokens: SkillTokens;
+  /** In path order. */
+  readonly files: readonly ManifestFile[];
+  /** Absent when it is not as the open specification has it, or had to be mended. */
+  readonly frontMatter: FrontMatter | undefined;
+}
+
+/** What a look at a skill's folder gave, kept to be compared with the next. */
+export interface LocalRead {
+  /** Of all files; another when one of them changes, and empty when the next look must read again. */
+  readonly stamp: string;
+  readonly skill: LocalSkill | undefined;
+  /** Why it is not served, or what is served otherwise than its author may expect. */
+  readonly problems: readonly Problem[];
+  readonly markdown: Markdown | undefined;
+  readonly digested: Digested;
+}
+
+/** SKILL.md: what was read from it, and the digest of the same bytes. */
+interface Markdown {
+  readonly stamp: string;
+  readonly file: ManifestFile;
+  readonly check: MarkdownCheck;
+}
+
+/** The last moment of which a Date can tell, in milliseconds. */
+const LAST_MOMENT = 8.64e15;
+
+/**
+ * Gives what reads the skill in a folder, and gives `before` again when nothing changed; `undefined` when the folder is
+ * gone.
+ */
+export function createReader(): (
+  folder: SkillFolder,
+  entry: FolderEntry,
+  before: LocalRead | undefined,
+) => Promise<LocalRead | undefined> {
+  const digest = createDigester();
+
+  async function read(
+    folder: SkillFolder,
+    { name: directory, modified }: FolderEntry,
+    before: LocalRead | undefined,
+  ): Promise<LocalRead | undefined> {
+    const top = await folder.list(directory);
+    if (!top) return undefined;
+    const entry = top.find(({ name }) => name === "SKILL.md");
+    if (!entry) return skip(await findNearMiss(folder, directory, top));
+    if (entry.type !== "file") return skip(broken("not-a-file", "must be a plain file"));
+    const found = await findFiles(folder, directory, top);
+    const stamp = JSON.stringify([found.files.map(({ path, stamp }) => [path, stamp]), found.problems]);
+    if (before?.stamp === stamp) return before;
+    const markdown = before?.markdown?.stamp === entry.stamp
+      ? before.markdown
+      : await readMarkdown(folder, directory, entry.stamp);
+    if ("rule" in markdown) return skip(markdown);
+    const { skill: text, problems: fatal, warnings } = markdown.check;
+    if (!text || fatal.length > 0) {
+      return { stamp, skill: undefined, problems: fatal, markdown, digested: new Map() };
+    }
+    const known = new Map(before?.digested).set("SKILL.md", markdown);
+    const { digested, problems } = await digest(folder, directory, found.files, known);
+    const files = Array.from(digested.values(), ({ file }) => file);
+    const skill = toSkill(folder, directory, text, {
+      version: versionOf(files, found.files, markdown.file),
+      // A file that was taken away is told by its folder.
+      modified: Math.min(Math.max(found.modified, modified, 0), LAST_MOMENT),
+      files,
+    });
+    return {
+      // What could not be read may be readable next time, though nothing else changes.
+      stamp: problems.length > 0 ? "" : stamp,
+      skill,
+      problems: [...warnings, ...hiddenFrom(text, warnings), ...found.problems, ...problems],
+      markdown,
+      digested,
+    };
+  }
+
+  return async (folder, entry, before) => {
+    try {
+      return await read(folder, entry, before);
+    } catch (error) {
+      if (!(error instanceof FolderError)) throw error;
+      return skip(broken("unreadable", error.message, ""));
+    }
+  };
+}
+
+/** Strict clients are not shown a skill whose front matter has no proper form: never without a word. */
+function hiddenFrom({ frontMatter }: SkillText, warnings: readonly Problem[]): Problem[] {
+  if (frontMatter || warnings.length > 0) return [];
+  const message =
+    "the front matter has a field of a wrong kind, and clients that check it leave the skill out";
+  return [broken("front-matter-form", message)];
+}
+
+function broken(rule: string, message: string, file: string = "SKILL.md"): Problem {
+  return { file, line: undefined, rule, message };
+}
+
+function skip(problem: Problem): LocalRead {
+  return { stamp: "", skill: undefined, problems: [problem], markdown: undefined, digested: new Map() };
+}
+
+async function readMarkdown(
+  folder: SkillFolder,
+  directory: string,
+  stamp: string,
+): Promise<Markdown | Problem> {
+  try {
+    const bytes = await folder.read(`${directory}/SKILL.md`, MAX_SKILL_MD_BYTES);
+    if (!bytes) return broken("unreadable", "went while it was read");
+    const digest = await digestOf(bytes);
+    const file = { path: "SKILL.md", size: bytes.length, type: "text/markdown", digest };
+    return { stamp, file, check: checkMarkdown(bytes, directory, "lenient") };
+  } catch (error) {
+    if (error instanceof RangeError) {
+      return broken("skill-md-size", `must have at most ${MAX_SKILL_MD_BYTES} bytes`);
+    }
+    if (error instanceof FolderError) return broken("unreadable", error.message);
+    throw error;
+  }
+}
+
+function toSkill(
+  folder: SkillFolder,
+  directory: string,
+  { name, description, frontMatter, instructions, tokens }: SkillText,
+  rest: Pick<LocalSkill, "version" | "modified" | "files">,
+): LocalSkill {
+  const known = name || directory;
+  return {
+    id: "skill_local_" + shortDigest(known),
+    name: known,
+    description,
+    ...rest,
+    epoch: String(Math.floor(rest.modified * 1000)).padStart(16, "0"),
+    folder,
+    directory,
+    instructions,
+    tokens,
+    frontMatter,
+  };
+}
+
+function versionOf(
+  files: readonly ManifestFile[],
+  found: readonly FoundFile[],
+  { digest }: ManifestFile,
+): string {
+  const isWhole = files.every(({ digest }) => digest !== undefined);
+  const lines = isWhole
+    ? files.map(({ path, digest }) => [path, digest])
+    : [digest, ...found.map(({ path, size, modified }) => [path, size, modified])];
+  return "skver_local_" + shortDigest(JSON.stringify(lines));
+}
+
+function shortDigest(text: string): string {
+  return encodeBase64url(sha256(text).subarray(0, 16));
+}

@@ -1,0 +1,154 @@
+/**
+ * What a SKILL.md may be better without, though it can be used as it is: keys that the open specification
+ * (https://agentskills.io/specification) does not know, values that others read as something else than text, levels that cost more
+ * tokens than they should, and a description that does not say when to use the skill.
+ *
+ * @module
+ */
+import type { SkillMarkdown } from "./front_matter.ts";
+import { countLineEnds } from "./line_ends.ts";
+import type { Json } from "../../store/store.ts";
+import type { Problem } from "./problem.ts";
+import { descriptionOf, type Subject, textOf } from "./rules.ts";
+import type { SkillTokens } from "./tokens.ts";
+
+/** The keys of the open specification. */
+const SPECIFIED = ["allowed-tools", "compatibility", "description", "license", "metadata", "name"];
+/** What metadata costs as a rule, in every request, whether the skill is used or not. */
+const MOST_METADATA_TOKENS = 50;
+const MOST_INSTRUCTION_TOKENS = 5000;
+const MOST_INSTRUCTION_LINES = 500;
+const MOVE = "move details into files beside it, which are read when they are needed";
+/** Words that say when a skill is to be used. */
+const WHEN =
+  /\b(when(ever)?|if|use[ds]?|using|trigger\w*|before|after|during|while|asks?|asked|mentions?|invoke[ds]?)\b/i;
+
+type Find = (subject: Subject, tokens: SkillTokens) => readonly Problem[];
+
+/** What some client or model will stumble over. */
+export function findWarnings(subject: Subject, tokens: SkillTokens): Problem[] {
+  return [findUnquoted, findMetadata, findToolList, findLargeInstructions].flatMap((find) =>
+    find(subject, tokens)
+  );
+}
+
+/** What is only a question of style and cost: for those who ask, never said unasked. */
+export function adviseOn(subject: Subject, tokens: SkillTokens): Problem[] {
+  return [findSilentDescription, findCosts].flatMap((find) => find(subject, tokens));
+}
+
+/** Keys that the open specification does not know. */
+export function findUnknownKeys({ markdown: { lines }, unknownKeys }: Subject): Problem[] {
+  return [...lines].filter(([key]) => !SPECIFIED.includes(key)).map(([key, line]) => {
+    const usual = key.replace(/([a-z])([A-Z])/g, "$1-$2").replace(/[_ ]/g, "-").toLowerCase();
+    const hint = SPECIFIED.includes(usual)
+      ? `write ${usual}`
+      : "what is your own may stand under metadata; what a client reads may stay";
+    const message = unknownKeys === "refuse"
+      ? `unexpected key in SKILL.md frontmatter: '${key}': properties must be in (${SPECIFIED.join(", ")})`
+      : `the open specification does not know the field '${key}': it is kept as it is`;
+    return problem("unknown-key", line, message, hint);
+  });
+}
+
+/** What is written like a number or a truth value is none of a text to others. */
+const findUnquoted: Find = ({ markdown }) =>
+  ["name", "description", "license", "compatibility", "allowed-tools"].flatMap((field) => {
+    const kind = kindOf(markdown.json[field]);
+    if (kind !== "a number" && kind !== "true or false") return [];
+    const message =
+      `field '${field}' in SKILL.md is ${kind} to readers of YAML, and clients that check it leave the skill out`;
+    const hint = `put quotes around it: ${field}: "${textOf(markdown, field)}"`;
+    return [problem("unquoted-text", markdown.lines.get(field), message, hint)];
+  });
+
+const findMetadata: Find = ({ markdown: { fields, json, lines } }) => {
+  const metadata = fields.get("metadata");
+  if (json.metadata === null) {
+    const message = "field 'metadata' in SKILL.md is empty, and clients that check it leave the skill out";
+    return [problem("metadata-text", lines.get("metadata"), message, "leave the field out")];
+  }
+  if (!(metadata instanceof Map)) return [];
+  const kinds = json.metadata as { readonly [name: string]: Json };
+  const odd = Object.entries(kinds).filter(([, value]) => typeof value !== "string");
+  const [first] = odd;
+  if (first === undefined) return [];
+  const [name, value] = first;
+  const written = metadata.get(name);
+  const others = odd.length > 1 ? `, and ${odd.length - 1} more` : "";
+  const message = `field 'metadata' in SKILL.md must map to texts, but '${name}' is ${
+    kindOf(value)
+  }${others}: clients that check it leave the skill out`;
+  const hint = typeof written === "string"
+    ? `put quotes around it: ${name}: "${written}"`
+    : "write it as one text, or as several fields";
+  return [problem("metadata-text", lines.get("metadata"), message, hint)];
+};
+
+const findToolList: Find = ({ markdown: { fields, lines } }) => {
+  const value = fields.get("allowed-tools");
+  if (!Array.isArray(value)) return [];
+  const tools = value.filter((tool) => typeof tool === "string").join(" ").slice(0, 200);
+  const message = "field 'allowed-tools' in SKILL.md is a list, which not all clients read";
+  return [
+    problem("allowed-tools-list", lines.get("allowed-tools"), message, `write allowed-tools: ${tools}`),
+  ];
+};
+
+const findSilentDescription: Find = ({ markdown }) => {
+  const description = descriptionOf(markdown);
+  // What is not in basic Latin letters may say so in another language.
+  if (description === "" || WHEN.test(description) || /[^\P{L}A-Za-z]/u.test(description)) return [];
+  const message = "the description does not seem to say when to use the skill, by which models choose it";
+  const hint = 'add a sentence such as "Use when …"';
+  return [problem("description-when", markdown.lines.get("description"), message, hint)];
+};
+
+const findLargeInstructions: Find = ({ markdown }, { instructions }) => {
+  if (instructions <= MOST_INSTRUCTION_TOKENS) return [];
+  const message =
+    `SKILL.md has about ${instructions} tokens of instructions: keep it under ${MOST_INSTRUCTION_TOKENS}`;
+  return [problem("instructions-tokens", bodyLine(markdown), message, MOVE)];
+};
+
+const findCosts: Find = ({ markdown }, { metadata }) => {
+  const found: Problem[] = [];
+  if (metadata > MOST_METADATA_TOKENS) {
+    const message =
+      `name and description cost about ${metadata} tokens in every request: aim at 30 to ${MOST_METADATA_TOKENS}`;
+    found.push(
+      problem("metadata-tokens", markdown.lines.get("description"), message, "shorten the description"),
+    );
+  }
+  if (markdown.body.trim() === "") {
+    const message = "there are no instructions below the front matter";
+    found.push(problem("instructions-empty", undefined, message, "write what to do when the skill is used"));
+  }
+  const lines = countLines(markdown.body);
+  if (lines > MOST_INSTRUCTION_LINES) {
+    const message = `SKILL.md has ${lines} lines of instructions: keep it under ${MOST_INSTRUCTION_LINES}`;
+    found.push(problem("instructions-lines", bodyLine(markdown), message, MOVE));
+  }
+  return found;
+};
+
+/** Where the instructions begin: behind the first line `---` below the one that opens the front matter. */
+function bodyLine({ source }: SkillMarkdown): number {
+  const end = /(?:\r\n|\r|\n)---(?![^\r\n])/.exec(source)!.index;
+  return countLineEnds(source, 0, end) + 3;
+}
+
+function countLines(text: string): number {
+  return countLineEnds(text) + (text === "" || /[\r\n]$/.test(text) ? 0 : 1);
+}
+
+function kindOf(value: Json | undefined): string {
+  if (Array.isArray(value)) return "a list";
+  if (value === null) return "nothing";
+  if (typeof value === "boolean") return "true or false";
+  return typeof value === "object" ? "a map" : `a ${typeof value === "string" ? "text" : typeof value}`;
+}
+
+function problem(rule: string, line: number | undefined, message: string, hint: string): Problem {
+  return { file: "SKILL.md", line, rule, message, hint };
+}

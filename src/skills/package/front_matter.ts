@@ -1,0 +1,291 @@
+/**
+ * SKILL.md taken apart: front matter between lines of exactly `---`, then the body. The YAML is read twice over: as
+ * text (every scalar as it was written, so that a version of 1.10 stays 1.10), and as JSON in the core schema,
+ * which is what others make of it. No anchors, aliases, tags and merges; caps are looked at before the parser is.
+ *
+ * @module
+ */
+import {
+  type Document,
+  isAlias,
+  isMap,
+  isNode,
+  isScalar,
+  isSeq,
+  Lexer,
+  parseDocument,
+  type Scalar,
+  type YAMLMap,
+} from "yaml";
+import type { Json } from "../../store/store.ts";
+import { countLineEnds, toLineFeeds } from "./line_ends.ts";
+import type { Problem } from "./problem.ts";
+
+/** A scalar is the text that was written. */
+export type Value = string | readonly Value[] | ReadonlyMap<string, Value>;
+
+export interface SkillMarkdown {
+  readonly fields: ReadonlyMap<string, Value>;
+  /** The same, with scalars as the core schema has them (https://yaml.org/spec/1.2.2/#103-core-schema). */
+  readonly json: { readonly [name: string]: Json };
+  /** The line of each field in the file, from 1. */
+  readonly lines: ReadonlyMap<string, number>;
+  readonly body: string;
+  /** The whole file, with LF at the end of each line, as in `body`. */
+  readonly source: string;
+}
+
+const MOST_CHARACTERS = 16 * 1024;
+const MOST_LINES = 200;
+const MOST_KEYS = 64;
+const DEEPEST = 4;
+/** Brackets that may be open at once before the parser, which recurses, sees them: text may have some too. */
+const MOST_BRACKETS = 64;
+/** Names, values, signs and blanks between them. */
+const MAX_TOKENS = 2000;
+const FORBIDDEN = new Set(["", "<<", "__proto__", "constructor", "prototype"]);
+
+/** The parts of a SKILL.md, or the one problem that keeps it from being read. */
+export function readSkillMarkdown(bytes: Uint8Array): SkillMarkdown | Problem {
+  const text = decode(toLineFeeds(bytes));
+  if (typeof text !== "string") return text;
+  const fence = /^---(?![^\n])/.test(text);
+  const end = fence ? /\n---(?![^\n])/.exec(text) : null;
+  if (!end) return fence ? unclosed(text) : unopened(text);
+  const block = end.index > MOST_CHARACTERS ? undefined : text.slice(4, end.index);
+  if (block === undefined || countLineEnds(block) >= MOST_LINES) {
+    return refuse(
+      "front-matter-size",
+      `must have at most ${MOST_LINES} lines and ${MOST_CHARACTERS} characters of front matter`,
+      1,
+      "move what clients need not know beforehand below it, or into a file of its own",
+    );
+  }
+  try {
+    const body = text.slice(end.index + end[0].length + 1);
+    return { ...readYaml(block), body, source: text };
+  } catch (error) {
+    if (!(error instanceof YamlProblem)) throw error;
+    // Line 1 of the file is the opening "---".
+    const line = lineOf(block, error.offset) + 1;
+    const message = `malformed YAML frontmatter in SKILL.md: ${error.message}`;
+    return refuse(error.rule, message, line, error.hint);
+  }
+}
+
+function decode(bytes: Uint8Array): string | Problem {
+  let text: string;
+  try {
+    // The decoder takes one byte order mark away.
+    text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    const utf16 = bytes[0] === 0xff && bytes[1] === 0xfe || bytes[0] === 0xfe && bytes[1] === 0xff;
+    const readable = new TextDecoder().decode(bytes);
+    const line = utf16 ? 1 : lineOf(readable, readable.indexOf("\ufffd"));
+    return refuse(
+      "encoding",
+      "must be UTF-8",
+      line,
+      `save the file in that encoding${utf16 ? ", not UTF-16" : ""}`,
+    );
+  }
+  const nul = text.indexOf("\u0000");
+  if (nul < 0) return text;
+  return refuse(
+    "encoding",
+    "must be text: it has a NUL character",
+    lineOf(text, nul),
+  );
+}
+
+function unopened(text: string): Problem {
+  const near = /^\s+---/.test(text)
+    ? "remove the blank lines and blanks before it"
+    : /^-{3}/.test(text)
+    ? "the first line must be three hyphens and nothing more"
+    : /^\s*[\w-]+:/.test(text)
+    ? 'put a line "---" before the first field and after the last'
+    : undefined;
+  return refuse(
+    "front-matter",
+    'must begin with front matter: a line "---", then name and description',
+    1,
+    near,
+  );
+}
+
+function unclosed(text: string): Problem {
+  const near = /\n[ \t]*---+[ \t]*(?=\n|$)/.exec(text);
+  if (!near) return refuse("front-matter", 'must end its front matter with a line "---"', 1);
+  const line = lineOf(text, near.index) + 1;
+  return refuse(
+    "front-matter",
+    'must end its front matter with a line "---"',
+    line,
+    "three hyphens and nothing more",
+  );
+}
+
+function refuse(rule: string, message: string, line: number, hint?: string): Problem {
+  return { file: "SKILL.md", line, rule, message, hint };
+}
+
+/** Ends the reading at a place of the block. */
+class YamlProblem extends Error {
+  readonly rule: string;
+  readonly offset: number;
+  readonly hint: string | undefined;
+
+  constructor(rule: string, message: string, offset: number, hint?: string) {
+    super(message);
+    this.rule = rule;
+    this.offset = offset;
+    this.hint = hint;
+  }
+}
+
+function readYaml(block: string): Pick<SkillMarkdown, "fields" | "json" | "lines"> {
+  refuseNesting(block);
+  refuseManyTokens(block);
+  // Keys are compared below: the parser compares each with all others.
+  const document: Document = parseDocument(block, {
+    schema: "core",
+    uniqueKeys: false,
+    prettyErrors: false,
+    // "silent" would also keep a second document from being an error.
+    logLevel: "error",
+  });
+  const [error] = [...document.errors, ...document.warnings];
+  if (error) {
+    throw new YamlProblem("yaml", error.message.split("\n")[0]!, error.pos[0], hintFor(error.message));
+  }
+  const lines = new Map<string, number>();
+  // Line 1 of the file is the opening "---".
+  const fields = convertDocument(document, (name, at) => lines.set(name, lineOf(block, at) + 1));
+  return { fields, json: toJson(document.contents) as SkillMarkdown["json"], lines };
+}
+
+/** How to mend what the parser does not take, where its words are for those who know YAML. */
+function hintFor(message: string): string | undefined {
+  if (/Nested mappings|Implicit keys/.test(message)) return "a text with a colon needs quotes";
+  if (/Tabs/.test(message)) return "indent with blanks";
+  if (/reserved character|indicator|Unexpected/.test(message)) {
+    return "a text that begins with a sign needs quotes";
+  }
+  return undefined;
+}
+
+/** Looks for nesting that the parser, which calls itself for every level, might not come back from. */
+function refuseNesting(block: string): void {
+  const compact = /^[ \t]*(?:[-?][ \t]+){9}/m.exec(block);
+  if (compact) throw tooDeep(compact.index);
+  let open = 0;
+  for (let i = 0; i < block.length; i++) {
+    const code = block.charCodeAt(i);
+    if (code === 91 /* [ */ || code === 123 /* { */) open++;
+    else if (open > 0 && (code === 93 /* ] */ || code === 125 /* } */)) open--;
+    if (open > MOST_BRACKETS) throw tooDeep(i);
+  }
+}
+
+/** Refuses what has more tokens than the parser, which takes some 10 microseconds for each, can read in one turn. */
+function refuseManyTokens(block: string): void {
+  let tokens = 0;
+  let offset = 0;
+  for (const token of new Lexer().lex(block)) {
+    if (++tokens > MAX_TOKENS) {
+      throw new YamlProblem("yaml-keys", `it has more than ${MAX_TOKENS} YAML tokens`, offset);
+    }
+    offset += token.length;
+  }
+}
+
+function convertDocument(
+  document: Document,
+  onField: (name: string, offset: number) => void,
+): Map<string, Value> {
+  let keys = 0;
+
+  function convertMap(items: YAMLMap["items"], depth: number, offset: number): Map<string, Value> {
+    const map = new Map<string, Value>();
+    for (const { key, value } of items) {
+      const at = offsetOf(key) ?? offset;
+      const name = isScalar(key) ? convert(key, depth, at) as string : "";
+      if (FORBIDDEN.has(name)) {
+        throw new YamlProblem("yaml-field-name", `the field name "${name}" is not allowed`, at);
+      }
+      if (map.has(name)) {
+        throw new YamlProblem("yaml-duplicate", `the field "${name}" comes twice`, at, "keep one of them");
+      }
+      if (++keys > MOST_KEYS) throw new YamlProblem("yaml-keys", `it has more than ${MOST_KEYS} keys`, at);
+      if (depth === 0) onField(name, at);
+      map.set(name, convert(value, depth + 1, at));
+    }
+    return map;
+  }
+
+  function convert(node: unknown, depth: number, offset: number): Value {
+    if (node === null) return "";
+    const at = offsetOf(node) ?? offset;
+    if (isAlias(node) || isNode(node) && "anchor" in node && node.anchor !== undefined) {
+      throw new YamlProblem(
+        "yaml-anchor",
+        "anchors and aliases are not allowed",
+        at,
+        "write the value out, or quote a text that begins with & or *",
+      );
+    }
+    if (isNode(node) && node.tag !== undefined) {
+      throw new YamlProblem(
+        "yaml-tag",
+        "tags are not allowed",
+        at,
+        "leave the tag out, or quote a text that begins with !",
+      );
+    }
+    if (isScalar(node)) return textOf(node);
+    if (depth > DEEPEST) throw tooDeep(at);
+    if (isSeq(node)) return node.items.map((item) => convert(item, depth + 1, at));
+    if (isMap(node)) return convertMap(node.items, depth, at);
+    throw new YamlProblem("yaml-fields", "it must be fields and their values", at);
+  }
+
+  const { contents } = document;
+  if (!isMap(contents)) {
+    throw new YamlProblem(
+      "yaml-fields",
+      "it must be fields and their values",
+      0,
+      "write lines such as name: pdf-forms",
+    );
+  }
+  return convert(contents, 0, 0) as Map<string, Value>;
+}
+
+/** What was written, quotes and folding undone. */
+function textOf({ source, value }: Scalar): string {
+  return source ?? (value === null ? "" : String(value));
+}
+
+/** A node that was converted before, and so has nothing that JSON cannot say but numbers without end. */
+function toJson(node: unknown): Json {
+  if (isMap(node)) {
+    return Object.fromEntries(node.items.map(({ key, value }) => [textOf(key as Scalar), toJson(value)]));
+  }
+  if (isSeq(node)) return node.items.map(toJson);
+  if (!isScalar(node)) return null;
+  const { value } = node;
+  return typeof value === "number" && !Number.isFinite(value) ? textOf(node) : value as Json;
+}
+
+function offsetOf(node: unknown): number | undefined {
+  return isNode(node) ? node.range?.[0] : undefined;
+}
+
+function lineOf(text: string, offset: number): number {
+  return countLineEnds(text, 0, offset) + 1;
+}
+
+function tooDeep(offset: number): YamlProblem {
+  return new YamlProblem("yaml-depth", `it is nested deeper than ${DEEPEST}`, offset);
+}

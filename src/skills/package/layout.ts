@@ -1,0 +1,155 @@
+/**
+ * How the files of a package lie: every path is checked, litter dropped, the one SKILL.md that is nearest to the top
+ * found, and the folder that it lies in taken for the package. Names that some file system takes for one are refused.
+ *
+ * @module
+ */
+import { WorkSlice } from "../../http/work_slice.ts";
+import { checkPath, collisionKey, isLitter, showPath } from "./path.ts";
+import type { Problem } from "./problem.ts";
+import type { SentFile } from "./sent_file.ts";
+
+export interface LayoutRules {
+  /** Whether files must lie in one folder (`skills-2025-10-02`), or may lie without. */
+  readonly wrapped?: "required" | "optional";
+  /** Whether `skill.md` in another case is taken, when it is the only one, and stored as SKILL.md. */
+  readonly anyCase?: boolean;
+}
+
+export interface Layout {
+  /** The folder around the package; empty when there is none. */
+  readonly directory: string;
+  /** Relative to the package. Without SKILL.md when there is no telling where the package lies. */
+  readonly files: readonly SentFile[];
+  readonly problems: readonly Problem[];
+  readonly warnings: readonly Problem[];
+}
+
+/** Where the package lies among the files that were sent, and everything that is wrong with their names. */
+export async function findLayout(sent: readonly SentFile[], rules: LayoutRules): Promise<Layout> {
+  const slice = new WorkSlice();
+  const problems: Problem[] = [];
+  const warnings: Problem[] = [];
+  const files: SentFile[] = [];
+  if (sent.length === 0) {
+    problems.push(problem("no-files", "", "Send the skill's files as files[], or one zip archive"));
+    return { directory: "", files, problems, warnings };
+  }
+  /** A SKILL.md with a bad path is told, and not missed. */
+  let isSkillBad = false;
+  for (const file of sent) {
+    if (slice.isOver) await slice.yield();
+    const checked = checkPath(file.path);
+    if ("problem" in checked) {
+      problems.push(checked.problem);
+      isSkillBad ||= /skill\.md$/i.test(file.path.slice(-"/SKILL.md".length));
+    } else if (!isLitter(checked.path)) files.push({ ...file, path: checked.path });
+  }
+  const root = findRoot(files, rules);
+  if ("problem" in root) {
+    if (!isSkillBad) problems.push(root.problem);
+    return {
+      directory: "",
+      files: [],
+      problems: [...problems, ...await findCollisions(files, slice)],
+      warnings,
+    };
+  }
+  const { directory, markdown } = root;
+  const prefix = directory === "" ? "" : directory + "/";
+  if (directory === "" && rules.wrapped === "required") problems.push(unwrapped());
+  const inside: SentFile[] = [];
+  for (const file of files) {
+    if (!file.path.startsWith(prefix)) {
+      const message = `all files must lie in the folder "${directory}", but "${
+        showPath(file.path)
+      }" does not`;
+      problems.push(
+        problem("outside-folder", file.path, message, `put it into "${directory}", or leave it out`),
+      );
+    } else if (file.path === markdown && !file.path.endsWith("SKILL.md")) {
+      inside.push({ ...file, path: "SKILL.md" });
+      warnings.push(
+        problem("skill-md-case", file.path, "it is stored as SKILL.md, the name that every client knows"),
+      );
+    } else inside.push({ ...file, path: file.path.slice(prefix.length) });
+  }
+  return {
+    directory,
+    files: inside,
+    problems: [...problems, ...await findCollisions(inside, slice)],
+    warnings,
+  };
+}
+
+/** The path of SKILL.md, and the folder that it lies in. */
+function findRoot(
+  files: readonly SentFile[],
+  { wrapped = "optional", anyCase = false }: LayoutRules,
+): { readonly directory: string; readonly markdown: string } | { readonly problem: Problem } {
+  const matching = (name: RegExp) => files.map(({ path }) => path).filter((path) => name.test(path));
+  const exact = matching(/^([^/]+\/)?SKILL\.md$/);
+  const tops = exact.length > 0 || !anyCase ? exact : matching(/^([^/]+\/)?skill\.md$/i);
+  const top = tops.find((path) => !path.includes("/")) ?? tops[0];
+  if (top === undefined) {
+    const near = files.find(({ path }) => /(^|\/)skill\.md$/i.test(path))?.path;
+    if (near !== undefined && wrapped === "required" && near.endsWith("SKILL.md")) {
+      return { problem: unwrapped() };
+    }
+    const hint = near === undefined
+      ? "a package is a folder with a SKILL.md at its top"
+      : `there is "${showPath(near)}", but it must be named SKILL.md and lie at the top or in one folder`;
+    return { problem: problem("skill-md-missing", "", "SKILL.md is missing", hint) };
+  }
+  if (tops.length > 1 && top.includes("/")) {
+    const names = tops.slice(0, 10).map(showPath).join(", ");
+    const message = `A package is one skill, but there are: ${names}`;
+    return { problem: problem("several-skills", "", message, "send them one by one") };
+  }
+  return { directory: top.slice(0, -"/SKILL.md".length), markdown: top };
+}
+
+function unwrapped(): Problem {
+  return problem(
+    "folder-required",
+    "",
+    "SKILL.md file must be exactly in the top-level folder.",
+    "name the files <name>/SKILL.md and so on, with the skill's name for the folder",
+  );
+}
+
+/** Two files that some system takes for one, or a file that is also a folder. */
+async function findCollisions(files: readonly SentFile[], slice: WorkSlice): Promise<Problem[]> {
+  const found: Problem[] = [];
+  const seen = new Map<string, string>();
+  const keys: string[] = [];
+  for (const { path } of files) {
+    if (slice.isOver) await slice.yield();
+    const key = collisionKey(path);
+    keys.push(key);
+    const other = seen.get(key);
+    if (other === undefined) seen.set(key, path);
+    else if (other === path) found.push(problem("path-twice", path, "the file comes twice"));
+    else {
+      const message = `the file name is the same as "${showPath(other)}" on some systems`;
+      found.push(problem("path-collision", path, message, "rename one of them"));
+    }
+  }
+  const lengths = new Set(keys.map((key) => key.length));
+  for (const [i, { path }] of files.entries()) {
+    if (slice.isOver) await slice.yield();
+    const key = keys[i]!;
+    for (let slash = key.indexOf("/"); slash >= 0; slash = key.indexOf("/", slash + 1)) {
+      // Hardly ever is a file's path just as long as the folder's.
+      const file = lengths.has(slash) ? seen.get(key.slice(0, slash)) : undefined;
+      if (file === undefined) continue;
+      found.push(problem("path-file-and-folder", path, `"${showPath(file)}" cannot be a file and a folder`));
+      break;
+    }
+  }
+  return found;
+}
+
+function problem(rule: string, file: string, message: string, hint?: string): Problem {
+  return { file: showPath(file), line: undefined, rule, message, hint };
+}

@@ -1,0 +1,93 @@
+/**
+ * What in a local folder was meant as a skill, and is none: said, because a skill that is left out without a word is
+ * searched for long.
+ *
+ * @module
+ */
+import { type FolderEntry, FolderError, type SkillFolder } from "../local/folder.ts";
+import type { Problem } from "./problem.ts";
+
+/** How many folders of a folder without SKILL.md are looked into. */
+const MOST_LOOKS = 16;
+/** Texts that lie beside skills, and are meant as none. */
+const NO_SKILL =
+  /^(readme|changelog|license|licence|notice|contributing|code_of_conduct|security|agents|claude|gemini|index)\b/i;
+
+/** Why a folder is no skill: what in it comes closest. */
+export async function findNearMiss(
+  folder: SkillFolder,
+  directory: string,
+  entries: readonly FolderEntry[],
+): Promise<Problem> {
+  const near = entries.find(({ name }) => /^skills?(\.(md|markdown|mdx|txt))*$/i.test(name));
+  if (near && near.type !== "folder") {
+    return { file: near.name, line: undefined, rule: "skill-md-name", message: "must be named SKILL.md" };
+  }
+  const folders = entries.filter(({ type, name }) => type === "folder" && !name.startsWith("."));
+  for (const { name } of folders.slice(0, MOST_LOOKS)) {
+    if (!await hasSkill(folder, `${directory}/${name}`)) continue;
+    return {
+      file: `${name}/SKILL.md`,
+      line: undefined,
+      rule: "skill-md-depth",
+      message: "lies too deep: skills are looked for right below a folder of skills",
+      hint: `move ${JSON.stringify(name)} up, or name ${folder.path}/${directory} as a folder of skills`,
+    };
+  }
+  return { file: "", line: undefined, rule: "skill-md-missing", message: "It has no SKILL.md" };
+}
+
+async function hasSkill(folder: SkillFolder, path: string): Promise<boolean> {
+  try {
+    const entries = await folder.list(path);
+    return entries?.some(({ name, type }) => name === "SKILL.md" && type === "file") ?? false;
+  } catch (error) {
+    if (error instanceof FolderError) return false;
+    throw error;
+  }
+}
+
+/** What is wrong with something right below a folder of skills; nothing, when it is a folder or was never meant as one. */
+export function findMisplaced({ name, type }: FolderEntry): Problem | undefined {
+  const problem = { file: "", line: undefined };
+  if (type === "other") {
+    return { ...problem, rule: "special-file", message: "It is no plain file, and is left out" };
+  }
+  if (type !== "file" || NO_SKILL.test(name)) return undefined;
+  if (name === "SKILL.md") {
+    return {
+      ...problem,
+      rule: "folder-is-skill",
+      message: "It lies in the folder of skills itself: a skill is a folder with a SKILL.md in it",
+      hint: "name the folder above as the folder of skills",
+    };
+  }
+  if (!/\.mdx?$/i.test(name)) return undefined;
+  return {
+    ...problem,
+    rule: "flat-file",
+    message: "A skill is a folder with a SKILL.md in it",
+    hint: `move it to ${name.replace(/\.mdx?$/i, "")}/SKILL.md`,
+  };
+}
+
+/** Why a link right below a folder of skills is not served; nothing, when it may be followed. */
+export function findBadLink({ leadsTo }: FolderEntry, followLinks: boolean): Problem | undefined {
+  const problem = { file: "", line: undefined, rule: "link" };
+  switch (leadsTo) {
+    case "nothing":
+      return { ...problem, rule: "link-dangling", message: "It is a link, and leads to nothing" };
+    case "itself":
+      return { ...problem, rule: "link-loop", message: "It is a link, and leads to itself" };
+    case "file":
+    case "other":
+      return { ...problem, rule: "link-to-file", message: "It is a link, and does not lead to a folder" };
+    default:
+      return followLinks ? undefined : {
+        ...problem,
+        message: "It is a link, and links are not followed",
+        hint:
+          "allow links to the folders of skills (--follow-links, or followLinks), or put the folder itself here",
+      };
+  }
+}

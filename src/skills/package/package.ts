@@ -1,0 +1,101 @@
+/**
+ * From files to a package, by the strict rules of uploads: everything that is wrong is found at once, so that an author
+ * mends it in one go.
+ *
+ * @module
+ */
+import { checkMarkdown } from "./check_markdown.ts";
+import { SkillError } from "../error.ts";
+import { findLayout, type LayoutRules } from "./layout.ts";
+import { describe, type Problem } from "./problem.ts";
+import type { FrontMatter, MarkdownRules } from "./rules.ts";
+import type { SentFile } from "./sent_file.ts";
+import type { SkillTokens } from "./tokens.ts";
+
+/** A package that may be published: paths are checked and relative to its root. */
+export interface SkillPackage {
+  readonly name: string;
+  readonly description: string;
+  /** Absent when it is not as the open specification has it. */
+  readonly frontMatter?: FrontMatter | undefined;
+  /** The folder around it; empty when there was none. */
+  readonly directory: string;
+  /** What the levels cost a model, estimated. */
+  readonly tokens: SkillTokens;
+  readonly files: readonly SentFile[];
+  /** What its author may want to better. */
+  readonly warnings: readonly Problem[];
+}
+
+/** What an upload may be told apart by; the strict rules where nothing is said. */
+export interface PackageRules extends LayoutRules, MarkdownRules {}
+
+/** What is known of a package, be it good or not. */
+export interface PackageCheck {
+  /** Absent when there are problems. */
+  readonly package: SkillPackage | undefined;
+  /** Each refuses the package. */
+  readonly problems: readonly Problem[];
+  readonly warnings: readonly Problem[];
+  /** What SKILL.md says, as far as it can be read. */
+  readonly name: string | undefined;
+  readonly description: string | undefined;
+  readonly tokens: SkillTokens | undefined;
+  /** Files of the package and their bytes: litter does not count. */
+  readonly files: readonly SentFile[];
+}
+
+/**
+ * Looks at all of an upload.
+ * @param limit bytes of all files together
+ */
+export async function checkPackage(
+  sent: readonly SentFile[],
+  limit: number,
+  rules: PackageRules = {},
+): Promise<PackageCheck> {
+  const tooLarge = sent.reduce((sum, { bytes }) => sum + bytes.length, 0) > limit ? [largerThan(limit)] : [];
+  const layout = await findLayout(sent, rules);
+  const { directory, files } = layout;
+  const markdown = files.find(({ path }) => path === "SKILL.md");
+  const checked = markdown && checkMarkdown(markdown.bytes, directory, "strict", rules);
+  const problems = [...tooLarge, ...layout.problems, ...checked?.problems ?? []];
+  const warnings = [...layout.warnings, ...checked?.warnings ?? [], ...checked?.advice ?? []];
+  const isGood = checked?.skill && problems.length === 0;
+  return {
+    package: isGood ? { ...checked.skill, directory, files, warnings } : undefined,
+    problems,
+    warnings,
+    name: checked?.skill?.name,
+    description: checked?.skill?.description,
+    tokens: checked?.skill?.tokens,
+    files,
+  };
+}
+
+/**
+ * The package of an upload.
+ * @param limit bytes of all files together
+ * @throws {SkillError} with what is wrong, in one message and as `problems`, as far as there is room
+ */
+export async function readPackage(
+  sent: readonly SentFile[],
+  limit: number,
+  rules: PackageRules = {},
+): Promise<SkillPackage> {
+  const { package: content, problems } = await checkPackage(sent, limit, rules);
+  if (content) return content;
+  const isTooLarge = problems.some(({ rule }) => rule === "upload-too-large");
+  const type = isTooLarge ? "request_too_large" : "invalid_request_error";
+  throw new SkillError(type, describe(problems), { problems });
+}
+
+function largerThan(limit: number): Problem {
+  return {
+    file: "",
+    line: undefined,
+    rule: "upload-too-large",
+    message: `A skill may have at most ${limit} bytes, unpacked`,
+    hint: "leave out what the skill can do without, or load it from elsewhere",
+  };
+}

@@ -1,0 +1,278 @@
+/**
+ * What a SKILL.md must say: the interface's bounds, the open specification (https://agentskills.io/specification) and
+ * what hosted services refuse. One row per rule: `strict` (uploads) refuses what `lenient` (local folders) warns of, and
+ * what only makes a skill worse is a warning in both. `RULES.md` has the codes with what to do about each.
+ *
+ * Stricter on purpose than the specification's reference validator: names are ASCII, since hosted services and file
+ * systems differ on the rest. Looser on purpose: keys that it does not know are kept.
+ *
+ * @module
+ */
+import type { Json } from "../../store/store.ts";
+import type { SkillMarkdown, Value } from "./front_matter.ts";
+import { findAllHidden, findHidden } from "./hidden_text.ts";
+import type { Problem } from "./problem.ts";
+
+/** Uploads are strict; local folders, which people still work in, lenient. */
+export type Profile = "strict" | "lenient";
+
+export interface MarkdownRules {
+  /** Whether keys beyond the open specification's refuse an upload. */
+  readonly unknownKeys?: "keep" | "refuse";
+  /** Whether names with the words `anthropic` and `claude` are refused; they are, when left out. */
+  readonly reservedNames?: boolean;
+}
+
+/** A SKILL.md, the folder that it lies in (empty when that has no name), and what is asked of it. */
+export interface Subject extends MarkdownRules {
+  readonly markdown: SkillMarkdown;
+  readonly directory: string;
+}
+
+/** What a rule has found. */
+export interface Finding {
+  readonly message: string;
+  readonly hint?: string | undefined;
+}
+
+interface Rule {
+  readonly rule: string;
+  readonly field: string;
+  /** Whether a local skill that breaks it is left out, rather than warned of. */
+  readonly fatal?: true;
+  /** Whether the open specification asks for it, wherever the skill lies. */
+  readonly open?: true;
+  readonly check: (subject: Subject) => Finding | undefined;
+}
+
+export const LONGEST_NAME = 64;
+export const LONGEST_DESCRIPTION = 1024;
+const LONGEST_COMPATIBILITY = 500;
+/** Lines with hidden characters that are told one by one. */
+const MOST_HIDDEN = 10;
+const MARKUP = /<[!?/]?[a-zA-Z[-][^<>]*>/;
+
+const RULES: readonly Rule[] = [
+  { rule: "name-text", field: "name", open: true, check: mustBeText("name") },
+  {
+    rule: "name-required",
+    field: "name",
+    open: true,
+    check: mustBeThere("name", "give the folder's name, such as pdf-forms"),
+  },
+  { rule: "name-length", field: "name", open: true, check: atMost("name", LONGEST_NAME) },
+  {
+    rule: "name-form",
+    field: "name",
+    open: true,
+    check({ markdown }) {
+      const name = textOf(markdown, "name");
+      if (/^([a-z0-9]+(-[a-z0-9]+)*)?$/.test(name) || MARKUP.test(name)) return undefined;
+      const likely = name.normalize("NFKD").toLowerCase().replace(/\p{M}/gu, "").replace(/[^a-z0-9]+/g, "-")
+        .replace(/^-|-$/g, "");
+      return {
+        message:
+          "field 'name' in SKILL.md must be lower-case letters (a to z), digits and single hyphens between them",
+        hint: `such as ${likely.slice(0, LONGEST_NAME) || "pdf-forms"}`,
+      };
+    },
+  },
+  { rule: "name-markup", field: "name", open: true, check: noMarkup("name") },
+  {
+    rule: "name-reserved",
+    field: "name",
+    check({ markdown, reservedNames = true }) {
+      const name = textOf(markdown, "name");
+      const message =
+        "field 'name' in SKILL.md must not contain the reserved words anthropic or claude, nor be latest";
+      return reservedNames && /anthropic|claude/i.test(name) || name === "latest" ? { message } : undefined;
+    },
+  },
+  {
+    rule: "name-folder",
+    field: "name",
+    check({ markdown, directory }) {
+      const name = textOf(markdown, "name");
+      if (directory === "" || name === "" || name === directory) return undefined;
+      return {
+        message: `The folder name '${directory}' must match the skill name '${name}' in SKILL.md.`,
+        hint: `rename the folder "${directory}" or the skill "${name}"`,
+      };
+    },
+  },
+  {
+    rule: "description-text",
+    field: "description",
+    fatal: true,
+    open: true,
+    check: mustBeText("description"),
+  },
+  {
+    rule: "description-required",
+    field: "description",
+    fatal: true,
+    open: true,
+    check: mustBeThere("description", "say what the skill does and when to use it"),
+  },
+  {
+    rule: "description-length",
+    field: "description",
+    open: true,
+    check: atMost("description", LONGEST_DESCRIPTION),
+  },
+  { rule: "description-markup", field: "description", check: noMarkup("description") },
+  { rule: "license-text", field: "license", check: mustBeText("license") },
+  { rule: "compatibility-text", field: "compatibility", open: true, check: mustBeText("compatibility") },
+  {
+    rule: "compatibility-empty",
+    field: "compatibility",
+    open: true,
+    check({ markdown }) {
+      const isEmpty = typeof markdown.fields.get("compatibility") === "string" &&
+        textOf(markdown, "compatibility").trim() === "";
+      const message = "field 'compatibility' in SKILL.md must not be empty";
+      return isEmpty
+        ? { message, hint: "say what the skill needs to run, or leave the field out" }
+        : undefined;
+    },
+  },
+  {
+    rule: "compatibility-length",
+    field: "compatibility",
+    open: true,
+    check: atMost("compatibility", LONGEST_COMPATIBILITY),
+  },
+  {
+    rule: "metadata-map",
+    field: "metadata",
+    check({ markdown: { fields, json } }) {
+      const value = fields.get("metadata");
+      if (value === undefined || value instanceof Map || json.metadata === null) return undefined;
+      const message = "field 'metadata' in SKILL.md must be fields with texts";
+      return { message, hint: "write one line each, indented: author: Me" };
+    },
+  },
+  {
+    rule: "allowed-tools-text",
+    field: "allowed-tools",
+    check({ markdown: { fields } }) {
+      const isMap = fields.get("allowed-tools") instanceof Map;
+      const message = "field 'allowed-tools' in SKILL.md must be text";
+      return isMap ? { message, hint: "write the tools with blanks between: Read Bash(git:*)" } : undefined;
+    },
+  },
+];
+
+function mustBeText(field: string): Rule["check"] {
+  return ({ markdown: { fields } }) => {
+    const value = fields.get(field);
+    if (value === undefined || typeof value === "string") return undefined;
+    const hint = value instanceof Map ? "a text with a colon needs quotes" : "write one text, not a list";
+    return { message: `field '${field}' in SKILL.md must be text`, hint };
+  };
+}
+
+function mustBeThere(field: string, hint: string): Rule["check"] {
+  return ({ markdown }) => {
+    const value = markdown.fields.get(field);
+    const isThere = value !== undefined && typeof value !== "string" || textOf(markdown, field).trim() !== "";
+    return isThere ? undefined : { message: `field '${field}' in SKILL.md is required`, hint };
+  };
+}
+
+function atMost(field: string, most: number): Rule["check"] {
+  return ({ markdown }) => {
+    const { length } = [...textOf(markdown, field)];
+    const message = `field '${field}' in SKILL.md must be at most ${most} characters, but has ${length}`;
+    return length > most ? { message, hint: `shorten it by ${length - most}` } : undefined;
+  };
+}
+
+function noMarkup(field: string): Rule["check"] {
+  return ({ markdown }) => {
+    const [tag] = MARKUP.exec(textOf(markdown, field)) ?? [];
+    if (tag === undefined) return undefined;
+    const hint = `write ${tag.slice(0, 40)} without < and >`;
+    return { message: `field '${field}' in SKILL.md must not contain XML tags`, hint };
+  };
+}
+
+/** The text of a field as it was written; empty when there is none, or it is nothing to YAML. */
+export function textOf({ fields, json }: SkillMarkdown, field: string): string {
+  const value = fields.get(field);
+  return typeof value === "string" && json[field] !== null ? value : "";
+}
+
+/**
+ * Everything that the rules find in a SKILL.md: what refuses it under a profile, and what is only told.
+ */
+export function findProblems(
+  subject: Subject,
+  profile: Profile,
+): { readonly problems: readonly Problem[]; readonly warnings: readonly Problem[] } {
+  const { markdown } = subject;
+  const problems: Problem[] = [];
+  const warnings: Problem[] = [];
+  for (const { rule, field, fatal, check } of RULES) {
+    const found = check(subject);
+    if (!found) continue;
+    const line = markdown.lines.get(field);
+    (profile === "strict" || fatal ? problems : warnings).push({ file: "SKILL.md", line, rule, ...found });
+  }
+  (profile === "strict" ? problems : warnings).push(...findHiddenCharacters(markdown));
+  return { problems, warnings };
+}
+
+function findHiddenCharacters({ source, fields, lines }: SkillMarkdown): Problem[] {
+  const found = findAllHidden(source, MOST_HIDDEN);
+  if (found.length === 0) {
+    // Escapes in YAML may hide in a value what the file does not show.
+    for (const [name, value] of fields) {
+      const hidden = findHidden(textsOf(value).join("\n"));
+      if (hidden) found.push({ point: hidden.point, line: lines.get(name)! });
+    }
+  }
+  return found.map(({ point, line }) => ({
+    file: "SKILL.md",
+    line,
+    rule: "hidden-characters",
+    message: `must not contain hidden characters, but has ${point}`,
+    hint: "remove it: readers do not see it, but models do",
+  }));
+}
+
+function textsOf(value: Value): readonly string[] {
+  if (typeof value === "string") return [value];
+  return value instanceof Map
+    ? [...value].flatMap(([name, each]) => [name, ...textsOf(each)])
+    : (value as readonly Value[]).flatMap(textsOf);
+}
+
+/** Front matter as it is told to others, who rely on both members. */
+export type FrontMatter = {
+  readonly name: string;
+  readonly description: string;
+  readonly [name: string]: Json;
+};
+
+/**
+ * All of the front matter, when it is as the open specification has it; a local skill's may be worse. Clients that find
+ * one skill in a list that is not, may refuse the whole list.
+ */
+export function readFrontMatter(markdown: SkillMarkdown): FrontMatter | undefined {
+  // What is 42 without quotes is a number to everybody else.
+  const { name, description, compatibility = "-", metadata = {} } = markdown.json;
+  const isTyped =
+    [name, description, compatibility].every((each) => typeof each === "string" && each !== "") &&
+    typeof metadata === "object" && metadata !== null && !Array.isArray(metadata) &&
+    Object.values(metadata).every((each) => typeof each === "string");
+  const subject = { markdown, directory: "" };
+  const isGood = isTyped && RULES.every(({ open, check }) => !open || check(subject) === undefined);
+  return isGood ? markdown.json as FrontMatter : undefined;
+}
+
+/** The description as one line, however many it was written on; empty when there is none. */
+export function descriptionOf(markdown: SkillMarkdown): string {
+  const lines = textOf(markdown, "description").split(/[\r\n\u0085\u2028\u2029]/);
+  return lines.map((line) => line.trim()).filter((line) => line !== "").join(" ");
+}

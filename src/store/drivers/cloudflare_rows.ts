@@ -1,0 +1,151 @@
+/**
+ * What D1 and a Durable Object's SQL storage have in common: the table, its statements, and how a commit becomes rows.
+ * Both are SQLite, and both take few parameters a statement, so lists travel as one JSON text each.
+ *
+ * @module
+ */
+import type { FormatStep } from "../format.ts";
+import { decodeKey, encodeKey, pageRange } from "../key.ts";
+import type { Commit, Entry, Key, ListOptions } from "../store.ts";
+
+export interface Row {
+  readonly key: string;
+  readonly value: string | null;
+  readonly bytes: ArrayBuffer | readonly number[] | null;
+  readonly version: number;
+  readonly expires: number | null;
+}
+
+/** One statement and its parameters. */
+export type Statement = readonly [sql: string, ...parameters: (string | number | null | Uint8Array)[]];
+
+export const SCHEMA: readonly string[] = [
+  "CREATE TABLE IF NOT EXISTS record (key TEXT PRIMARY KEY, value TEXT, bytes BLOB, version INTEGER NOT NULL, expires INTEGER) WITHOUT ROWID",
+  "CREATE INDEX IF NOT EXISTS record_expires ON record (expires) WHERE expires IS NOT NULL",
+  `CREATE TABLE IF NOT EXISTS sequence (one INTEGER PRIMARY KEY CHECK (one = 1), version INTEGER NOT NULL,
+    checked INTEGER NOT NULL CONSTRAINT every_check_holds CHECK (checked = 1))`,
+  "INSERT OR IGNORE INTO sequence VALUES (1, 0, 1)",
+];
+
+/** What the engine says when a check of a commit failed. */
+export const CHECK_FAILED: RegExp = /every_check_holds/;
+
+/** Both engines refuse a row of more than two megabytes; this leaves room for the rest of it. */
+const LARGEST_VALUE = 1_900_000;
+const COLUMNS = "key, value, bytes, version, expires FROM record";
+const alive = (parameter: string) => `(expires IS NULL OR expires > ${parameter})`;
+
+export function selectOne(key: Key, now: number): Statement {
+  return [`SELECT ${COLUMNS} WHERE key = ?1 AND ${alive("?2")}`, encodeKey(key), now];
+}
+
+export function selectPage(
+  prefix: Key,
+  { after, limit = 100, reverse = false }: ListOptions,
+  now: number,
+): Statement {
+  const { low, high } = pageRange(prefix, { after, reverse });
+  const order = reverse ? "DESC" : "ASC";
+  const sql = `SELECT ${COLUMNS} WHERE key > ?1 AND key < ?2 AND ${
+    alive("?3")
+  } ORDER BY key ${order} LIMIT ?4`;
+  return [sql, low, high, now, Math.max(0, limit)];
+}
+
+/**
+ * The statements of a commit, for one transaction. The first counts the version up and breaks the table's constraint
+ * unless every check holds, which undoes all.
+ * @throws {RangeError} for a value that no row can hold
+ */
+export function commitStatements({ check = [], set = [], remove = [] }: Commit, now: number): Statement[] {
+  const checks = check.map(({ key, version }) => [encodeKey(key), version === null ? null : Number(version)]);
+  const statements: Statement[] = [[
+    `UPDATE sequence SET version = version + 1, checked = NOT EXISTS (
+       SELECT 1 FROM json_each(?1) AS c LEFT JOIN record AS r ON r.key = c.value ->> 0 AND (r.expires IS NULL OR r.expires > ?2)
+       WHERE r.version IS NOT c.value ->> 1)`,
+    JSON.stringify(checks),
+    now,
+  ]];
+  if (remove.length > 0) {
+    const keys = JSON.stringify(remove.map(encodeKey));
+    statements.push(["DELETE FROM record WHERE key IN (SELECT value FROM json_each(?1))", keys]);
+  }
+  // Of two sets of one key the last counts.
+  const puts = [...new Map(set.map((put) => [encodeKey(put.key), put]))];
+  const texts: (string | number | null)[][] = [];
+  let length = 0;
+  const flush = (): void => {
+    if (texts.length === 0) return;
+    statements.push([
+      `INSERT OR REPLACE INTO record (key, value, version, expires)
+       SELECT j.value ->> 0, j.value ->> 1, (SELECT version FROM sequence), j.value ->> 2 FROM json_each(?1) AS j`,
+      JSON.stringify(texts),
+    ]);
+    texts.length = length = 0;
+  };
+  for (const [id, { value, expires }] of puts) {
+    const until = expires === undefined ? null : Math.ceil(expires);
+    const content = value instanceof Uint8Array ? value : JSON.stringify(value);
+    if (content.length > LARGEST_VALUE) {
+      throw new RangeError(
+        `A value may have at most ${LARGEST_VALUE} bytes in this store, but has ${content.length}`,
+      );
+    }
+    if (content instanceof Uint8Array) {
+      statements.push([
+        "INSERT OR REPLACE INTO record (key, bytes, version, expires) VALUES (?1, ?2, (SELECT version FROM sequence), ?3)",
+        id,
+        content,
+        until,
+      ]);
+      continue;
+    }
+    // A parameter has its limit as well.
+    if (length + content.length > LARGEST_VALUE / 4) flush();
+    texts.push([id, content, until]);
+    length += content.length + id.length;
+  }
+  flush();
+  return statements;
+}
+
+export function sweepSome(now: number, limit: number): Statement {
+  return [
+    "DELETE FROM record WHERE key IN (SELECT key FROM record WHERE expires <= ?1 ORDER BY expires LIMIT ?2)",
+    now,
+    limit,
+  ];
+}
+
+export const LAST_VERSION: Statement = ["SELECT version FROM sequence"];
+
+/** The keys that a commit changed. */
+export function changedBy({ set = [], remove = [] }: Commit): Key[] {
+  return [...remove, ...set.map((put) => put.key)];
+}
+
+export function toEntry<Value>({ key, value, bytes, version, expires }: Row): Entry<Value> {
+  return {
+    key: decodeKey(key),
+    value: (value === null ? new Uint8Array(bytes as ArrayBuffer) : JSON.parse(value)) as Value,
+    version: String(version),
+    ...(expires !== null && { expires }),
+  };
+}
+
+/** One step of making sure of the format, as statements and what their rows say. */
+export function formatStatement(step: FormatStep): Statement {
+  if ("get" in step) return selectOne(step.get, 0);
+  if ("list" in step) return selectPage(step.list, { limit: step.limit }, 0);
+  return [
+    "INSERT OR IGNORE INTO record (key, value, version) VALUES (?1, ?2, 0)",
+    encodeKey(step.put),
+    JSON.stringify(step.value),
+  ];
+}
+
+/** What the rows of {@linkcode formatStatement} answer. */
+export function formatAnswer(step: FormatStep, rows: readonly Row[]): unknown {
+  const values = rows.map((row) => toEntry(row).value);
+  return "get" in step ? values[0] : values;
+}

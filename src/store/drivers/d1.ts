@@ -1,0 +1,200 @@
+/**
+ * The store in Cloudflare D1: a commit is one batch, which D1 runs as one transaction. Reads go to the primary, unless
+ * the binding is a session that says otherwise. `watch` hears commits of its own isolate at once and of others by polling.
+ *
+ * ```ts ignore
+ * export default toWorker((env: { DB: D1Database }) => createTrivet({ issuer, store: d1Store(env.DB) }));
+ * ```
+ *
+ * @module
+ */
+import {
+  changedBy,
+  CHECK_FAILED,
+  commitStatements,
+  formatAnswer,
+  formatStatement,
+  LAST_VERSION,
+  type Row,
+  SCHEMA,
+  selectOne,
+  selectPage,
+  type Statement,
+  sweepSome,
+  toEntry,
+} from "./cloudflare_rows.ts";
+import { ensureFormat, FORMAT_KEY, StoreFormatError } from "../format.ts";
+import { SweepGuard } from "../steady_time.ts";
+import {
+  type Commit,
+  type Entry,
+  type Guarantees,
+  type Key,
+  type ListOptions,
+  type Store,
+  StoreUnavailableError,
+} from "../store.ts";
+import { timerDelay } from "../timer.ts";
+import { UnderWay } from "./under_way.ts";
+import { Watchers } from "../watchers.ts";
+
+/** The part of a D1 binding that is used. */
+export interface D1Binding {
+  prepare(sql: string): D1Statement;
+  batch(statements: D1Statement[]): Promise<D1Answer[]>;
+}
+
+export interface D1Statement {
+  bind(...parameters: unknown[]): D1Statement;
+  all(): Promise<D1Answer>;
+}
+
+export interface D1Answer {
+  readonly results: unknown[];
+  readonly meta: { readonly changes?: number };
+}
+
+export interface D1Options {
+  /** How often a watcher looks whether another isolate wrote, in milliseconds. @default 1000 */
+  readonly lookEvery?: number;
+  /** Milliseconds since the epoch, for tests. */
+  readonly now?: () => number;
+  /** Milliseconds since any moment, for tests. @default `now`, else `performance.now()` */
+  readonly monotonic?: () => number;
+}
+
+const SWEEP_BATCH = 1000;
+
+/** A store in a database that may be empty: its tables are made at the first use. */
+export function d1Store(database: D1Binding, options: D1Options = {}): Store {
+  return new D1Store(database, options);
+}
+
+class D1Store implements Store {
+  readonly guarantees: Guarantees = { atomic: true, readYourWrites: true, durable: "power" };
+  #database: D1Binding;
+  #prepared = false;
+  #watchers = new Watchers();
+  #lookEvery: number;
+  #now: () => number;
+  #guard: SweepGuard;
+  #underWay = new UnderWay();
+  #closing = false;
+
+  constructor(database: D1Binding, options: D1Options) {
+    this.#database = database;
+    this.#lookEvery = options.lookEvery ?? 1000;
+    this.#now = options.now ?? Date.now;
+    this.#guard = new SweepGuard(options);
+  }
+
+  async get<Value>(key: Key): Promise<Entry<Value> | undefined> {
+    this.#underWay.begin();
+    try {
+      const { results: [row] } = await this.#run(selectOne(key, this.#now()));
+      return row === undefined ? undefined : { ...toEntry<Value>(row as Row), key };
+    } finally {
+      this.#underWay.end();
+    }
+  }
+
+  async list<Value>(prefix: Key, options: ListOptions = {}): Promise<Entry<Value>[]> {
+    this.#underWay.begin();
+    try {
+      const { results } = await this.#run(selectPage(prefix, options, this.#now()));
+      return (results as Row[]).map(toEntry<Value>);
+    } finally {
+      this.#underWay.end();
+    }
+  }
+
+  async commit(commit: Commit): Promise<boolean> {
+    const statements = commitStatements(commit, this.#now());
+    this.#underWay.begin();
+    try {
+      await this.#prepare();
+      await this.#database.batch(statements.map((statement) => this.#bind(statement)));
+    } catch (error) {
+      if (CHECK_FAILED.test(String(error))) return false;
+      throw this.#explain(error);
+    } finally {
+      this.#underWay.end();
+    }
+    if (this.#watchers.size > 0) this.#watchers.changed(changedBy(commit));
+    return true;
+  }
+
+  watch(prefix: Key): ReadableStream<readonly Key[]> {
+    // A timer of a Worker ends with the request that set it, so no two watchers share one.
+    return this.#watchers.watch(prefix, (changed) => {
+      let seen: number | undefined;
+      const look = async () => {
+        const { results: [row] } = await this.#run(LAST_VERSION);
+        const { version } = row as { version: number };
+        // What this isolate told already is told again as "read again": that does no harm.
+        if (seen !== undefined && version !== seen) changed();
+        seen = version;
+      };
+      // A look that failed is made up for by the next.
+      look().catch(() => {});
+      const timer = setInterval(() => look().catch(() => {}), timerDelay(this.#lookEvery));
+      return () => clearInterval(timer);
+    });
+  }
+
+  async sweep(): Promise<number> {
+    if (!this.#guard.maySweep()) return 0;
+    for (let removed = 0;;) {
+      const { meta } = await this.#run(sweepSome(this.#now(), SWEEP_BATCH));
+      removed += meta.changes ?? 0;
+      if ((meta.changes ?? 0) < SWEEP_BATCH || this.#closing) return removed;
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closing = true;
+    await this.#underWay.close();
+    this.#watchers.close();
+  }
+
+  async #run(statement: Statement): Promise<D1Answer> {
+    await this.#prepare();
+    try {
+      return await this.#bind(statement).all();
+    } catch (error) {
+      throw this.#explain(error);
+    }
+  }
+
+  #bind([sql, ...parameters]: Statement): D1Statement {
+    return this.#database.prepare(sql).bind(...parameters);
+  }
+
+  async #prepare(): Promise<void> {
+    if (this.#prepared) return;
+    // Several calls may do this at once, which does no harm. They share no promise: one whose request has ended never
+    // settles, and would hold up every request after it.
+    try {
+      const made = await this.#database.batch([
+        ...SCHEMA.map((sql) => this.#database.prepare(sql)),
+        this.#bind(formatStatement({ get: FORMAT_KEY })),
+      ]);
+      await ensureFormat(async (step) => {
+        // What the record says came with the tables, in one trip.
+        const answer = "get" in step ? made.at(-1)! : await this.#bind(formatStatement(step)).all();
+        return formatAnswer(step, answer.results as Row[]);
+      });
+    } catch (error) {
+      throw this.#explain(error);
+    }
+    this.#prepared = true;
+  }
+
+  #explain(error: unknown): unknown {
+    if (error instanceof StoreFormatError) return error;
+    const passing =
+      /network|connection|timed? ?out|overloaded|reset|internal error|too many requests|storage caused/i;
+    if (!passing.test(String(error))) return error;
+    return new StoreUnavailableError("D1 is out of reach", { cause: error });
+  }
+}

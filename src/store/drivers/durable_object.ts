@@ -1,0 +1,126 @@
+/**
+ * The store in the SQL storage of one Durable Object, for code that runs in that object. All state of one Trivet lies in
+ * one object: its writes are one thread in one place, about a thousand requests a second, with nothing shared to go wrong.
+ * The simplest way to use it is to run Trivet in the object and let the worker pass requests on:
+ *
+ * ```ts ignore
+ * export class Trivet extends DurableObject {
+ *   #store = durableObjectStore(this.ctx.storage);
+ *   #trivet = createTrivet({ issuer, store: this.#store });
+ *   fetch = (request: Request) => this.#trivet.fetch(request);
+ *   alarm = () => this.#store.sweep();
+ * }
+ * ```
+ *
+ * Cloudflare holds an object's responses back until what it wrote is durable (its output gate), and forgets the object
+ * when that fails; so an answer that left the object is an acknowledged one.
+ *
+ * @module
+ */
+import {
+  changedBy,
+  CHECK_FAILED,
+  commitStatements,
+  formatAnswer,
+  formatStatement,
+  type Row,
+  SCHEMA,
+  selectOne,
+  selectPage,
+  type Statement,
+  sweepSome,
+  toEntry,
+} from "./cloudflare_rows.ts";
+import { ensureFormatSync } from "../format.ts";
+import { SweepGuard } from "../steady_time.ts";
+import type { Commit, Entry, Guarantees, Key, ListOptions, Store } from "../store.ts";
+import { Watchers } from "../watchers.ts";
+
+/** The part of `ctx.storage` that is used. */
+export interface DurableObjectBinding {
+  readonly sql: {
+    exec(sql: string, ...parameters: unknown[]): { toArray(): unknown[]; readonly rowsWritten: number };
+  };
+  transactionSync<Result>(work: () => Result): Result;
+}
+
+export interface DurableObjectOptions {
+  /** Milliseconds since the epoch, for tests. */
+  readonly now?: () => number;
+  /** Milliseconds since any moment, for tests. @default `now`, else `performance.now()` */
+  readonly monotonic?: () => number;
+}
+
+const SWEEP_BATCH = 1000;
+
+/**
+ * A store in an object's storage, whose tables are made when they are not there.
+ * @throws {StoreFormatError} when its records are of another format
+ */
+export function durableObjectStore(storage: DurableObjectBinding, options: DurableObjectOptions = {}): Store {
+  return new DurableObjectStore(storage, options);
+}
+
+class DurableObjectStore implements Store {
+  readonly guarantees: Guarantees = { atomic: true, readYourWrites: true, durable: "power" };
+  #storage: DurableObjectBinding;
+  #watchers = new Watchers();
+  #now: () => number;
+  #guard: SweepGuard;
+  #closed = false;
+
+  constructor(storage: DurableObjectBinding, options: DurableObjectOptions) {
+    this.#storage = storage;
+    this.#now = options.now ?? Date.now;
+    this.#guard = new SweepGuard(options);
+    for (const sql of SCHEMA) storage.sql.exec(sql);
+    ensureFormatSync((step) => formatAnswer(step, this.#run(formatStatement(step)) as Row[]));
+  }
+
+  async get<Value>(key: Key): Promise<Entry<Value> | undefined> {
+    const [row] = this.#run(selectOne(key, this.#now()));
+    return row === undefined ? undefined : { ...toEntry<Value>(row as Row), key };
+  }
+
+  async list<Value>(prefix: Key, options: ListOptions = {}): Promise<Entry<Value>[]> {
+    return (this.#run(selectPage(prefix, options, this.#now())) as Row[]).map(toEntry<Value>);
+  }
+
+  async commit(commit: Commit): Promise<boolean> {
+    const statements = commitStatements(commit, this.#now());
+    try {
+      this.#storage.transactionSync(() => {
+        for (const statement of statements) this.#run(statement);
+      });
+    } catch (error) {
+      if (CHECK_FAILED.test(String(error))) return false;
+      throw error;
+    }
+    if (this.#watchers.size > 0) this.#watchers.changed(changedBy(commit));
+    return true;
+  }
+
+  watch(prefix: Key): ReadableStream<readonly Key[]> {
+    return this.#watchers.watch(prefix);
+  }
+
+  async sweep(): Promise<number> {
+    if (!this.#guard.maySweep()) return 0;
+    for (let removed = 0;;) {
+      const [sql, ...parameters] = sweepSome(this.#now(), SWEEP_BATCH);
+      const gone = this.#run([`${sql} RETURNING 1`, ...parameters]).length;
+      removed += gone;
+      if (gone < SWEEP_BATCH) return removed;
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#watchers.close();
+  }
+
+  #run([sql, ...parameters]: Statement): unknown[] {
+    if (this.#closed) throw new Error("Cannot use the store: it is closed");
+    return this.#storage.sql.exec(sql, ...parameters).toArray();
+  }
+}

@@ -1,0 +1,209 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { storeContract } from "../contract.ts";
+import { layeredStore } from "./layered.ts";
+import { memoryStore } from "./memory.ts";
+import type { Key, Store } from "../store.ts";
+
+storeContract("layered over memory", {
+  open: async (now) => layeredStore(memoryStore({ now }), { now, lifetime: 5 }),
+  rounds: 100,
+});
+
+const test = suite("layered store");
+
+/** A store that counts its reads of tokens. */
+function counting(inner: Store = memoryStore()): Store & { reads: number } {
+  const store = {
+    reads: 0,
+    guarantees: inner.guarantees,
+    get(key: Key) {
+      if (key[0] === "access_token") store.reads++;
+      return inner.get(key);
+    },
+    list: inner.list.bind(inner),
+    commit: inner.commit.bind(inner),
+    watch: inner.watch.bind(inner),
+    sweep: inner.sweep.bind(inner),
+    close: inner.close.bind(inner),
+  };
+  return store as Store & { reads: number };
+}
+
+const TOKEN: Key = ["access_token", "digest"];
+const cached = { cached: true };
+const pause = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
+
+test("reads that allow it are answered from memory; others never are", async () => {
+  const engine = counting();
+  const store = layeredStore(engine);
+  await store.commit({ set: [{ key: TOKEN, value: 1 }] });
+  for (let i = 0; i < 5; i++) assert.is((await store.get(TOKEN, cached))?.value, 1);
+  assert.is(engine.reads, 1);
+  for (let i = 0; i < 5; i++) await store.get(TOKEN);
+  assert.is(engine.reads, 6);
+});
+
+test("callers at one time share one read, also of what is not there, and absence is not remembered", async () => {
+  const engine = counting();
+  const store = layeredStore(engine);
+  await store.get(TOKEN, cached);
+  engine.reads = 0;
+  await Promise.all(Array.from({ length: 20 }, () => store.get(TOKEN, cached)));
+  assert.ok(engine.reads <= 2, `${engine.reads} reads`);
+  await engine.commit({ set: [{ key: TOKEN, value: 1 }] });
+  assert.is((await store.get(TOKEN, cached))?.value, 1);
+});
+
+test("an answer from memory is no older than the lifetime, and never one that has expired", async () => {
+  let offset = 0;
+  const now = () => Date.now() + offset;
+  const engine = counting(memoryStore({ now }));
+  const store = layeredStore(engine, { lifetime: 40, now });
+  await store.commit({ set: [{ key: TOKEN, value: 1, expires: now() + 1000 }] });
+  await store.get(TOKEN, cached);
+  await pause(60);
+  await store.get(TOKEN, cached);
+  assert.is(engine.reads, 2);
+  offset = 2000;
+  assert.is(await store.get(TOKEN, cached), undefined);
+});
+
+test("once a removal is acknowledged on one instance, no instance serves the record", async () => {
+  const engine = memoryStore();
+  const [a, b, c] = [1, 2, 3].map(() => layeredStore(engine, { lifetime: 60 }));
+  for (let round = 0; round < 5; round++) {
+    const key = ["access_token", `t${round}`];
+    await a!.commit({ set: [{ key, value: 1 }] });
+    let acknowledged = false;
+    let servedAfter = 0;
+    let served = 0;
+    const readers = [a!, b!, c!].map(async (store) => {
+      for (let after = 0; after < 30;) {
+        const askedAfter = acknowledged;
+        if (await store.get(key, cached)) askedAfter ? servedAfter++ : served++;
+        if (askedAfter) after++;
+        await pause(1);
+      }
+    });
+    await pause(10);
+    assert.is(await b!.commit({ remove: [key] }), true);
+    acknowledged = true;
+    await Promise.all(readers);
+    assert.ok(served > 3);
+    assert.is(servedAfter, 0);
+  }
+});
+
+test("a read that began before a removal and ends after it is not kept past the acknowledgement", async () => {
+  const inner = memoryStore();
+  await inner.commit({ set: [{ key: TOKEN, value: 1 }] });
+  let release = () => {};
+  const slow: Store = {
+    ...counting(inner),
+    guarantees: inner.guarantees,
+    async get<Value>(key: Key) {
+      const entry = await inner.get<Value>(key);
+      if (key[0] === "access_token") await new Promise<void>((resolve) => release = resolve);
+      return entry;
+    },
+  };
+  const reader = layeredStore(slow, { lifetime: 50 });
+  const remover = layeredStore(inner, { lifetime: 50 });
+  const read = reader.get(TOKEN, cached);
+  await pause(5);
+  await remover.commit({ remove: [TOKEN] });
+  release();
+  await read;
+  const again = reader.get(TOKEN, cached);
+  await pause(5);
+  release();
+  assert.is(await again, undefined);
+});
+
+test("only removals of cached kinds wait, and every change of a client or a key", async () => {
+  const store = layeredStore(memoryStore(), { lifetime: 80 });
+  const time = async (commit: Parameters<Store["commit"]>[0]) => {
+    const started = performance.now();
+    assert.is(await store.commit(commit), true);
+    return performance.now() - started >= 80 ? "waits" : "at once";
+  };
+  await store.get(TOKEN, cached);
+  assert.is(await time({ set: [{ key: TOKEN, value: 1 }] }), "at once");
+  assert.is(await time({ set: [{ key: ["grant", "g"], value: 1 }] }), "at once");
+  assert.is(await time({ remove: [["session", "s"]] }), "at once");
+  assert.is(await time({ remove: [["grant", "g"]] }), "waits");
+  const client = { key: ["client", "c"], value: 1 };
+  assert.is(await time({ check: [{ key: client.key, version: null }], set: [client] }), "at once");
+  assert.is(await time({ set: [client] }), "waits");
+  const { version } = (await store.get(client.key))!;
+  const check = [{ key: client.key, version }];
+  assert.is(
+    await time({ check, set: [{ ...client, expires: Date.now() + 1e6, isSameValue: true }] }),
+    "at once",
+  );
+  assert.is(await store.commit({ check: [{ key: TOKEN, version: null }], remove: [TOKEN] }), false);
+});
+
+test("a removal that is under way when the store closes is done before", async () => {
+  const engine = memoryStore();
+  await engine.commit({ set: [{ key: TOKEN, value: 1 }] });
+  let left: unknown = "nobody looked";
+  const watched = {
+    ...counting(engine),
+    async close() {
+      left = await engine.get(TOKEN);
+    },
+  };
+  const store = layeredStore(watched, { lifetime: 30 });
+  const removal = store.commit({ remove: [TOKEN] });
+  await store.close();
+  assert.is(left, undefined);
+  assert.is(await removal, true);
+});
+
+test("an instance that keeps nothing waits for those that do; the first of them decides how long", async () => {
+  const engine = memoryStore();
+  const none = layeredStore(engine, { lifetime: 0 });
+  await none.commit({ set: [{ key: TOKEN, value: 1 }] });
+  let started = performance.now();
+  await none.commit({ remove: [["access_token", "other"]] });
+  assert.ok(performance.now() - started < 50, "nobody keeps copies yet");
+  const keeps = layeredStore(engine, { lifetime: 100 });
+  const longer = layeredStore(engine, { lifetime: 60_000 });
+  await keeps.get(TOKEN, cached);
+  await longer.get(TOKEN, cached);
+  started = performance.now();
+  await none.commit({ remove: [TOKEN] });
+  assert.ok(performance.now() - started >= 100);
+  assert.is(await longer.get(TOKEN, cached), undefined);
+  assert.is(await keeps.get(TOKEN, cached), undefined);
+});
+
+test("a failed read is not remembered", async () => {
+  const inner = memoryStore();
+  await inner.commit({ set: [{ key: TOKEN, value: 1 }, { key: ["cache_lifetime"], value: 1000 }] });
+  let fails = true;
+  const store = layeredStore({
+    ...counting(inner),
+    guarantees: inner.guarantees,
+    get: (key) => fails && key[0] === "access_token" ? Promise.reject(new Error("down")) : inner.get(key),
+  });
+  assert.is(await store.get(TOKEN, cached).catch((error: Error) => error.message), "down");
+  fails = false;
+  assert.is((await store.get(TOKEN, cached))?.value, 1);
+});
+
+test("no more records are kept than the limit", async () => {
+  const engine = counting();
+  const store = layeredStore(engine, { limit: 10 });
+  for (let i = 0; i < 20; i++) await engine.commit({ set: [{ key: ["access_token", i], value: i }] });
+  for (let i = 0; i < 20; i++) await store.get(["access_token", i], cached);
+  engine.reads = 0;
+  await store.get(["access_token", 19], cached);
+  assert.is(engine.reads, 0);
+  await store.get(["access_token", 0], cached);
+  assert.is(engine.reads, 1);
+});
+
+test.run();

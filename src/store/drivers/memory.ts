@@ -1,0 +1,246 @@
+/**
+ * The store in a Map: for one process, for tests, and as the yardstick of the other drivers.
+ *
+ * @module
+ */
+import { decodeKey, encodeKey, encodeName, pageRange } from "../key.ts";
+import { SortedKeys } from "./sorted_keys.ts";
+import { type Clocks, SweepGuard } from "../steady_time.ts";
+import type { Commit, Entry, Guarantees, Key, ListOptions, Store } from "../store.ts";
+import { Watchers } from "../watchers.ts";
+
+/** Kept small, since there are many: small integers take no memory of their own, so time counts from the store's start. */
+interface MemoryRecord {
+  readonly value: unknown;
+  /** The number of the commit. */
+  readonly version: number;
+  /** Milliseconds since the store's start. */
+  readonly expires: number | undefined;
+  /** Read back when the record is first listed: most never are. */
+  key: Key | undefined;
+}
+
+/** Expiry is looked at in slices of this many milliseconds, so that a sweep touches only what is due. */
+const SLICE = 60_000;
+
+/** A store that lives as long as the process. @param clocks for tests */
+export function memoryStore(clocks: Clocks = {}): Store {
+  return new MemoryStore(clocks);
+}
+
+/**
+ * The records of one kind, by what follows the kind in their keys. Their order is made when it is first asked for: most
+ * kinds are never listed.
+ */
+interface Table {
+  readonly records: Map<string, MemoryRecord>;
+  /** Those that expire, by the slice in which they do. */
+  readonly due: Map<number, string[]>;
+  order: SortedKeys | undefined;
+}
+
+class MemoryStore implements Store {
+  readonly guarantees: Guarantees = { atomic: true, readYourWrites: true, durable: "none" };
+  #tables = new Map<Key[0], Table>();
+  #swept: number;
+  #watchers = new Watchers();
+  #commits = 0;
+  #closed = false;
+  #start: number;
+  /** Milliseconds since the start. */
+  #now: () => number;
+
+  #guard: SweepGuard;
+
+  constructor(clocks: Clocks) {
+    const now = clocks.now ?? Date.now;
+    this.#guard = new SweepGuard(clocks);
+    const start = now();
+    this.#start = start;
+    this.#now = () => now() - start;
+    this.#swept = 0;
+  }
+
+  async get<Value>(key: Key): Promise<Entry<Value> | undefined> {
+    this.#ensureOpen();
+    const record = this.#live(key);
+    return record && this.#toEntry(key, record) as Entry<Value>;
+  }
+
+  async list<Value>(prefix: Key, options: ListOptions = {}): Promise<Entry<Value>[]> {
+    this.#ensureOpen();
+    const { after, limit = 100, reverse = false } = options;
+    const now = this.#now();
+    const entries: Entry<Value>[] = [];
+    if (limit <= 0) return entries;
+    for (const kind of prefix.length > 0 ? [prefix[0]!] : this.#kinds(after?.[0], reverse)) {
+      const table = this.#tables.get(kind);
+      if (!table) continue;
+      const from = after?.[0] === kind ? withoutKind(after) : undefined;
+      const { low, high } = pageRange(withoutKind(prefix), { after: from, reverse });
+      table.order ??= new SortedKeys(table.records.keys());
+      for (const id of table.order.between(low, high, reverse)) {
+        const record = table.records.get(id)!;
+        if (isLive(record, now)) {
+          record.key ??= [kind, ...decodeKey(id).slice(1)];
+          entries.push(this.#toEntry(record.key, record) as Entry<Value>);
+        }
+        if (entries.length >= limit) return entries;
+      }
+    }
+    return entries;
+  }
+
+  async commit({ check, set, remove }: Commit): Promise<boolean> {
+    this.#ensureOpen();
+    if (check) {
+      for (const { key, version } of check) {
+        const record = this.#live(key);
+        if ((record ? String(record.version) : null) !== version) return false;
+      }
+    }
+    // Values are copied, so that a caller who goes on changing its object changes no record.
+    const version = ++this.#commits;
+    if (remove) { for (const key of remove) this.#delete(key); }
+    if (set) {
+      for (const { key, value, expires } of set) {
+        const ends = expires === undefined ? undefined : small(expires - this.#start);
+        this.#put(key, { value: freeze(value), version, expires: ends, key: undefined });
+      }
+    }
+    if (this.#watchers.size > 0) {
+      this.#watchers.changed([...(set ?? []).map((put) => put.key), ...(remove ?? [])]);
+    }
+    if (Math.floor(this.#now() / SLICE) !== this.#swept) this.#sweepDue();
+    return true;
+  }
+
+  watch(prefix: Key): ReadableStream<readonly Key[]> {
+    return this.#watchers.watch(prefix);
+  }
+
+  async sweep(): Promise<number> {
+    return this.#sweepDue();
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#watchers.close();
+  }
+
+  #toEntry(key: Key, { value, version, expires }: MemoryRecord): Entry {
+    return expires === undefined
+      ? { key, value, version: String(version) }
+      : { key, value, version: String(version), expires: expires + this.#start };
+  }
+
+  #ensureOpen(): void {
+    if (this.#closed) throw new Error("Cannot use the store: it is closed");
+  }
+
+  /** Every kind in key order, from that of the last key of the page before. */
+  #kinds(after: Key[0] | undefined, reverse: boolean): Key[0][] {
+    const first = after === undefined ? undefined : encodeKey([after]);
+    const kinds = [...this.#tables.keys()].map((kind) => ({ kind, id: encodeKey([kind]) }));
+    kinds.sort((a, b) => a.id < b.id ? -1 : 1);
+    if (reverse) kinds.reverse();
+    return kinds.filter(({ id }) => first === undefined || (reverse ? id <= first : id >= first))
+      .map(({ kind }) => kind);
+  }
+
+  #live(key: Key): MemoryRecord | undefined {
+    const record = this.#tables.get(kindOf(key))?.records.get(idOf(key));
+    return record && isLive(record, this.#now()) ? record : undefined;
+  }
+
+  #put(key: Key, record: MemoryRecord): void {
+    let table = this.#tables.get(kindOf(key));
+    if (!table) {
+      this.#tables.set(kindOf(key), table = { records: new Map(), due: new Map(), order: undefined });
+    }
+    const id = idOf(key);
+    if (table.order && !table.records.has(id)) table.order.add(id);
+    table.records.set(id, record);
+    if (record.expires === undefined) return;
+    const slice = Math.floor(record.expires / SLICE);
+    const due = table.due.get(slice);
+    if (due) due.push(id);
+    else table.due.set(slice, [id]);
+  }
+
+  #delete(key: Key): void {
+    const table = this.#tables.get(kindOf(key));
+    if (table) deleteFrom(table, idOf(key));
+  }
+
+  #sweepDue(): number {
+    const now = this.#now();
+    const current = Math.floor(now / SLICE);
+    if (!this.#guard.maySweep()) return 0;
+    this.#swept = current;
+    let removed = 0;
+    for (const table of this.#tables.values()) {
+      for (const [slice, ids] of table.due) {
+        if (slice > current) continue;
+        const later: string[] = [];
+        for (const id of ids) {
+          const record = table.records.get(id);
+          // One that was set again with another expiry waits in another slice too.
+          if (!record) continue;
+          if (!isLive(record, now)) {
+            deleteFrom(table, id);
+            removed++;
+          } else if (slice === current) later.push(id);
+        }
+        if (later.length > 0) table.due.set(slice, later);
+        else table.due.delete(slice);
+      }
+    }
+    return removed;
+  }
+}
+
+function kindOf(key: Key): Key[0] {
+  return key[0] ?? "";
+}
+
+/** What a key says besides its kind, which is that of its table. */
+function withoutKind(key: Key): Key {
+  return key.length === 0 ? key : ["", ...key.slice(1)];
+}
+
+function idOf(key: Key): string {
+  const [, part] = key;
+  // Nearly every key is a kind and a name.
+  return key.length === 2 && typeof part === "string" ? encodeName(part) : encodeKey(withoutKind(key));
+}
+
+function deleteFrom({ records, order }: Table, id: string): void {
+  if (records.delete(id)) order?.delete(id);
+}
+
+/** The same number, as a small integer where it is one. */
+function small(value: number): number {
+  const integer = value | 0;
+  return integer === value ? integer : value;
+}
+
+function isLive({ expires }: MemoryRecord, now: number): boolean {
+  return expires === undefined || expires > now;
+}
+
+/** A deep copy as JSON would make it, which cannot be changed; bytes are copied and left as they are. */
+function freeze(value: unknown): unknown {
+  if (value instanceof Uint8Array) return value.slice();
+  if (value === null || typeof value !== "object") return value;
+  if (Array.isArray(value)) return Object.freeze(value.map(freeze));
+  const copy: Record<string, unknown> = {};
+  for (const name of Object.keys(value)) {
+    const member = (value as Record<string, unknown>)[name];
+    if (member === undefined) continue;
+    // An own "__proto__" (JSON can carry one) is data here as well, never a prototype.
+    if (name === "__proto__") Object.defineProperty(copy, name, { value: freeze(member), enumerable: true });
+    else copy[name] = freeze(member);
+  }
+  return Object.freeze(copy);
+}

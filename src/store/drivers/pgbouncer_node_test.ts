@@ -1,0 +1,118 @@
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { chownSync, existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import process from "node:process";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { dropStore } from "../../../scripts/cluster/cluster.ts";
+import { skipBecause } from "../../../scripts/test/run_files.ts";
+import { freePort } from "../../../scripts/test/workerd.ts";
+import { postgresStore } from "./postgres.ts";
+import { putIfAbsent, take } from "../store.ts";
+import { findEngine } from "../test_engines.ts";
+
+const test = suite("postgres behind pgbouncer in transaction mode");
+const PROGRAM = ["/usr/sbin/pgbouncer", "/usr/bin/pgbouncer", "/usr/local/bin/pgbouncer"].find(existsSync);
+const address = await findEngine("postgres");
+
+if (address === undefined || PROGRAM === undefined) {
+  if (process.env.CI === "true") throw new Error("pgbouncer must be installed where CI is true");
+  skipBecause(test, "no pgbouncer or no PostgreSQL: the store is not tested behind a pool");
+} else {
+  const schema = `trivet_test_pool_${Math.random().toString(36).slice(2, 8)}`;
+  const folder = mkdtempSync(join(tmpdir(), "trivet-pgbouncer-"));
+  const port = await freePort();
+  let pool: ChildProcess;
+
+  test.before(async () => {
+    const { hostname, port: at, username, password, pathname } = new URL(address);
+    const database = pathname.slice(1);
+    const login = `user=${username}${password && ` password=${password}`}`;
+    const config = join(folder, "pgbouncer.ini");
+    // Two connections to the server for all clients: a statement that leaned on its session would find another one.
+    writeFileSync(
+      config,
+      `[databases]
+${database} = host=${hostname} port=${at || 5432} dbname=${database} ${login}
+[pgbouncer]
+listen_addr = 127.0.0.1
+listen_port = ${port}
+unix_socket_dir =
+auth_type = any
+pool_mode = transaction
+default_pool_size = 2
+server_reset_query_always = 1
+`,
+    );
+    const words = [config];
+    // pgbouncer refuses to run as root.
+    if (process.getuid?.() === 0) {
+      const id = (flag: string) => Number(spawnSync("id", [flag, "postgres"], { encoding: "utf8" }).stdout);
+      for (const path of [folder, config]) chownSync(path, id("-u"), id("-g"));
+      words.unshift("-u", "postgres");
+    }
+    pool = spawn(PROGRAM, words, { stdio: "ignore" });
+    const store = postgresStore(pooled());
+    for (let i = 0; i < 50; i++) {
+      if (await store.get(["up"]).then(() => true, () => false)) break;
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+    await store.close();
+  });
+  test.after(async () => {
+    pool.kill("SIGKILL");
+    rmSync(folder, { recursive: true, force: true });
+    await dropStore(`${address}?schema=${schema}`);
+  });
+
+  const pooled = () => {
+    const url = new URL(address);
+    return `postgres://${url.username}@127.0.0.1:${port}${url.pathname}?schema=${schema}&pgbouncer=true&max=6`;
+  };
+
+  test("gets, lists, commits and sweeps of two stores with six connections each, over two of the server", async () => {
+    const [a, b] = [postgresStore(pooled()), postgresStore(pooled())];
+    await Promise.all(
+      Array.from({ length: 200 }, (_, i) => (i % 2 ? a : b).commit({ set: [{ key: ["k", i], value: i }] })),
+    );
+    const values = await Promise.all(
+      Array.from({ length: 200 }, async (_, i) => (await (i % 3 ? a : b).get(["k", i]))?.value),
+    );
+    assert.equal(values, Array.from({ length: 200 }, (_, i) => i));
+    assert.is((await a.list(["k"], { limit: 1000 })).length, 200);
+    await a.commit({ set: [{ key: ["x"], value: 1, expires: 1 }] });
+    assert.is(await b.sweep(), 1);
+    await a.close();
+    await b.close();
+  });
+
+  test("of racing commits exactly one wins", async () => {
+    const stores = [postgresStore(pooled()), postgresStore(pooled())];
+    for (let round = 0; round < 50; round++) {
+      const key = ["race", round];
+      const outcomes = await Promise.all(
+        Array.from({ length: 8 }, (_, i) => putIfAbsent(stores[i % 2]!, key, i)),
+      );
+      assert.is(outcomes.filter(Boolean).length, 1);
+      const taken = await Promise.all(Array.from({ length: 8 }, (_, i) => take(stores[i % 2]!, key)));
+      assert.equal(taken.filter((value) => value !== undefined), [outcomes.indexOf(true)]);
+    }
+    await Promise.all(stores.map((store) => store.close()));
+  });
+
+  test("a watcher hears of another store's commits", async () => {
+    const [a, b] = [postgresStore(pooled()), postgresStore(pooled())];
+    const reader = a.watch(["w"]).getReader();
+    await a.get(["w"]);
+    // The store's own timers keep no process alive.
+    const alive = setTimeout(() => {}, 10_000);
+    await b.commit({ set: [{ key: ["w", 1], value: 1 }] });
+    assert.equal((await reader.read()).value, [["w"]]);
+    clearTimeout(alive);
+    await a.close();
+    await b.close();
+  });
+}
+
+test.run();

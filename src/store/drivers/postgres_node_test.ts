@@ -1,0 +1,285 @@
+import { skipBecause } from "../../../scripts/test/run_files.ts";
+import postgres from "postgres";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { CutProxy } from "../../../scripts/faults/cut_proxy.ts";
+import { storeContract } from "../contract.ts";
+import { postgresStore } from "./postgres.ts";
+import { encodeKey } from "../key.ts";
+import type { Commit, Key, Store } from "../store.ts";
+import { closingWith, findEngine } from "../test_engines.ts";
+
+const address = await findEngine("postgres");
+const test = suite("postgres");
+
+let schemas = 0;
+const run = Math.random().toString(36).slice(2, 8);
+const newSchema = () => `trivet_test_${run}_${++schemas}`;
+const inSchema = (schema: string) => `${address}?schema=${schema}&max=4`;
+
+const admin = address === undefined ? undefined : postgres(address, { onnotice: () => {}, max: 2 });
+
+function open(now?: () => number, schema: string = newSchema()): Store {
+  const store = postgresStore(inSchema(schema), now ? { now } : {});
+  return closingWith(store, () => admin!.unsafe(`DROP SCHEMA IF EXISTS ${schema} CASCADE`));
+}
+
+/** A commit that was done in a transaction of its own, and another that was asked for before that ended. */
+async function whileOpen(first: Commit, second: Commit): Promise<boolean> {
+  const schema = newSchema();
+  const store = open(undefined, schema);
+  await store.get(["nothing"]);
+  const keys = (list: readonly Key[]) => list.map(encodeKey);
+  const { check = [], set = [] } = first;
+  let racing: Promise<boolean> | undefined;
+  await admin!.begin(async (sql) => {
+    const [row] = await sql`SELECT ${sql(schema)}.commit(${Date.now()}, ${
+      keys(check.map(({ key }) => key))
+    }::text[],
+      ${check.map(() => null)}::bigint[], '{}', ${keys(set.map(({ key }) => key))}::text[], ${
+      set.map(() => "1")
+    }::text[],
+      ${set.map(() => null)}::bytea[], ${set.map(() => null)}::bigint[]) AS done`;
+    assert.is(row!.done, true);
+    racing = store.commit(second);
+    await new Promise((resolve) => setTimeout(resolve, 150));
+  });
+  return await racing!.finally(() => store.close());
+}
+if (address === undefined) {
+  skipBecause(test, "no PostgreSQL listens: the whole store contract and this file's tests are skipped");
+} else {
+  storeContract("postgres", {
+    open: async (now) => open(now),
+    reopen: async (now) => postgresStore(inSchema(`trivet_test_${run}_${schemas}`), { now }),
+    rounds: 200,
+  });
+
+  /** Stores that reach the engine through a proxy, and past it. */
+  const throughProxy = async (
+    run: (through: Store, past: Store, proxy: CutProxy) => Promise<void>,
+  ): Promise<void> => {
+    const proxy = new CutProxy(Number(new URL(address!).port));
+    await proxy.start();
+    const schema = newSchema();
+    const url = new URL(inSchema(schema));
+    url.port = String(proxy.port);
+    const past = open(undefined, schema);
+    await past.get(["nothing"]);
+    const through = postgresStore(`${url}&timeout=1`);
+    try {
+      await run(through, past, proxy);
+    } finally {
+      await through.close();
+      await past.close();
+      await proxy.stop();
+    }
+  };
+  const pause = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
+
+  test("a server that was away for longer than callers wait is used again when it is back, by all connections", async () => {
+    await throughProxy(async (through, _, proxy) => {
+      await through.get(["nothing"]);
+      const ask = () => Promise.allSettled(Array.from({ length: 20 }, (_, i) => through.get(["k", i])));
+      proxy.refuse();
+      const waiting = [ask()];
+      for (let i = 0; i < 12; i++) {
+        await pause(100);
+        waiting.push(ask());
+      }
+      await pause(500);
+      proxy.pass();
+      const refused = (await Promise.all(waiting)).flat().filter(({ status }) => status === "rejected");
+      assert.ok(refused.length > 20, "they were refused while it was away");
+      await pause(700);
+      for (let i = 0; i < 5; i++) {
+        assert.equal((await ask()).map(({ status }) => status), Array(20).fill("fulfilled"));
+      }
+    });
+  });
+
+  for (const isReady of [true, false]) {
+    test(`a watch that is begun while the server is away tells changes when it is back, ${isReady ? "in" : "before"} use`, async () => {
+      await throughProxy(async (through, past, proxy) => {
+        if (isReady) await through.get(["nothing"]);
+        proxy.refuse();
+        const changes = through.watch(["k"]).getReader();
+        await through.get(["nothing"]).catch(() => {});
+        await pause(1500);
+        proxy.pass();
+        assert.equal((await changes.read()).value, [["k"]], "something may have changed");
+        let told: readonly Key[] | undefined = [["k"]];
+        const late = setInterval(() => past.commit({ set: [{ key: ["k", 1], value: 1 }] }), 100);
+        while (told?.[0]?.length === 1) told = (await changes.read()).value;
+        clearInterval(late);
+        assert.equal(told, [["k", 1]]);
+        await changes.cancel();
+      });
+    });
+  }
+
+  test("ten instances that start at once on an empty database all work", async () => {
+    const schema = newSchema();
+    const stores = Array.from({ length: 10 }, () => open(undefined, schema));
+    const done = await Promise.all(
+      stores.map((store, i) => store.commit({ set: [{ key: ["k", i], value: i }] })),
+    );
+    assert.equal(done, Array(10).fill(true));
+    assert.is((await stores[0]!.list(["k"])).length, 10);
+    await Promise.all(stores.map((store) => store.close()));
+  });
+
+  const absent = (...key: Key) => ({ key, version: null });
+  const put = (...key: Key) => ({ key, value: 1 });
+
+  test("a check waits for a commit that is under way, and sees what it did", async () => {
+    assert.is(await whileOpen({ set: [put("a")] }, { check: [absent("a")], set: [put("a")] }), false);
+  });
+
+  test("two commits that each check what the other writes: one is refused", async () => {
+    const outcome = await whileOpen(
+      { check: [absent("b")], set: [put("a")] },
+      { check: [absent("a")], set: [put("b")] },
+    );
+    assert.is(outcome, false);
+  });
+
+  test("a check waits for a commit of many keys, and such a commit for one of few", async () => {
+    const many = Array.from({ length: 150 }, (_, i) => put("many", i));
+    assert.is(await whileOpen({ set: many }, { check: [absent("many", 7)], set: [put("a")] }), false);
+    assert.is(await whileOpen({ set: [put("many", 7)] }, { check: [absent("many", 7)], set: many }), false);
+  });
+
+  test("a commit of other keys does not wait", async () => {
+    const started = performance.now();
+    let took = Infinity;
+    const second: Commit = { check: [absent("b")], set: [put("b")] };
+    const schema = newSchema();
+    const store = open(undefined, schema);
+    await store.get(["nothing"]);
+    await admin!.begin(async (sql) => {
+      await sql`SELECT ${sql(schema)}.commit(0, '{}', '{}', '{}', ${[
+        encodeKey(["a"]),
+      ]}::text[], '{1}', '{NULL}', '{NULL}')`;
+      assert.is(await store.commit(second), true);
+      took = performance.now() - started;
+    });
+    assert.ok(took < 3000);
+    await store.close();
+  });
+
+  test("a commit of another instance is told to a watcher, key by key", async () => {
+    const schema = newSchema();
+    const [a, b] = [open(undefined, schema), open(undefined, schema)];
+    const reader = a.watch(["w"]).getReader();
+    await a.get(["w"]);
+    await b.commit({
+      set: [{ key: ["w", "ü\u0000", 1], value: 1 }, { key: ["x"], value: 1 }],
+      remove: [["w", "y"]],
+    });
+    assert.equal((await reader.read()).value, [["w", "y"], ["w", "ü\u0000", 1]]);
+    const set = Array.from({ length: 1000 }, (_, i) => ({ key: ["w", `long key number ${i}`], value: i }));
+    await b.commit({ set });
+    assert.equal((await reader.read()).value, [["w"]], "too much for one notification: read again");
+    await b.close();
+    await a.close();
+  });
+
+  test("a watcher whose connection was cut listens again, and is told to read again", async () => {
+    const schema = newSchema();
+    const [a, b] = [open(undefined, schema), open(undefined, schema)];
+    const reader = a.watch(["w"]).getReader();
+    await a.get(["w"]);
+    await admin!`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query ILIKE ${`listen "${schema}"`}`;
+    assert.equal((await reader.read()).value, [["w"]]);
+    await b.commit({ set: [{ key: ["w", 2], value: 1 }] });
+    assert.equal((await reader.read()).value, [["w", 2]]);
+    await b.close();
+    await a.close();
+  });
+
+  test("behind a pool in transaction mode nothing is prepared, and a watcher polls", async () => {
+    const schema = newSchema();
+    const pooled = postgresStore(`${inSchema(schema)}&pgbouncer=true`);
+    const other = open(undefined, schema);
+    const reader = pooled.watch(["w"]).getReader();
+    await pooled.commit({ set: [{ key: ["a"], value: 1 }] });
+    assert.is((await pooled.get(["a"]))?.value, 1);
+    await reader.read();
+    await other.commit({ remove: [["w", 1]] });
+    assert.equal((await reader.read()).value, [["w"]]);
+    const [row] =
+      await admin!`SELECT count(*)::int AS n FROM pg_stat_activity WHERE query ILIKE ${`listen "${schema}"`}`;
+    assert.is(row!.n, 0);
+    await pooled.close();
+    await other.close();
+  });
+
+  test("of two sweeps at one time one does it all, and none does it twice", async () => {
+    const schema = newSchema();
+    const stores = [open(undefined, schema), open(undefined, schema), open(undefined, schema)];
+    const set = Array.from({ length: 3000 }, (_, i) => ({ key: ["s", i], value: i, expires: 1 }));
+    await stores[0]!.commit({ set });
+    const removed = await Promise.all(stores.map((store) => store.sweep()));
+    assert.is(removed.reduce((sum, n) => sum + n, 0), 3000);
+    await Promise.all(stores.map((store) => store.close()));
+  });
+
+  test("an instance whose clock jumps goes by the engine's: nothing of its records or others' ends, and no sweep removes any", async () => {
+    const schema = newSchema();
+    let jump = 0;
+    const clocks = { now: () => Date.now() + jump, monotonic: () => performance.now() };
+    const [jumping, steady] = [postgresStore(inSchema(schema), clocks), open(undefined, schema)];
+    await jumping.get(["nothing"]);
+    for (const hours of [3, -3]) {
+      const key = ["k", hours];
+      await steady.commit({ set: [{ key, value: 1, expires: steady.now!() + 60_000 }] });
+      jump = hours * 3600_000;
+      assert.ok(Math.abs(jumping.now!() - Date.now()) < 5000);
+      assert.is((await jumping.get(key))?.value, 1);
+      assert.is((await jumping.list(["k"])).length, hours === 3 ? 1 : 2);
+      await jumping.sweep();
+      assert.is((await steady.get(key))?.value, 1);
+      const own = ["own", hours];
+      await jumping.commit({ set: [{ key: own, value: 1, expires: jumping.now!() + 60_000 }] });
+      const { expires } = (await steady.get(own))!;
+      assert.ok(Math.abs(expires! - Date.now() - 60_000) < 5000);
+    }
+    await jumping.close();
+    await steady.close();
+  });
+
+  test("a database of a newer version is refused, by name", async () => {
+    const schema = newSchema();
+    const first = open(undefined, schema);
+    await first.get(["k"]);
+    await admin!.unsafe(`INSERT INTO ${schema}.migration (version) VALUES (99)`);
+    const second = postgresStore(inSchema(schema));
+    const error = await second.get(["k"]).catch((error: Error) => error) as Error;
+    assert.match(error.message, `The schema "${schema}" was made by a newer Trivet`);
+    await second.close();
+    await first.close();
+  });
+
+  test("an instance may hold what keys it likes: quotes, backslashes, braces, commas", async () => {
+    const store = open();
+    const keys = ['a"b', "a\\b", "{a,b}", "NULL", "null", "", "'", "\\x41", "a\nb"].map((
+      text,
+    ) => ["odd", text]);
+    await store.commit({ set: keys.map((key) => ({ key, value: key })) });
+    for (const key of keys) assert.equal((await store.get(key))?.value, key);
+    await store.close();
+  });
+}
+
+test("an address that is none is refused at once", () => {
+  assert.throws(() => postgresStore("mysql://x"), /must begin with postgres/);
+  assert.throws(() => postgresStore("postgres://x/y?schema=A;DROP"), /schema must be/);
+  assert.throws(() => postgresStore("postgres://x/y?timeout=never"), /timeout/);
+});
+
+test.after(async () => {
+  await admin?.end();
+});
+
+test.run();

@@ -1,0 +1,75 @@
+import { connect, type Socket } from "node:net";
+import { setImmediate } from "node:timers";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { skipBecause } from "../../../scripts/test/run_files.ts";
+import { PostgresPool } from "./postgres_pool.ts";
+import { findEngine } from "../test_engines.ts";
+
+const address = await findEngine("postgres");
+const test = suite("store/postgres_pool");
+
+/** What came of it; a wait that is far below the driver's own. */
+async function outcome(work: Promise<unknown>): Promise<"answered" | "failed" | "waits"> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<"waits">((resolve) => timer = setTimeout(() => resolve("waits"), 15_000));
+  const done = work.then(() => "answered" as const, () => "failed" as const);
+  return await Promise.race([done, late]).finally(() => clearTimeout(timer));
+}
+
+if (address === undefined) {
+  skipBecause(test, "no PostgreSQL listens: connections that break are not tested");
+} else {
+  const { hostname, port } = new URL(address);
+
+  /** A pool of one connection at a time, and the sockets that it opened. */
+  const newPool = () => {
+    const sockets: Socket[] = [];
+    const socket = () =>
+      new Promise<Socket>((resolve) => {
+        const opened = connect(Number(port), hostname, () => resolve(opened));
+        sockets.push(opened);
+      });
+    const options = { max: 1, fetch_types: false, backoff: 0.01, connect_timeout: 60, socket };
+    return { sockets, pool: new PostgresPool(address, options as never, true) };
+  };
+
+  test("a connection that breaks with a statement about to be written is replaced by one that answers", async () => {
+    const { pool, sockets } = newPool();
+    for (let round = 0; round < 5; round++) {
+      assert.is(await outcome(pool.ask("SELECT 1", []).rows), "answered");
+      sockets.at(-1)!.destroy();
+      // The socket is gone and nobody was told yet: what is handed to the connection now is never written.
+      const broken = new Promise((resolve, reject) =>
+        setImmediate(() => pool.ask("SELECT 2", []).rows.then(resolve, reject))
+      );
+      assert.is.not(await outcome(broken), "waits");
+      assert.is(await outcome(pool.ask("SELECT 3", []).rows), "answered", `round ${round}`);
+    }
+    await pool.end();
+  });
+
+  test("a statement that was not sent when the connection broke is answered by the next one", async () => {
+    const { pool, sockets } = newPool();
+    await pool.ask("SELECT 1", []).rows;
+    const sleeping = Array.from({ length: 200 }, () => pool.ask("SELECT pg_sleep(0.2)", []));
+    const failed = Promise.allSettled(sleeping.map(({ rows }) => rows));
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    sockets.at(-1)!.destroy();
+    sleeping.slice(110).forEach(({ takeBack }) => takeBack());
+    const statuses = (await failed).map(({ status }) => status);
+    assert.is(statuses[0], "rejected");
+    assert.is(await outcome(pool.ask("SELECT 4", []).rows), "answered");
+    await pool.end();
+  });
+
+  test("ending lets what is under way be answered", async () => {
+    const { pool } = newPool();
+    const { rows } = pool.ask<{ one: number }>("SELECT 1 AS one FROM pg_sleep(0.1)", []);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    await pool.end();
+    assert.is((await rows)[0]!.one, 1);
+  });
+}
+
+test.run();

@@ -1,0 +1,567 @@
+/**
+ * The store in Redis or Valkey (7 or newer), through node-redis: any number of instances on one server.
+ *
+ * A record is one string: a head (`<version> <expires or -> <j|b>`) and the value. Beside it stand, for each kind, a
+ * sorted set of its keys (lists go by it), and one sorted set of what expires when. A commit is one Lua function, which
+ * the server runs whole and alone. Redis removes expired records by itself; sweeping takes their keys out of the sets.
+ *
+ * The address is a `redis://` or `rediss://` URL, with `name` (default `trivet`) and `timeout` (seconds, default 5).
+ * All keys of a store have one hash tag, `{name}`, so they lie in one slot: in a cluster (`cluster=true`) a store has
+ * its node's failover, but is not spread over nodes, and `watch` polls.
+ *
+ * What an acknowledged commit outlives is the server's setting (`appendonly`, `appendfsync`): the driver reads it when
+ * it connects, tells it in `guarantees`, and warns when nothing is kept. A replica that takes over may lack the last
+ * writes, as replication does not wait: keep tokens where a revocation must never be undone by a failover in PostgreSQL.
+ *
+ * Long because a driver is one file: the Lua functions and the client.
+ *
+ * @module
+ */
+import { Buffer } from "node:buffer";
+import { createClient, createCluster, RESP_TYPES } from "redis";
+import { Chores } from "../chores.ts";
+import { EngineClock } from "./engine_clock.ts";
+import { ensureFormat } from "../format.ts";
+import { decodeKey, encodeKey, pageRange, prefixRange } from "../key.ts";
+import {
+  type Commit,
+  type Entry,
+  type Guarantees,
+  type Key,
+  type ListOptions,
+  type Store,
+} from "../store.ts";
+import { answerInTime, type Patience } from "./patience.ts";
+import { completeClocks, SweepGuard } from "../steady_time.ts";
+import { UnderWay } from "./under_way.ts";
+import { Watchers } from "../watchers.ts";
+
+export interface RedisOptions {
+  /** How often keys of expired records are taken out of the sets, in milliseconds. @default 60000 */
+  readonly sweepEvery?: number;
+  /** Hears what of the server's settings weakens the promises of a store. */
+  readonly onWarning?: (message: string) => void;
+  /** Milliseconds since the epoch, for tests. */
+  readonly now?: () => number;
+  /** Milliseconds since any moment, for tests. @default `now`, else `performance.now()` */
+  readonly monotonic?: () => number;
+}
+
+/** The part of node-redis that is used: a client and a cluster differ only in it. */
+interface Connection {
+  readonly isReady: boolean;
+  connect(): Promise<unknown>;
+  send(args: readonly (string | Buffer)[]): Promise<unknown>;
+  /** Undefined where changes are not told. `heard` gets `undefined` when some may have been missed. */
+  subscribe?(channel: string, heard: (message: string | undefined) => void): Promise<void>;
+  destroy(): void;
+}
+
+/**
+ * KEYS: version, expiries, kinds, records to check, records and indexes to remove from, records and indexes to set.
+ * ARGV: milliseconds now, channel, three counts, versions to check, ids to remove, then for each set its id, kind,
+ * expiry, when Redis may drop it, type and value.
+ */
+const COMMIT = `
+local now, checks, removes, sets = tonumber(ARGV[1]), tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
+local k, a = 4, 6
+for _ = 1, checks do
+  local version, expires = string.match(redis.call('GETRANGE', KEYS[k], 0, 63), '^(%d+) (%S+) ')
+  if version and expires ~= '-' and tonumber(expires) <= now then version = nil end
+  if (version or '') ~= ARGV[a] then return 0 end
+  k, a = k + 1, a + 1
+end
+-- By the clock, so that no version comes again after a restart that lost some.
+local time = redis.call('TIME')
+local version = time[1] * 1000000 + time[2]
+local last = tonumber(redis.call('GET', KEYS[1]) or '0')
+if version <= last then version = last + 1 end
+local written = string.format('%.0f', version)
+redis.call('SET', KEYS[1], written)
+local changed = {}
+for _ = 1, removes do
+  redis.call('DEL', KEYS[k])
+  redis.call('ZREM', KEYS[k + 1], ARGV[a])
+  redis.call('ZREM', KEYS[2], ARGV[a])
+  changed[#changed + 1] = ARGV[a]
+  k, a = k + 2, a + 1
+end
+for _ = 1, sets do
+  local id, kind, expires, dropped = ARGV[a], ARGV[a + 1], ARGV[a + 2], ARGV[a + 3]
+  local value = written .. ' ' .. expires .. ' ' .. ARGV[a + 4] .. ARGV[a + 5]
+  if expires == '-' then
+    redis.call('SET', KEYS[k], value)
+    redis.call('ZREM', KEYS[2], id)
+  else
+    redis.call('SET', KEYS[k], value, 'PXAT', dropped)
+    redis.call('ZADD', KEYS[2], expires, id)
+  end
+  redis.call('ZADD', KEYS[k + 1], 0, id)
+  redis.call('ZADD', KEYS[3], 0, kind)
+  changed[#changed + 1] = id
+  k, a = k + 2, a + 6
+end
+local message = #changed > 100 and '' or cjson.encode(changed)
+redis.call('PUBLISH', ARGV[2], #message > 8000 and '' or message)
+return 1
+`;
+
+/** KEYS: an index. ARGV: what record keys begin with, milliseconds now, both ends, limit, whether reverse. */
+const LIST = `
+local found, limit, low, high = {}, tonumber(ARGV[5]), ARGV[3], ARGV[4]
+while #found < 2 * limit do
+  local count = math.min(limit, 1000)
+  local ids = ARGV[6] == '1'
+    and redis.call('ZRANGE', KEYS[1], high, low, 'BYLEX', 'REV', 'LIMIT', 0, count)
+    or redis.call('ZRANGE', KEYS[1], low, high, 'BYLEX', 'LIMIT', 0, count)
+  if #ids == 0 then break end
+  local keys = {}
+  for i, id in ipairs(ids) do keys[i] = ARGV[1] .. id end
+  for i, value in ipairs(redis.call('MGET', unpack(keys))) do
+    local expires = value and string.match(string.sub(value, 1, 64), '^%d+ (%S+) ')
+    if value and (expires == '-' or tonumber(expires) > tonumber(ARGV[2])) and #found < 2 * limit then
+      found[#found + 1] = ids[i]
+      found[#found + 1] = value
+    end
+  end
+  if ARGV[6] == '1' then high = '(' .. ids[#ids] else low = '(' .. ids[#ids] end
+end
+return found
+`;
+
+/** KEYS: expiries. ARGV: what record keys and what indexes begin with, milliseconds now, how many at most. */
+const SWEEP = `
+local ids = redis.call('ZRANGE', KEYS[1], '-inf', ARGV[3], 'BYSCORE', 'LIMIT', 0, ARGV[4])
+for _, id in ipairs(ids) do
+  redis.call('DEL', ARGV[1] .. id)
+  redis.call('ZREM', ARGV[2] .. string.match(id, '^[^\\1]*\\1'), id)
+  redis.call('ZREM', KEYS[1], id)
+end
+return #ids
+`;
+
+/** Redis drops a record this many milliseconds after it expired, so that its clock need not be ours. */
+const SLACK = 300_000;
+const SWEEP_BATCH = 1000;
+/** In a cluster a watcher looks this often whether anything was written, in milliseconds. */
+const LOOK_EVERY = 500;
+
+/** Opens a store; nothing is sent before it is used. @throws {TypeError} for an address that is none */
+export function redisStore(address: string, options: RedisOptions = {}): Store {
+  return new RedisStore(address, options);
+}
+
+class RedisStore implements Store {
+  #durable: Guarantees["durable"] = "none";
+  #connection: Connection;
+  #prefix: string;
+  #records: string;
+  #indexes: string;
+  #patience: Patience;
+  #scripts: Promise<readonly string[]> | undefined;
+  #ready: readonly string[] | undefined;
+  #connecting: Promise<unknown> | undefined;
+  #watchers = new Watchers();
+  #registered: Promise<void> | undefined;
+  #isWatching = false;
+  #chores = new Chores();
+  #clock: EngineClock;
+  #guard: SweepGuard;
+  #measuring: Promise<void> | undefined;
+  #onWarning: (message: string) => void;
+  #underWay = new UnderWay();
+  #closing: Promise<void> | undefined;
+  /** Nothing is under way any more. */
+  #closed = false;
+
+  constructor(address: string, options: RedisOptions) {
+    const { sweepEvery = 60_000, onWarning = () => {} } = options;
+    const { url, name, timeout, isCluster } = readAddress(address);
+    this.#prefix = `{${name}}:`;
+    this.#records = this.#prefix + "r:";
+    this.#indexes = this.#prefix + "i:";
+    this.#patience = {
+      engine: "Redis",
+      milliseconds: timeout * 1000,
+      reasonOf: (error) => this.#closed || !isUnavailable(error) ? undefined : reasonOf(error),
+    };
+    this.#connection = isCluster ? openCluster(url, this.#prefix) : openClient(url, timeout * 1000);
+    this.#clock = new EngineClock(options, () => this.#measureSoon());
+    this.#guard = new SweepGuard({
+      now: () => this.#clock.now(),
+      monotonic: completeClocks(options).monotonic,
+    });
+    this.#onWarning = onWarning;
+    this.#chores.every(sweepEvery, () => this.sweep());
+  }
+
+  now(): number {
+    return this.#clock.now();
+  }
+
+  /** `durable` is known once the driver has connected; until then it promises nothing. */
+  get guarantees(): Guarantees {
+    return { atomic: true, readYourWrites: true, durable: this.#durable };
+  }
+
+  async get<Value>(key: Key): Promise<Entry<Value> | undefined> {
+    this.#underWay.begin();
+    try {
+      if (!this.#ready || this.#registered) await this.#prepare();
+      const found = await this.#send(["GET", this.#records + encodeKey(key)]) as Buffer | null;
+      if (found === null) return undefined;
+      const entry = toEntry<Value>(key, found);
+      return entry.expires === undefined || entry.expires > this.now() ? entry : undefined;
+    } finally {
+      this.#underWay.end();
+    }
+  }
+
+  async list<Value>(prefix: Key, options: ListOptions = {}): Promise<Entry<Value>[]> {
+    this.#underWay.begin();
+    try {
+      return await this.#list<Value>(prefix, options);
+    } finally {
+      this.#underWay.end();
+    }
+  }
+
+  async #list<Value>(prefix: Key, options: ListOptions): Promise<Entry<Value>[]> {
+    const { after, limit = 100, reverse = false } = options;
+    if (limit <= 0) return [];
+    const { low, high } = pageRange(prefix, options);
+    const entries: Entry<Value>[] = [];
+    for (const kind of await this.#kindsOf(prefix, after, reverse)) {
+      const ends = ["(" + low, "(" + high];
+      const left = String(Math.min(limit, 1e6) - entries.length);
+      const found = await this.#evaluate(1, [this.#indexes + kind], [
+        this.#records,
+        String(this.now()),
+        ...ends,
+        left,
+        reverse ? "1" : "0",
+      ]) as Buffer[];
+      for (let i = 0; i < found.length; i += 2) {
+        entries.push(toEntry(decodeKey(found[i]!.toString()), found[i + 1]!));
+      }
+      if (entries.length >= limit) break;
+    }
+    return entries;
+  }
+
+  async commit(commit: Commit): Promise<boolean> {
+    this.#underWay.begin();
+    try {
+      if (!this.#ready || this.#registered) await this.#prepare();
+      const [keys, args] = this.#toCommand(commit);
+      return await this.#evaluate(0, keys, args) === 1;
+    } finally {
+      this.#underWay.end();
+    }
+  }
+
+  watch(prefix: Key): ReadableStream<readonly Key[]> {
+    if (!this.#isWatching) {
+      this.#isWatching = true;
+      // Whatever is read after this call is read when changes are told already: so nothing falls between.
+      const registered: Promise<void> = this.#subscribe().finally(() => this.#registered = undefined);
+      registered.catch(() => this.#isWatching = false);
+      this.#registered = registered;
+    }
+    return this.#watchers.watch(prefix);
+  }
+
+  async sweep(): Promise<number> {
+    await this.#prepare();
+    if (this.#clock.isDue()) await this.#measureClock();
+    if (!this.#guard.maySweep()) return 0;
+    let removed = 0;
+    while (!this.#closing) {
+      const args = [this.#records, this.#indexes, String(this.now()), String(SWEEP_BATCH)];
+      const count = await this.#evaluate(2, [this.#prefix + "expiries"], args) as number;
+      removed += count;
+      if (count < SWEEP_BATCH) break;
+    }
+    return removed;
+  }
+
+  close(): Promise<void> {
+    return this.#closing ??= this.#close();
+  }
+
+  async #close(): Promise<void> {
+    this.#chores.stop();
+    await this.#underWay.close();
+    this.#closed = true;
+    this.#watchers.close();
+    this.#connection.destroy();
+  }
+
+  /** The kinds that a prefix reaches into, in order, from the one where the page before ended. */
+  async #kindsOf(prefix: Key, after: Key | undefined, reverse: boolean): Promise<readonly string[]> {
+    if (prefix.length > 0) return [encodeKey(prefix.slice(0, 1))];
+    await this.#prepare();
+    const from = after ? "[" + encodeKey(after.slice(0, 1)) : reverse ? "+" : "-";
+    const ends = reverse ? [from, "-", "BYLEX", "REV"] : [from, "+", "BYLEX"];
+    const kinds = await this.#send(["ZRANGE", this.#prefix + "kinds", ...ends]) as Buffer[];
+    return kinds.map(String);
+  }
+
+  #toCommand({ check = [], set = [], remove = [] }: Commit): [string[], (string | Buffer)[]] {
+    const keys = [this.#prefix + "version", this.#prefix + "expiries", this.#prefix + "kinds"];
+    const counts = [check.length, remove.length, set.length];
+    const args: (string | Buffer)[] = [String(this.now()), this.#prefix + "changes", ...counts.map(String)];
+    const pushKeys = (key: Key): string => {
+      const id = encodeKey(key);
+      keys.push(this.#records + id, this.#indexes + encodeKey(key.slice(0, 1)));
+      return id;
+    };
+    for (const { key, version } of check) {
+      keys.push(this.#records + encodeKey(key));
+      args.push(version ?? "");
+    }
+    for (const key of remove) args.push(pushKeys(key));
+    for (const { key, value, expires } of set) {
+      const until = expires === undefined ? undefined : Math.max(1, Math.ceil(expires));
+      const isBytes = value instanceof Uint8Array;
+      args.push(
+        pushKeys(key),
+        encodeKey(key.slice(0, 1)),
+        until === undefined ? "-" : String(until),
+        until === undefined ? "" : String(until + SLACK),
+        isBytes ? "b" : "j",
+        isBytes ? Buffer.from(value.buffer, value.byteOffset, value.byteLength) : JSON.stringify(value),
+      );
+    }
+    return [keys, args];
+  }
+
+  /** Runs the Lua function with this number. A server that has forgotten it is taught it again. */
+  async #evaluate(
+    script: number,
+    keys: readonly string[],
+    args: readonly (string | Buffer)[],
+  ): Promise<unknown> {
+    for (let again = false;; again = true) {
+      if (!this.#ready || this.#registered) await this.#prepare();
+      try {
+        return await this.#send(["EVALSHA", this.#ready![script]!, String(keys.length), ...keys, ...args]);
+      } catch (error) {
+        // Nothing of it was done.
+        if (again || !(error instanceof Error && error.message.startsWith("NOSCRIPT"))) throw error;
+        this.#ready = this.#scripts = undefined;
+      }
+    }
+  }
+
+  /** Resolves when the server knows the functions and every watch so far is in effect. */
+  async #prepare(): Promise<void> {
+    await this.#connect();
+    await this.#registered;
+  }
+
+  async #connect(): Promise<void> {
+    if (this.#closed) throw new Error("Cannot use the store: it is closed");
+    if (!this.#ready) {
+      // Goes on trying until it succeeds or the store is closed; callers do not wait for so long.
+      this.#connecting ??= this.#connection.connect().catch((error) => {
+        this.#connecting = undefined;
+        throw error;
+      });
+      await this.#inTime(this.#connecting);
+      this.#scripts ??= this.#load().finally(() => this.#scripts = undefined);
+      this.#ready = await this.#scripts;
+    }
+  }
+
+  async #load(): Promise<readonly string[]> {
+    const loaded: string[] = [];
+    for (const source of [COMMIT, LIST, SWEEP]) {
+      loaded.push(String(await this.#send(["SCRIPT", "LOAD", source])));
+    }
+    await this.#readSettings();
+    await this.#measureClock();
+    await this.#ensureFormat(loaded);
+    return loaded;
+  }
+
+  async #ensureFormat([commit, list]: readonly string[]): Promise<void> {
+    const evaluate = (script: string, keys: readonly string[], args: readonly (string | Buffer)[]) =>
+      this.#send(["EVALSHA", script, String(keys.length), ...keys, ...args]);
+    await ensureFormat(async (step) => {
+      if ("get" in step) {
+        const found = await this.#send(["GET", this.#records + encodeKey(step.get)]) as Buffer | null;
+        return found === null ? undefined : toEntry(step.get, found).value;
+      }
+      if ("list" in step) {
+        const { low, high } = prefixRange(step.list);
+        const found = await evaluate(list!, [this.#indexes + encodeKey(step.list)], [
+          this.#records,
+          "0",
+          "(" + low,
+          "(" + high,
+          String(step.limit),
+          "0",
+        ]) as Buffer[];
+        return found.filter((_, i) => i % 2 === 1).map((value) => toEntry(step.list, value).value);
+      }
+      const { put: key, value } = step;
+      await evaluate(commit!, ...this.#toCommand({ check: [{ key, version: null }], set: [{ key, value }] }));
+    });
+  }
+
+  /** This machine's clock was set, or the machine slept: what is known of the engine's clock may be old. */
+  #measureSoon(): void {
+    this.#measuring ??= this.#measureClock().catch(() => {}).finally(() => this.#measuring = undefined);
+  }
+
+  async #measureClock(): Promise<void> {
+    await this.#clock.measure(async () => {
+      const [seconds, microseconds] = await this.#send(["TIME"]) as Buffer[];
+      return Number(seconds) * 1000 + Number(microseconds) / 1000;
+    });
+  }
+
+  async #readSettings(): Promise<void> {
+    const info = String(await this.#send(["INFO"]));
+    const read = (name: string) => new RegExp(`^${name}:(.*?)\\r?$`, "m").exec(info)?.[1];
+    // Services that others run often refuse CONFIG.
+    const [, sync] = await this.#send(["CONFIG", "GET", "appendfsync"]).catch(() => []) as Buffer[];
+    const keepsLog = read("aof_enabled") === "1";
+    this.#durable = !keepsLog ? "none" : String(sync) === "always" ? "power" : "process";
+    if (!keepsLog) {
+      this.#onWarning(
+        "Redis runs without an append-only file: what it acknowledged is lost when it stops. Set appendonly yes",
+      );
+    }
+    const policy = read("maxmemory_policy");
+    if (read("maxmemory") !== "0" && policy !== undefined && policy !== "noeviction") {
+      this.#onWarning(
+        `Redis may throw records away when its memory is full (${policy}). Set maxmemory-policy noeviction`,
+      );
+    }
+  }
+
+  async #subscribe(): Promise<void> {
+    await this.#connect();
+    if (this.#connection.subscribe) {
+      return await this.#inTime(this.#connection.subscribe(this.#prefix + "changes", (message) => {
+        if (!message) return this.#watchers.changedAll();
+        this.#watchers.changed((JSON.parse(message) as string[]).map(decodeKey));
+      }));
+    }
+    const look = async () => String(await this.#send(["GET", this.#prefix + "version"]));
+    let seen = await look();
+    this.#chores.every(LOOK_EVERY, async () => {
+      const version = await look();
+      if (version !== seen) this.#watchers.changedAll();
+      seen = version;
+    });
+  }
+
+  #send(args: readonly (string | Buffer)[]): Promise<unknown> {
+    if (this.#closed) return Promise.reject(new Error("Cannot use the store: it is closed"));
+    return this.#inTime(this.#connection.send(args));
+  }
+
+  #inTime<Result>(answer: Promise<Result>): Promise<Result> {
+    return answerInTime(this.#patience, answer);
+  }
+}
+
+/** Values may be bytes, so all strings come as bytes. */
+const AS_BYTES = { typeMapping: { [RESP_TYPES.BLOB_STRING]: Buffer } };
+
+function openClient(url: string, patience: number): Connection {
+  const client = createClient({
+    url,
+    RESP: 2,
+    // A caller gets its 503 now, and a write is never done long after it was given up.
+    disableOfflineQueue: true,
+    pingInterval: patience,
+    socket: { connectTimeout: patience, socketTimeout: 3 * patience, reconnectStrategy: wait },
+  });
+  client.on("error", () => {});
+  let subscriber: typeof client | undefined;
+  return {
+    get isReady() {
+      return client.isReady;
+    },
+    connect: () => client.connect(),
+    send: (args) => client.sendCommand(args, AS_BYTES),
+    async subscribe(channel, heard) {
+      subscriber ??= client.duplicate({ disableOfflineQueue: false });
+      subscriber.on("error", () => {});
+      await subscriber.connect();
+      await subscriber.subscribe(channel, (message) => heard(message));
+      subscriber.on("ready", () => heard(undefined));
+    },
+    destroy() {
+      if (client.isOpen) client.destroy();
+      if (subscriber?.isOpen) subscriber.destroy();
+    },
+  };
+}
+
+function openCluster(url: string, key: string): Connection {
+  const cluster = createCluster({
+    rootNodes: [{ url }],
+    RESP: 2,
+    defaults: { disableOfflineQueue: true, socket: { reconnectStrategy: wait } },
+  });
+  cluster.on("error", () => {});
+  return {
+    get isReady() {
+      return cluster.isOpen;
+    },
+    connect: () => cluster.connect(),
+    send: (args) => cluster.sendCommand(key, false, args as (string | Buffer)[], AS_BYTES),
+    destroy: () => cluster.destroy(),
+  };
+}
+
+/** Milliseconds until the next try: a server that is back is found within half a second. */
+function wait(tries: number): number {
+  return Math.min(50 * 2 ** Math.min(tries, 10), 500);
+}
+
+function readAddress(address: string): { url: string; name: string; timeout: number; isCluster: boolean } {
+  if (!/^rediss?:\/\//.test(address) || !URL.canParse(address)) {
+    throw new TypeError("The address must begin with redis:// or rediss://");
+  }
+  const url = new URL(address);
+  const name = url.searchParams.get("name") ?? "trivet";
+  if (!/^[\w.-]{1,64}$/.test(name)) {
+    throw new TypeError(`name must be letters, digits, _, . and -, but is "${name}"`);
+  }
+  const timeout = Number(url.searchParams.get("timeout") ?? 5);
+  if (!(timeout > 0)) throw new TypeError("timeout must be a number of seconds above 0");
+  const isCluster = url.searchParams.get("cluster") === "true";
+  url.search = "";
+  return { url: url.href, name, timeout, isCluster };
+}
+
+function toEntry<Value>(key: Key, found: Buffer): Entry<Value> {
+  const first = found.indexOf(32);
+  const second = found.indexOf(32, first + 1);
+  const expires = found.toString("latin1", first + 1, second);
+  const value = found[second + 1] === 98
+    ? new Uint8Array(found.subarray(second + 2))
+    : JSON.parse(found.toString("utf8", second + 2));
+  const version = found.toString("latin1", 0, first);
+  return expires === "-" ? { key, value, version } : { key, value, version, expires: Number(expires) };
+}
+
+function reasonOf(error: unknown): string {
+  const { code, name, message } = error as { code?: string; name: string; message: string };
+  return code ?? /^[A-Z]{3,}(?= )/.exec(message)?.[0] ?? name;
+}
+
+/** Whether it may pass by itself: the network, a server that starts, fails over or is full. */
+function isUnavailable(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const reply = /^(LOADING|BUSY|READONLY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|OOM|MISCONF|NOREPLICAS|MOVED|ASK) /;
+  return reply.test(error.message) || /^E[A-Z]+$/.test((error as { code?: string }).code ?? "") ||
+    /(Timeout|Offline|Disconnects|Closed|ClosedUnexpectedly|NodesUnavailable|Redirections|Aggregate)\w*Error$/
+      .test(error.constructor.name);
+}

@@ -1,0 +1,77 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import process from "node:process";
+import { createClient } from "redis";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { skipBecause } from "../../../scripts/test/run_files.ts";
+import { freePort } from "../../../scripts/test/workerd.ts";
+import { storeContract } from "../contract.ts";
+import { redisStore } from "./redis.ts";
+
+const test = suite("redis in cluster mode");
+const PROGRAM = (process.env.PATH ?? "").split(":").map((folder) => join(folder, "redis-server")).find(
+  existsSync,
+);
+
+if (PROGRAM === undefined) {
+  if (process.env.CI === "true") throw new Error("redis-server must be installed where CI is true");
+  skipBecause(test, "no redis-server is on this machine: cluster mode is not tested");
+} else {
+  // One node with all slots: it refuses a function whose keys lie in two of them just as a large cluster does.
+  const folder = mkdtempSync(join(tmpdir(), "trivet-redis-cluster-"));
+  const port = await freePort();
+  const words = [
+    "--port",
+    String(port),
+    "--bind",
+    "127.0.0.1",
+    "--dir",
+    folder,
+    "--save",
+    "",
+    "--cluster-enabled",
+    "yes",
+  ];
+  const server: ChildProcess = spawn(PROGRAM, words, { stdio: "ignore" });
+  const admin = await createClient({ url: `redis://127.0.0.1:${port}`, RESP: 2 }).on("error", () => {})
+    .connect();
+  await admin.sendCommand(["CLUSTER", "ADDSLOTSRANGE", "0", "16383"]);
+  while (!(await admin.sendCommand<string>(["CLUSTER", "INFO"])).includes("cluster_state:ok")) {
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  let names = 0;
+  const open = (query: string, now?: () => number) =>
+    redisStore(`redis://127.0.0.1:${port}?name=c${++names}${query}`, now ? { now } : {});
+
+  storeContract("redis in cluster mode, one connection", { open: async (now) => open("", now), rounds: 20 });
+
+  test("by the cluster's client: commits, lists, a sweep, and a watcher that polls", async () => {
+    const store = open("&cluster=true");
+    const set = Array.from(
+      { length: 300 },
+      (_, i) => ({ key: ["k", i], value: i, expires: i % 2 ? 1 : undefined }),
+    );
+    assert.is(await store.commit({ set }), true);
+    assert.is((await store.list(["k"], { limit: 1000 })).length, 150);
+    assert.is(await store.sweep(), 150);
+    const reader = store.watch(["k"]).getReader();
+    await store.get(["k", 0]);
+    // The store's own timers keep no process alive.
+    const alive = setTimeout(() => {}, 10_000);
+    await store.commit({ remove: [["k", 0]] });
+    assert.equal((await reader.read()).value, [["k"]]);
+    clearTimeout(alive);
+    await store.close();
+  });
+
+  test.after(() => {
+    admin.destroy();
+    server.kill("SIGKILL");
+    rmSync(folder, { recursive: true, force: true });
+  });
+}
+
+test.run();

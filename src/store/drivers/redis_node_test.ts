@@ -1,0 +1,190 @@
+import { skipBecause } from "../../../scripts/test/run_files.ts";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { createClient } from "redis";
+import { storeContract } from "../contract.ts";
+import { redisStore } from "./redis.ts";
+import type { Store } from "../store.ts";
+import { closingWith, findEngine } from "../test_engines.ts";
+
+const address = await findEngine("redis");
+const test = suite("redis");
+
+let names = 0;
+const run = Math.random().toString(36).slice(2, 8);
+const newName = () => `trivet_test_${run}_${++names}`;
+const named = (name: string) => `${address}?name=${name}`;
+const admin = address === undefined ? undefined : await createClient({ url: address }).connect();
+
+/** Everything under a name, as Redis sees it. */
+async function keysOf(name: string): Promise<string[]> {
+  return (await admin!.keys(`{${name}}*`)).sort();
+}
+
+/** The same but what tells the format, which every store has. */
+async function keysBesideFormat(name: string): Promise<string[]> {
+  return (await keysOf(name)).filter((key) => !key.includes("1format"));
+}
+
+function open(now?: () => number, name: string = newName()): Store {
+  const store = redisStore(named(name), now ? { now } : {});
+  return closingWith(store, async () => {
+    for (const key of await keysOf(name)) await admin!.del(key);
+  });
+}
+
+if (address === undefined) {
+  skipBecause(test, "no Redis listens: the whole store contract and this file's tests are skipped");
+} else {
+  storeContract("redis", {
+    open: async (now) => open(now),
+    reopen: async (now) => redisStore(named(`trivet_test_${run}_${names}`), { now }),
+    rounds: 200,
+  });
+
+  test("all keys of a store have one hash tag, so that a cluster keeps them together", async () => {
+    const name = newName();
+    const store = open(undefined, name);
+    await store.commit({
+      set: [{ key: ["a", "{x}"], value: 1, expires: Date.now() + 1e6 }, { key: [1], value: 1 }],
+    });
+    assert.equal(await keysBesideFormat(name), [
+      `{${name}}:expiries`,
+      `{${name}}:i:0bff0000000000000\u0001`,
+      `{${name}}:i:1a\u0001`,
+      `{${name}}:kinds`,
+      `{${name}}:r:0bff0000000000000\u0001`,
+      `{${name}}:r:1a\u00011{x}\u0001`,
+      `{${name}}:version`,
+    ]);
+    await store.close();
+  });
+
+  test("an expired record is gone from Redis by itself, and sweeping takes its key out of the sets", async () => {
+    const name = newName();
+    const store = open(undefined, name);
+    await store.commit({
+      set: [{ key: ["a", 1], value: 1, expires: Date.now() - 400_000 }, { key: ["a", 2], value: 1 }],
+    });
+    const record = (id: string) => `{${name}}:r:1a\u00010${id}\u0001`;
+    assert.equal((await keysBesideFormat(name)).filter((key) => key.includes(":r:")), [
+      record("c000000000000000"),
+    ]);
+    assert.is(await admin!.zCard(`{${name}}:i:1a\u0001`), 2);
+    assert.equal((await store.list(["a"])).map(({ key }) => key), [["a", 2]]);
+    assert.is(await store.sweep(), 1);
+    assert.is(await admin!.zCard(`{${name}}:i:1a\u0001`), 1);
+    assert.is(await admin!.zCard(`{${name}}:expiries`), 0);
+    await store.close();
+  });
+
+  test("what is removed is gone from the sets too", async () => {
+    const name = newName();
+    const store = open(undefined, name);
+    await store.commit({ set: [{ key: ["a", 1], value: 1, expires: Date.now() + 1e6 }] });
+    await store.commit({ remove: [["a", 1]] });
+    assert.equal(await keysBesideFormat(name), [`{${name}}:kinds`, `{${name}}:version`]);
+    await store.close();
+  });
+
+  test("list([]) goes through all kinds in order, both ways, in pages", async () => {
+    const store = open();
+    const keys = [[1, "x"], ["a", 1], ["a", 2], ["b"], ["c", "d"], ["format"]];
+    await store.commit({ set: keys.slice(0, -1).map((key) => ({ key, value: 1 })) });
+    for (const reverse of [false, true]) {
+      const seen = [];
+      for (let page = await store.list([], { limit: 2, reverse }); page.length > 0;) {
+        seen.push(...page.map(({ key }) => key));
+        page = await store.list([], { limit: 2, reverse, after: page.at(-1)!.key });
+      }
+      assert.equal(seen, reverse ? [...keys].reverse() : keys);
+    }
+    await store.close();
+  });
+
+  test("a server that has forgotten the Lua functions is taught them again", async () => {
+    const store = open();
+    await store.commit({ set: [{ key: ["a"], value: 1 }] });
+    await admin!.scriptFlush();
+    assert.is(await store.commit({ set: [{ key: ["a"], value: 2 }] }), true);
+    await admin!.scriptFlush();
+    assert.equal((await store.list([])).map(({ key }) => key), [["a"], ["format"]]);
+    await store.close();
+  });
+
+  test("an instance whose clock jumps goes by the engine's: nothing of its records or others' ends, and no sweep removes any", async () => {
+    const name = newName();
+    let jump = 0;
+    const clocks = { now: () => Date.now() + jump, monotonic: () => performance.now() };
+    const [jumping, steady] = [redisStore(named(name), clocks), open(undefined, name)];
+    await jumping.get(["nothing"]);
+    for (const hours of [3, -3]) {
+      const key = ["k", hours];
+      await steady.commit({ set: [{ key, value: 1, expires: steady.now!() + 60_000 }] });
+      jump = hours * 3600_000;
+      assert.ok(Math.abs(jumping.now!() - Date.now()) < 5000);
+      assert.is((await jumping.get(key))?.value, 1);
+      assert.is((await jumping.list(["k"])).length, hours === 3 ? 1 : 2);
+      await jumping.sweep();
+      assert.is((await steady.get(key))?.value, 1);
+      const own = ["own", hours];
+      await jumping.commit({ set: [{ key: own, value: 1, expires: jumping.now!() + 60_000 }] });
+      const { expires } = (await steady.get(own))!;
+      assert.ok(Math.abs(expires! - Date.now() - 60_000) < 5000);
+    }
+    await jumping.close();
+    await steady.close();
+  });
+
+  test("a commit of another instance is told to a watcher, key by key", async () => {
+    const name = newName();
+    const [a, b] = [open(undefined, name), open(undefined, name)];
+    const reader = a.watch(["w"]).getReader();
+    await a.get(["w"]);
+    await b.commit({
+      set: [{ key: ["w", "ü\u0000", 1], value: 1 }, { key: ["x"], value: 1 }],
+      remove: [["w", "y"]],
+    });
+    assert.equal((await reader.read()).value, [["w", "y"], ["w", "ü\u0000", 1]]);
+    await b.commit({ set: Array.from({ length: 1000 }, (_, i) => ({ key: ["w", i], value: i })) });
+    assert.equal((await reader.read()).value, [["w"]], "too much for one message: read again");
+    await b.close();
+    await a.close();
+  });
+
+  test("a watcher whose connection was cut subscribes again, and is told to read again", async () => {
+    const name = newName();
+    const [a, b] = [open(undefined, name), open(undefined, name)];
+    const reader = a.watch(["w"]).getReader();
+    await a.get(["w"]);
+    await admin!.sendCommand(["CLIENT", "KILL", "TYPE", "pubsub"]);
+    assert.equal((await reader.read()).value, [["w"]]);
+    await b.commit({ set: [{ key: ["w", 2], value: 1 }] });
+    assert.equal((await reader.read()).value, [["w", 2]]);
+    await b.close();
+    await a.close();
+  });
+
+  test("what the server keeps on disk is told, and a warning given where that is nothing", async () => {
+    const warnings: string[] = [];
+    const store = redisStore(named(newName()), { onWarning: (text) => warnings.push(text) });
+    await store.get(["a"]);
+    const info = await admin!.info("persistence");
+    if (info.includes("aof_enabled:1")) assert.is.not(store.guarantees.durable, "none");
+    else {
+      assert.is(store.guarantees.durable, "none");
+      assert.match(warnings[0]!, "Redis runs without an append-only file");
+    }
+    await store.close();
+  });
+}
+
+test("an address that is none is refused at once", () => {
+  assert.throws(() => redisStore("http://x"), /must begin with redis/);
+  assert.throws(() => redisStore("redis://x?name={a}"), /name must be/);
+  assert.throws(() => redisStore("redis://x?timeout=0"), /timeout/);
+});
+
+test.after(() => admin?.destroy());
+
+test.run();

@@ -1,0 +1,268 @@
+/**
+ * The store in one SQLite file, through `node:sqlite` (Node, Deno and Bun): the embedded default.
+ *
+ * Commits that arrive together share one transaction, hence one wait for the disk (group commit). Several
+ * processes may use one file: SQLite's lock orders their commits, and `PRAGMA data_version` tells a watcher
+ * that another process wrote.
+ *
+ * @module
+ */
+import type { DatabaseSync, StatementSync } from "node:sqlite";
+import { setImmediate } from "node:timers";
+import { Chores } from "../chores.ts";
+import { ensureFormatSync, FORMAT_VERSION } from "../format.ts";
+import { decodeKey, encodeKey, pageRange, prefixRange } from "../key.ts";
+import { databaseFile, emitWarning, protectDatabase } from "./sqlite_file.ts";
+import { explain, prepare, type Prepared, type Row, toEntry } from "./sqlite_rows.ts";
+import { emptyLog, openDatabase, readUserVersion } from "./sqlite_open.ts";
+import { SweepGuard } from "../steady_time.ts";
+import type { Commit, Entry, Guarantees, Key, ListOptions, Store } from "../store.ts";
+import { Watchers } from "../watchers.ts";
+
+export interface SqliteOptions {
+  /**
+   * What an acknowledged commit outlives: the machine's `power` (each group of commits waits for the disk),
+   * or only the `process` (a power cut may take the last ones; kill -9 takes none).
+   * @default "power"
+   */
+  readonly durable?: "power" | "process";
+  /** How long to wait for another process's write, in milliseconds. @default 5000 */
+  readonly busyTimeout?: number;
+  /** How often expired records are removed, in milliseconds. @default 60000 */
+  readonly sweepEvery?: number;
+  /** How often the write-ahead log is written into the database and emptied, in milliseconds. @default 60000 */
+  readonly checkpointEvery?: number;
+  /** Receives what weakens the promises of this driver. @default the runtime's own warnings */
+  readonly onWarning?: (message: string) => void;
+  /** Milliseconds since the epoch, for tests. */
+  readonly now?: () => number;
+  /** Milliseconds since any moment, for tests. @default `now`, else `performance.now()` */
+  readonly monotonic?: () => number;
+}
+
+interface Waiting {
+  readonly prepared: Prepared;
+  readonly resolve: (done: boolean) => void;
+  readonly reject: (reason: unknown) => void;
+}
+
+/** How many expired records one sweep statement removes, so that no write waits long behind it. */
+const SWEEP_BATCH = 1000;
+/** Values of more bytes than this do not share one transaction, so that no other work waits long behind it. */
+const MAX_GROUP_BYTES = 4 * 1024 * 1024;
+/** How often a watcher looks whether another process wrote, in milliseconds. */
+const LOOK_EVERY = 250;
+
+/**
+ * Opens (or makes) the file, readable by its owner only. `":memory:"` keeps everything in the process.
+ * @throws {StoreFormatError} when its records are of another format
+ * @throws {Error} when the file is no SQLite database or cannot be opened
+ */
+export function sqliteStore(path: string, options: SqliteOptions = {}): Store {
+  return new SqliteStore(path, options);
+}
+
+class SqliteStore implements Store {
+  readonly guarantees: Guarantees;
+  #database: DatabaseSync;
+  #select: StatementSync;
+  #selectVersion: StatementSync;
+  #ascending: StatementSync;
+  #descending: StatementSync;
+  #upsert: StatementSync;
+  #delete: StatementSync;
+  #nextVersion: StatementSync;
+  #sweepSome: StatementSync;
+  #dataVersion: StatementSync;
+  #waiting: Waiting[] = [];
+  #watchers = new Watchers();
+  #seenDataVersion = 0;
+  #isLooking = false;
+  #chores = new Chores();
+  #guard: SweepGuard;
+  #now: () => number;
+  #closed = false;
+
+  constructor(path: string, options: SqliteOptions) {
+    const { durable = "power", busyTimeout = 5000, sweepEvery = 60_000, now = Date.now } = options;
+    const { checkpointEvery = 60_000 } = options;
+    const file = databaseFile(path);
+    this.guarantees = { atomic: true, readYourWrites: true, durable: file === undefined ? "none" : durable };
+    if (file !== undefined) protectDatabase(file, options.onWarning ?? emitWarning);
+    this.#now = now;
+    this.#guard = new SweepGuard(options);
+    const database = openDatabase(path, { durable, busyTimeout });
+    this.#database = database;
+    const alive = "(expires IS NULL OR expires > ?)";
+    this.#select = database.prepare(
+      `SELECT key, value, version, expires FROM record WHERE key = ? AND ${alive}`,
+    );
+    this.#selectVersion = database.prepare(`SELECT version FROM record WHERE key = ? AND ${alive}`);
+    const page =
+      `SELECT key, value, version, expires FROM record WHERE key > ? AND key < ? AND ${alive} ORDER BY key`;
+    this.#ascending = database.prepare(`${page} ASC LIMIT ?`);
+    this.#descending = database.prepare(`${page} DESC LIMIT ?`);
+    this.#upsert = database.prepare(
+      `INSERT INTO record (key, value, version, expires) VALUES (?, ?, ?, ?)
+       ON CONFLICT (key) DO UPDATE SET value = excluded.value, version = excluded.version, expires = excluded.expires`,
+    );
+    this.#delete = database.prepare("DELETE FROM record WHERE key = ?");
+    this.#nextVersion = database.prepare("UPDATE sequence SET version = version + 1 RETURNING version");
+    this.#sweepSome = database.prepare(
+      "DELETE FROM record WHERE key IN (SELECT key FROM record WHERE expires <= ? ORDER BY expires LIMIT ?)",
+    );
+    this.#dataVersion = database.prepare("PRAGMA data_version");
+    try {
+      this.#ensureFormat();
+    } catch (error) {
+      database.close();
+      throw error;
+    }
+    this.#chores.every(sweepEvery, () => this.sweep());
+    if (file !== undefined) this.#chores.every(checkpointEvery, async () => emptyLog(database, busyTimeout));
+  }
+
+  #ensureFormat(): void {
+    const database = this.#database;
+    ensureFormatSync((step) => {
+      if ("get" in step) {
+        const row = this.#select.get(encodeKey(step.get), this.#now()) as Row | undefined;
+        return row && toEntry(step.get, row).value;
+      }
+      if ("list" in step) {
+        const { low, high } = prefixRange(step.list);
+        const rows = this.#ascending.all(low, high, this.#now(), step.limit) as unknown as Row[];
+        return rows.map((row) => toEntry(step.list, row).value);
+      }
+      const { version } = this.#nextVersion.get() as { version: number };
+      this.#upsert.run(encodeKey(step.put), JSON.stringify(step.value), version, null);
+    });
+    // For whoever looks with SQLite's own tools, and for versions to come, which read it before they know the tables.
+    if (readUserVersion(database) === 0) database.exec(`PRAGMA user_version = ${FORMAT_VERSION}`);
+  }
+
+  async get<Value>(key: Key): Promise<Entry<Value> | undefined> {
+    const row = this.#select.get(encodeKey(key), this.#now()) as Row | undefined;
+    return row && toEntry(key, row);
+  }
+
+  async list<Value>(prefix: Key, options: ListOptions = {}): Promise<Entry<Value>[]> {
+    const { limit = 100, reverse = false } = options;
+    const { low, high } = pageRange(prefix, options);
+    const statement = reverse ? this.#descending : this.#ascending;
+    const rows = statement.all(low, high, this.#now(), Math.max(0, limit)) as unknown as Row[];
+    return rows.map((row) => toEntry(decodeKey(row.key), row));
+  }
+
+  commit(commit: Commit): Promise<boolean> {
+    if (this.#closed) return Promise.reject(new Error("Cannot use the store: it is closed"));
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ prepared: prepare(commit), resolve, reject });
+      // After the current round of input: whatever else arrives in it joins the same transaction.
+      if (this.#waiting.length === 1) setImmediate(() => this.#flush());
+    });
+  }
+
+  watch(prefix: Key): ReadableStream<readonly Key[]> {
+    if (!this.#isLooking) {
+      this.#isLooking = true;
+      this.#seenDataVersion = this.#readDataVersion();
+      this.#chores.every(LOOK_EVERY, async () => this.#look());
+    }
+    return this.#watchers.watch(prefix);
+  }
+
+  async sweep(): Promise<number> {
+    if (!this.#guard.maySweep()) return 0;
+    let removed = 0;
+    while (!this.#closed) {
+      const { changes } = this.#sweepSome.run(this.#now(), SWEEP_BATCH);
+      removed += Number(changes);
+      if (Number(changes) < SWEEP_BATCH) break;
+      // Lets requests through between two batches.
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    return removed;
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    while (this.#waiting.length > 0) this.#flush();
+    this.#closed = true;
+    this.#chores.stop();
+    this.#watchers.close();
+    // When the last connection closes SQLite does this itself; the command line may have another.
+    emptyLog(this.#database, 0);
+    this.#database.close();
+  }
+
+  /** Takes the commits that go into the next transaction; the others go into the one after it. */
+  #nextGroup(): Waiting[] {
+    let bytes = 0;
+    const end = this.#waiting.findIndex(({ prepared }, i) =>
+      (bytes += prepared.bytes) > MAX_GROUP_BYTES && i > 0
+    );
+    const group = end === -1 ? this.#waiting : this.#waiting.slice(0, end);
+    this.#waiting = end === -1 ? [] : this.#waiting.slice(end);
+    if (end !== -1) setImmediate(() => this.#flush());
+    return group;
+  }
+
+  /** Runs waiting commits in one transaction, then acknowledges them. */
+  #flush(): void {
+    if (this.#waiting.length === 0 || this.#closed) return;
+    const waiting = this.#nextGroup();
+    let outcomes: boolean[];
+    try {
+      this.#database.exec("BEGIN IMMEDIATE");
+      try {
+        outcomes = waiting.map(({ prepared }) => this.#apply(prepared));
+        this.#database.exec("COMMIT");
+      } catch (error) {
+        // A full disk rolls back by itself; anything else needs telling.
+        if (this.#database.isTransaction ?? true) tryRollback(this.#database);
+        throw error;
+      }
+    } catch (error) {
+      for (const { reject } of waiting) reject(explain(error));
+      return;
+    }
+    waiting.forEach(({ prepared, resolve }, i) => {
+      resolve(outcomes[i]!);
+      if (outcomes[i] && this.#watchers.size > 0) this.#watchers.changed(prepared.changed);
+    });
+  }
+
+  #apply({ check, set, remove }: Prepared): boolean {
+    const now = this.#now();
+    for (const { id, version } of check) {
+      const row = this.#selectVersion.get(id, now) as { version: number } | undefined;
+      if ((row ? String(row.version) : null) !== version) return false;
+    }
+    for (const id of remove) this.#delete.run(id);
+    if (set.length === 0) return true;
+    const { version } = this.#nextVersion.get() as { version: number };
+    for (const { id, stored, expires } of set) this.#upsert.run(id, stored, version, expires);
+    return true;
+  }
+
+  #look(): void {
+    const dataVersion = this.#readDataVersion();
+    if (dataVersion === this.#seenDataVersion) return;
+    this.#seenDataVersion = dataVersion;
+    this.#watchers.changedAll();
+  }
+
+  /** Changes when another connection commits, never by our own commits. */
+  #readDataVersion(): number {
+    return (this.#dataVersion.get() as { data_version: number }).data_version;
+  }
+}
+
+function tryRollback(database: DatabaseSync): void {
+  try {
+    database.exec("ROLLBACK");
+  } catch {
+    // No transaction was left to roll back.
+  }
+}

@@ -1,0 +1,283 @@
+import { spawn } from "node:child_process";
+import { copyFileSync, mkdtempSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import process from "node:process";
+import { createInterface } from "node:readline";
+import { DatabaseSync } from "node:sqlite";
+import { fileURLToPath } from "node:url";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { storeContract } from "../contract.ts";
+import { FORMAT_VERSION, StoreFormatError } from "../format.ts";
+import { sqliteStore } from "./sqlite.ts";
+import { openDatabase } from "./sqlite_open.ts";
+import { type Store, StoreUnavailableError } from "../store.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "trivet-sqlite-"));
+let files = 0;
+const newFile = () => join(folder, `${++files}.db`);
+
+storeContract("sqlite", {
+  open: async (now) => sqliteStore(newFile(), { now }),
+  reopen: async (now) => sqliteStore(join(folder, `${files}.db`), { now }),
+});
+storeContract("sqlite in memory", { open: async (now) => sqliteStore(":memory:", { now }) });
+
+const test = suite("sqlite");
+
+test("records outlive the store that wrote them", async () => {
+  const file = newFile();
+  const first = sqliteStore(file);
+  await first.commit({ set: [{ key: ["k"], value: { kept: true } }] });
+  const { version } = (await first.get(["k"]))!;
+  await first.close();
+  const second = sqliteStore(file);
+  assert.equal((await second.get(["k"]))?.value, { kept: true });
+  await second.commit({ set: [{ key: ["k"], value: 2 }] });
+  assert.is.not((await second.get(["k"]))!.version, version);
+  await second.close();
+});
+
+test("two connections to one file see each other's commits, and one of two racing wins", async () => {
+  const file = newFile();
+  const [a, b] = [sqliteStore(file), sqliteStore(file)];
+  for (let round = 0; round < 50; round++) {
+    const key = ["race", round];
+    const outcomes = await Promise.all(
+      [a, b, a, b].map((store, i) =>
+        store.commit({ check: [{ key, version: null }], set: [{ key, value: i }] })
+      ),
+    );
+    assert.is(outcomes.filter(Boolean).length, 1);
+    assert.is((await b.get(key))?.value, outcomes.indexOf(true));
+  }
+  await a.close();
+  await b.close();
+});
+
+test("watch() hears of another connection's commit: the prefix, to be read again", async () => {
+  const file = newFile();
+  const [a, b] = [sqliteStore(file), sqliteStore(file)];
+  const reader = a.watch(["w"]).getReader();
+  // The store's own timers keep no process alive.
+  const alive = setTimeout(() => {}, 10_000);
+  await b.commit({ set: [{ key: ["w", 1], value: 1 }] });
+  assert.equal((await reader.read()).value, [["w"]]);
+  clearTimeout(alive);
+  await reader.cancel();
+  await a.close();
+  await b.close();
+});
+
+test("a lock that another process keeps is out of reach, and nothing of the commit is done; then it works again", async () => {
+  const file = newFile();
+  const store = sqliteStore(file, { busyTimeout: 20 });
+  const other = new DatabaseSync(file);
+  other.exec("BEGIN IMMEDIATE");
+  const refused = await store.commit({ set: [{ key: ["k"], value: 1 }] }).catch((error: Error) => error);
+  assert.instance(refused, StoreUnavailableError);
+  other.exec("COMMIT");
+  assert.is(await store.get(["k"]), undefined);
+  assert.is(await store.commit({ set: [{ key: ["k"], value: 2 }] }), true);
+  other.close();
+  await store.close();
+});
+
+const sizeOfLog = (file: string) => statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0;
+/** A database of the main file alone, as a copy of only it has it. */
+function copyOf(file: string): Store {
+  const copy = newFile();
+  copyFileSync(file, copy);
+  return sqliteStore(copy);
+}
+
+test("after close() the main file has everything, also while another connection is open", async () => {
+  for (const isOpenElsewhere of [false, true]) {
+    const file = newFile();
+    const store = sqliteStore(file);
+    const other = isOpenElsewhere ? sqliteStore(file) : undefined;
+    const keys = Array.from({ length: 50 }, (_, i) => ["k", i]);
+    const commits = keys.map((key) => store.commit({ set: [{ key, value: "x".repeat(1000) }] }));
+    await store.close();
+    await Promise.all(commits);
+    assert.is(sizeOfLog(file), 0);
+    const copy = copyOf(file);
+    assert.is((await copy.list(["k"])).length, keys.length);
+    await copy.close();
+    await other?.close();
+  }
+});
+
+test("VACUUM INTO copies a database in use, whole and with its format", async () => {
+  const file = newFile();
+  const store = sqliteStore(file);
+  const commits = Array.from({ length: 50 }, (_, i) => store.commit({ set: [{ key: ["k", i], value: i }] }));
+  await Promise.all(commits);
+  assert.ok(sizeOfLog(file) > 0);
+  const into = newFile();
+  const tool = new DatabaseSync(file);
+  tool.exec(`VACUUM INTO '${into}'`);
+  tool.close();
+  const copy = sqliteStore(into);
+  assert.is((await copy.list(["k"])).length, 50);
+  await copy.close();
+  await store.close();
+});
+
+test("a log that grew while somebody read is written into the database and emptied, and the copy is whole", async () => {
+  const file = newFile();
+  const store = sqliteStore(file, { checkpointEvery: 10 });
+  await store.commit({ set: [{ key: ["first"], value: 1 }] });
+  const reader = new DatabaseSync(file);
+  reader.exec("BEGIN");
+  reader.prepare("SELECT * FROM record").all();
+  const value = new Uint8Array(1_000_000);
+  for (let i = 0; i < 20; i++) await store.commit({ set: [{ key: ["k", i], value }] });
+  assert.ok(sizeOfLog(file) > 20_000_000);
+  reader.exec("COMMIT");
+  for (let i = 0; i < 500 && sizeOfLog(file) > 0; i++) {
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  assert.is(sizeOfLog(file), 0);
+  const copy = copyOf(file);
+  assert.is((await copy.list(["k"])).length, 20);
+  await copy.close();
+  reader.close();
+  await store.close();
+});
+
+test("a log that a killed process left is written into the database when it is opened", async () => {
+  const file = newFile();
+  const killed = new DatabaseSync(file);
+  await sqliteStore(file).close();
+  killed.exec("PRAGMA wal_autocheckpoint = 0");
+  killed.exec("INSERT INTO record VALUES ('1k\u0001', zeroblob(5000000), 7, NULL)");
+  const left = newFile();
+  for (const ending of ["", "-wal"]) copyFileSync(file + ending, left + ending);
+  assert.ok(sizeOfLog(left) > 5_000_000);
+  const store = sqliteStore(left);
+  assert.is(sizeOfLog(left), 0);
+  assert.is((await store.get<Uint8Array>(["k"]))?.value.length, 5_000_000);
+  await store.close();
+  killed.close();
+});
+
+test("a great many bytes at once are several transactions, each commit whole and in its order", async () => {
+  const store = sqliteStore(newFile());
+  const value = new Uint8Array(1_500_000);
+  const done = await Promise.all(
+    Array.from({ length: 20 }, (_, i) =>
+      store.commit({
+        check: [{ key: ["k", i % 5], version: null }],
+        set: [{ key: ["k", i % 5], value }, { key: ["n", i], value: i }],
+      })),
+  );
+  assert.equal(done, Array.from({ length: 20 }, (_, i) => i < 5));
+  assert.equal((await store.list(["n"])).map(({ value }) => value), [0, 1, 2, 3, 4]);
+  const versions = new Set((await store.list(["k"])).map(({ version }) => version));
+  assert.is(versions.size, 5);
+  await store.close();
+});
+
+test("a jump of the clock for one sweep removes nothing: what expired by it is there when the clock is set right", async () => {
+  const at = { now: Date.now(), monotonic: 0 };
+  const file = newFile();
+  const store = sqliteStore(file, { now: () => at.now, monotonic: () => at.monotonic });
+  await store.commit({ set: [{ key: ["revoked"], value: 1, expires: at.now + 7_200_000 }] });
+  at.now += 3 * 3600_000;
+  assert.is(await store.get(["revoked"]), undefined);
+  assert.is(await store.sweep(), 0);
+  at.now -= 3 * 3600_000;
+  assert.is((await store.get(["revoked"]))?.value, 1);
+  assert.is(await store.sweep(), 0);
+  at.now += 8_000_000;
+  at.monotonic += 8_000_000;
+  assert.is(await store.sweep(), 1);
+  await store.close();
+});
+
+test("what a commit outlives is SQLite's setting: each group waits for the disk, or none does", () => {
+  for (const [durable, synchronous] of [["power", 2], ["process", 1]] as const) {
+    const database = openDatabase(newFile(), { durable, busyTimeout: 0 });
+    assert.is(database.prepare("PRAGMA synchronous").get()!.synchronous, synchronous);
+    assert.is(database.prepare("PRAGMA journal_mode").get()!.journal_mode, "wal");
+    database.close();
+  }
+});
+
+test("a file that is no database is refused when it is opened", () => {
+  assert.throws(() => sqliteStore(fileURLToPath(import.meta.url)));
+});
+
+test("SQLite's own version number tells the format; a newer one is refused before any table is read", async () => {
+  const file = newFile();
+  await sqliteStore(file).close();
+  const database = new DatabaseSync(file);
+  assert.is(database.prepare("PRAGMA user_version").get()!.user_version, FORMAT_VERSION);
+  // What versions before the format left.
+  database.exec("PRAGMA user_version = 0; DELETE FROM record");
+  await sqliteStore(file).close();
+  assert.is(database.prepare("PRAGMA user_version").get()!.user_version, FORMAT_VERSION);
+  database.exec(`PRAGMA user_version = ${FORMAT_VERSION + 1}; DROP TABLE record; DROP TABLE sequence`);
+  assert.throws(() => sqliteStore(file), (error: Error) => error instanceof StoreFormatError);
+  assert.equal(database.prepare("SELECT name FROM sqlite_schema").all(), []);
+  database.close();
+});
+
+test("a database of another program is refused and left as it is", () => {
+  const file = newFile();
+  const database = new DatabaseSync(file);
+  database.exec("CREATE TABLE notes (text)");
+  assert.throws(() => sqliteStore(file), (error: Error) => error instanceof StoreFormatError);
+  assert.is(database.prepare("SELECT count(*) AS n FROM sqlite_schema").get()!.n, 1);
+  assert.is(database.prepare("PRAGMA journal_mode").get()!.journal_mode, "delete");
+  database.close();
+});
+
+test("a commit that cannot be written rejects alone and leaves nothing behind", async () => {
+  const store = sqliteStore(":memory:");
+  const cyclic: Record<string, unknown> = {};
+  cyclic.self = cyclic;
+  const bad = store.commit({ set: [{ key: ["a"], value: 1 }, { key: ["b"], value: cyclic }] });
+  const good = store.commit({ set: [{ key: ["c"], value: 1 }] });
+  assert.is(await bad.then(() => "resolved", () => "rejected"), "rejected");
+  assert.is(await good, true);
+  assert.is(await store.get(["a"]), undefined);
+  assert.is(await store.commit({ set: [{ key: ["a"], value: 2 }] }), true);
+  await store.close();
+});
+
+test("kill -9 in the middle of writes loses no acknowledged write, and leaves none in half", async () => {
+  const writer = fileURLToPath(new URL("./sqlite_writer_for_kill.ts", import.meta.url));
+  for (let round = 0; round < 3; round++) {
+    const file = newFile();
+    const child = spawn(process.execPath, [...runArguments(), writer, file], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    let acknowledged = 0;
+    for await (const line of createInterface({ input: child.stdout })) {
+      acknowledged = Number(line);
+      if (acknowledged >= 200 + 37 * round) child.kill("SIGKILL");
+    }
+    assert.ok(acknowledged >= 200);
+    const store = sqliteStore(file);
+    for (let n = 1; n <= acknowledged; n++) {
+      assert.is((await store.get(["left", n]))?.value, n, `write ${n} of ${acknowledged} is lost`);
+    }
+    // Each commit wrote two records: both are there, or neither.
+    const left = await store.list(["left"], { limit: 100_000 });
+    const right = await store.list(["right"], { limit: 100_000 });
+    assert.equal(left.map((entry) => entry.value), right.map((entry) => entry.value));
+    await store.close();
+  }
+});
+
+/** What the runtime that runs this test needs to run another file. */
+function runArguments(): string[] {
+  return "Deno" in globalThis ? ["run", "-A", "--no-check"] : [];
+}
+
+test.after(() => rmSync(folder, { recursive: true, force: true }));
+
+test.run();
