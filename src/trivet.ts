@@ -7,7 +7,8 @@
 import type { TrivetEvent } from "./events.ts";
 import { homePage } from "./home.ts";
 import { createLoopbackGuard } from "./http/network/loopback_guard.ts";
-import { type Authenticate, readBearer, TokenRefusal } from "./http/bearer.ts";
+import { readBearer, TokenRefusal } from "./http/bearer.ts";
+import type { Authenticate } from "./http/principal.ts";
 import { allowWellKnown, answerPreflight, isWellKnown } from "./http/cors.ts";
 import { respondJson, respondText } from "./http/response.ts";
 import { pathOf } from "./http/router.ts";

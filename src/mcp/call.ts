@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { Principal } from "../http/bearer.ts";
+import type { Principal } from "../http/principal.ts";
 import { randomId } from "../crypto/secret.ts";
 import type { RequestContext } from "../http/service.ts";
 import { INVALID_PARAMS, RpcError } from "../jsonrpc/error.ts";

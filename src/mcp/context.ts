@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { Principal } from "../http/bearer.ts";
+import type { Principal } from "../http/principal.ts";
 import type { Json } from "../store/store.ts";
 import type { ContentItem, Meta } from "./definition/content.ts";
 import type { AnySchema, Parsed } from "./schema/standard_schema.ts";

@@ -5,7 +5,7 @@
  * @module
  */
 import type { Observe } from "../events.ts";
-import type { Authenticate, Principal } from "../http/bearer.ts";
+import type { Authenticate, Principal } from "../http/principal.ts";
 import { createHostGuard } from "../http/network/origin.ts";
 import { respondText } from "../http/response.ts";
 import { pathOf } from "../http/router.ts";

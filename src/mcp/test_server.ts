@@ -6,7 +6,8 @@
  */
 import * as v from "valibot";
 import type { TrivetEvent } from "../events.ts";
-import { type Principal, TokenRefusal } from "../http/bearer.ts";
+import { TokenRefusal } from "../http/bearer.ts";
+import type { Principal } from "../http/principal.ts";
 import { memoryStore } from "../store/drivers/memory.ts";
 import {
   type Definition,

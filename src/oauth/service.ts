@@ -5,7 +5,8 @@
  */
 import { passwords } from "../crypto/password.ts";
 import { createPasswordMemory } from "../crypto/password_memory.ts";
-import type { Principal, TokenRefusal, VerifyToken } from "../http/bearer.ts";
+import type { TokenRefusal } from "../http/bearer.ts";
+import type { Principal, VerifyToken } from "../http/principal.ts";
 import { BodyError } from "../http/body/body.ts";
 import { allowEveryOrigin, allowWellKnown, answerPreflight } from "../http/cors.ts";
 import { createPublicFetch, findConnect } from "../http/network/public_fetch.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 import { randomId, randomSecret, secretDigest } from "../crypto/secret.ts";
-import type { Principal } from "../http/bearer.ts";
+import type { Principal } from "../http/principal.ts";
 import { CACHED, listAll, putIfAbsent, type Store } from "../store/store.ts";
 import { type ApiKey, apiKeyKey } from "./records.ts";
 

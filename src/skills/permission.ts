@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { Principal } from "../http/bearer.ts";
+import type { Principal } from "../http/principal.ts";
 
 export function mayWrite({ scopes }: Principal): boolean {
   return scopes.has("skills:write") || scopes.has("admin");

@@ -4,7 +4,7 @@
  * @module
  */
 import type { Observe } from "../events.ts";
-import type { Authenticate } from "../http/bearer.ts";
+import type { Authenticate } from "../http/principal.ts";
 import { allowEveryOrigin, answerPreflight } from "../http/cors.ts";
 import type { Fields } from "../http/response.ts";
 import { createRouter, pathOf, type Route, type RouteHandler } from "../http/router.ts";

@@ -3,7 +3,8 @@
  *
  * @module
  */
-import { bearerChallenge, type Principal, type TokenRefusal } from "../../http/bearer.ts";
+import { bearerChallenge, type TokenRefusal } from "../../http/bearer.ts";
+import type { Principal } from "../../http/principal.ts";
 import { type Fields, respond } from "../../http/response.ts";
 import { answerFault } from "../../jsonrpc/dispatch.ts";
 import { INTERNAL_ERROR, INVALID_REQUEST, RpcError, SERVER_ERROR } from "../../jsonrpc/error.ts";

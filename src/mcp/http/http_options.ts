@@ -3,7 +3,8 @@
  *
  * @module
  */
-import { type Authenticate, type Principal, TokenRefusal } from "../../http/bearer.ts";
+import { TokenRefusal } from "../../http/bearer.ts";
+import type { Authenticate, Principal } from "../../http/principal.ts";
 import type { RequestContext } from "../../http/service.ts";
 import type { Dispatcher } from "../../jsonrpc/dispatch.ts";
 import type { Call, CallHost } from "../call.ts";

@@ -5,7 +5,7 @@
  *
  * @module
  */
-import type { Principal } from "../../http/bearer.ts";
+import type { Principal } from "../../http/principal.ts";
 import { BodyError, readText } from "../../http/body/body.ts";
 import { mediaType } from "../../http/body/media_type.ts";
 import type { RequestContext } from "../../http/service.ts";

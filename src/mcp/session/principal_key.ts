@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Principal } from "../../http/bearer.ts";
+import type { Principal } from "../../http/principal.ts";
 
 /** The workspace, the client and the subject of a caller. Empty for an anonymous one. */
 export function principalKey(principal: Principal | undefined): string {

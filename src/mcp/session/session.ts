@@ -7,7 +7,7 @@
  */
 import { randomId, secretDigest } from "../../crypto/secret.ts";
 import { readSignedText, signText } from "../../crypto/signed_text.ts";
-import type { Principal } from "../../http/bearer.ts";
+import type { Principal } from "../../http/principal.ts";
 import { LOST_RACE, retryLostRaces } from "../../store/retry.ts";
 import { CACHED, type Check, type Entry, type Key, type Put, type Store } from "../../store/store.ts";
 import type { LogLevel } from "../context.ts";

@@ -5,7 +5,7 @@
  * @module
  */
 import { type Allowance, createAllowance } from "../../http/network/allowance.ts";
-import type { Principal } from "../../http/bearer.ts";
+import type { Principal } from "../../http/principal.ts";
 import { networkOf } from "../../http/network/network.ts";
 import type { RequestContext } from "../../http/service.ts";
 import { LimitError } from "../error.ts";

@@ -8,7 +8,7 @@
  *
  * @module
  */
-import type { Principal } from "../../http/bearer.ts";
+import type { Principal } from "../../http/principal.ts";
 import { toContents } from "../definition/content.ts";
 import {
   type Definition,

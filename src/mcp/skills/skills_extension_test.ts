@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import type { Principal } from "../../http/bearer.ts";
+import type { Principal } from "../../http/principal.ts";
 import { resourceTemplate, tool } from "../definition/definition.ts";
 import type { ToolServer, ToolServerOptions } from "../service.ts";
 import type { SkillEntry, SkillSource } from "./skills.ts";

@@ -6,7 +6,7 @@
  * @module
  */
 import { randomId } from "../../crypto/secret.ts";
-import type { Principal } from "../../http/bearer.ts";
+import type { Principal } from "../../http/principal.ts";
 import {
   answerFault,
   dispatchBatch,

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Principal } from "../../http/bearer.ts";
+import type { Principal } from "../../http/principal.ts";
 import { randomId, secretDigest } from "../../crypto/secret.ts";
 import { LOST_RACE, retryLostRaces } from "../../store/retry.ts";
 import { compareAndSet, type Entry, type Json, type Key, type Put, type Store } from "../../store/store.ts";

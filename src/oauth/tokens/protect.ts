@@ -5,7 +5,8 @@
  * @module
  */
 import { JWS_ALGORITHMS } from "../../crypto/jws.ts";
-import { type DpopChallenge, parseBearer, type Principal, TokenRefusal } from "../../http/bearer.ts";
+import { type DpopChallenge, parseBearer, TokenRefusal } from "../../http/bearer.ts";
+import type { Principal } from "../../http/principal.ts";
 import type { RequestContext } from "../../http/service.ts";
 import { findAccessToken, type LiveAccessToken } from "./access_token.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";

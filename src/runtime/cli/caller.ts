@@ -5,7 +5,8 @@
  *
  * @module
  */
-import { type Principal, TokenRefusal } from "../../http/bearer.ts";
+import { TokenRefusal } from "../../http/bearer.ts";
+import type { Principal } from "../../http/principal.ts";
 import type { Trivet } from "../../trivet.ts";
 import { UsageError } from "./output.ts";
 

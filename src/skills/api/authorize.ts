@@ -4,7 +4,8 @@
  *
  * @module
  */
-import { type Authenticate, bearerChallenge, type Principal, TokenRefusal } from "../../http/bearer.ts";
+import { bearerChallenge, TokenRefusal } from "../../http/bearer.ts";
+import type { Authenticate, Principal } from "../../http/principal.ts";
 import type { RequestContext } from "../../http/service.ts";
 import { betasOf, type Dialect } from "./dialect.ts";
 import { SkillError } from "../error.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 import type { Observe } from "../../events.ts";
-import type { Principal } from "../../http/bearer.ts";
+import type { Principal } from "../../http/principal.ts";
 import type { RequestContext } from "../../http/service.ts";
 import type { Store } from "../../store/store.ts";
 import type { Ledger } from "../blobs/blob_ledger.ts";

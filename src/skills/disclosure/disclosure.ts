@@ -4,7 +4,7 @@
  * @module
  */
 import type { TrivetEvent } from "../../events.ts";
-import type { Principal } from "../../http/bearer.ts";
+import type { Principal } from "../../http/principal.ts";
 import type { SkillEntries, SkillEntry } from "./entries.ts";
 import { estimateFileTokens } from "../package/tokens.ts";
 

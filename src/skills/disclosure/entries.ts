@@ -6,7 +6,7 @@
  *
  * @module
  */
-import type { Principal } from "../../http/bearer.ts";
+import type { Principal } from "../../http/principal.ts";
 import type { Store } from "../../store/store.ts";
 import type { Ledger } from "../blobs/blob_ledger.ts";
 import type { Directory, LocalSkill } from "../local/directory.ts";

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { Principal } from "../../http/bearer.ts";
+import type { Principal } from "../../http/principal.ts";
 import { randomBytes } from "../../crypto/secret.ts";
 import type { Key, Store } from "../../store/store.ts";
 import { SkillError } from "../error.ts";

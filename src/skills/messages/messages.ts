@@ -6,7 +6,7 @@
  * @module
  */
 import type { Observe } from "../../events.ts";
-import type { Principal } from "../../http/bearer.ts";
+import type { Principal } from "../../http/principal.ts";
 import { readText } from "../../http/body/body.ts";
 import { type Fields, respond } from "../../http/response.ts";
 import type { RequestContext } from "../../http/service.ts";

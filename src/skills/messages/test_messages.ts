@@ -5,7 +5,7 @@
  * @module
  */
 import type { TrivetEvent } from "../../events.ts";
-import type { Principal } from "../../http/bearer.ts";
+import type { Principal } from "../../http/principal.ts";
 import { BodyError } from "../../http/body/body.ts";
 import { memoryStore } from "../../store/drivers/memory.ts";
 import type { Store } from "../../store/store.ts";

@@ -1,0 +1,39 @@
+/**
+ * Who makes a request, and the functions by which a service finds out. A service does not know how a token is made.
+ *
+ * @module
+ */
+import type { TokenRefusal } from "./bearer.ts";
+import type { RequestContext } from "./service.ts";
+
+/** The caller of a request and its permissions. */
+export interface Principal {
+  /** The user for whom the call is made; absent when a client or an API key acts for itself. */
+  readonly subject?: string;
+  /** The OAuth client or API key that makes the call. */
+  readonly client?: string;
+  readonly scopes: ReadonlySet<string>;
+  /** The workspace whose skills and data the call may use. */
+  readonly workspace: string;
+  /** The resources that the token was issued for (RFC 8707); absent when it is valid for the whole server. */
+  readonly audience?: readonly string[];
+  /** When the token expires, in milliseconds since the epoch. */
+  readonly expires?: number;
+  /** When the user signed in, in seconds since the epoch (RFC 9470 section 6). */
+  readonly authTime?: number;
+  /** How the user signed in (RFC 9470 section 6). */
+  readonly acr?: string;
+  /** What the user granted beyond scopes (RFC 9396). */
+  readonly authorizationDetails?: readonly Readonly<Record<string, unknown>>[];
+  /** Whether the token or key is still valid. Streams that stay open longer than a request call it at intervals. */
+  readonly isStillValid?: () => Promise<boolean>;
+}
+
+/** The principal that a bearer token identifies; `undefined` when the token is unknown, expired or revoked. */
+export type VerifyToken = (token: string) => Promise<Principal | undefined>;
+
+/** The principal that makes the request; `"none"` without credentials. `trivet.ts` gives it to the services. */
+export type Authenticate = (
+  request: Request,
+  context?: RequestContext,
+) => Promise<Principal | "none" | TokenRefusal>;
