@@ -6,7 +6,6 @@
  */
 import { crc32, deflateRawSync } from "node:zlib";
 import { type Bytes, fromBase64, join, utf8 } from "./bytes.ts";
-import { buildContent } from "./content.ts";
 import { KitError } from "./outcome.ts";
 import { isMembers, type Members } from "./vector_file.ts";
 
@@ -33,7 +32,11 @@ const DATE = 0x5a21; // 2025-01-01
 const DESCRIPTOR = 1 << 3;
 const UTF8 = 1 << 11;
 
-export async function buildArchive(description: Members): Promise<Uint8Array> {
+/** What an entry of a description holds; `undefined` when it is empty. */
+export type BuildContent = (described: Members) => Promise<{ readonly bytes: Uint8Array } | undefined>;
+
+/** The bytes of a described archive. @param buildContent reads what an entry holds */
+export async function buildArchive(description: Members, buildContent: BuildContent): Promise<Uint8Array> {
   const parts: Uint8Array[] = [];
   let length = 0;
   const put = (...bytes: Uint8Array[]) => {

@@ -26,7 +26,7 @@ export async function buildContent(described: Members): Promise<Content | undefi
     return { type: TEXT, bytes: utf8(text.repeat(times)) };
   }
   if (described["zip"] !== undefined) {
-    return { type: "application/zip", bytes: await buildArchive(described["zip"] as Members) };
+    return { type: "application/zip", bytes: await buildArchive(described["zip"] as Members, buildContent) };
   }
   return undefined;
 }

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { toHex } from "./hex.ts";
 
 /** Names of attribute types by their object identifiers: RFC 4514 section 3, RFC 4519 section 2, RFC 2985 section 5.2.1. */
 const TYPES: Readonly<Record<string, string>> = {
@@ -74,7 +75,7 @@ function escapeValue(text: string): string {
   return text.replace(/[,+"\\<>;=]|^[ #]| $|\p{Cc}/gu, (character) => {
     const code = character.charCodeAt(0);
     // What no eye sees is written as its byte, or as those of its UTF-8.
-    if (code < 0x20 || code === 0x7f) return "\\" + toHex(code);
+    if (code < 0x20 || code === 0x7f) return "\\" + toHex(Uint8Array.of(code));
     return code < 0x80 ? "\\" + character : character;
   });
 }
@@ -183,8 +184,4 @@ export function decodeUtf8(bytes: Uint8Array): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-function toHex(byte: number): string {
-  return byte.toString(16).padStart(2, "0");
 }

@@ -1,14 +1,14 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { encodeBase64url } from "./base64url.ts";
+import { toHex } from "./hex.ts";
 import { createSha256, hmacSha256, sha256, sha256After } from "./sha256.ts";
 
 const test = suite("crypto/sha256");
-const hex = (bytes: Uint8Array) => [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 
 test("sha256() of the examples of FIPS 180-4", () => {
-  assert.is(hex(sha256("")), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
-  assert.is(hex(sha256("abc")), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  assert.is(toHex(sha256("")), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+  assert.is(toHex(sha256("abc")), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
 });
 
 test("sha256() equals Web Crypto's at every length around the block borders", async () => {
@@ -29,8 +29,8 @@ test("sha256() and sha256After() of text equal those of its bytes, at every leng
   for (let length = 0; length <= 200; length++) {
     for (const text of ["x".repeat(length), "x".repeat(length) + "ü", "ü" + "x".repeat(length)]) {
       const bytes = new TextEncoder().encode(text);
-      assert.is(hex(sha256(text)), hex(sha256(bytes)), text);
-      assert.is(hex(after(text)), hex(sha256(Uint8Array.of(...block, ...bytes))), text);
+      assert.is(toHex(sha256(text)), toHex(sha256(bytes)), text);
+      assert.is(toHex(after(text)), toHex(sha256(Uint8Array.of(...block, ...bytes))), text);
     }
   }
 });
@@ -38,11 +38,11 @@ test("sha256() and sha256After() of text equal those of its bytes, at every leng
 test("createSha256() of bytes in pieces is that of the whole, wherever they are cut", async () => {
   for (const length of [0, 1, 55, 56, 63, 64, 65, 127, 128, 129, 1000]) {
     const bytes = crypto.getRandomValues(new Uint8Array(length));
-    const expected = hex(new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)));
+    const expected = toHex(new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)));
     for (const size of [1, 3, 63, 64, 65, 200]) {
       const hash = createSha256();
       for (let at = 0; at < length; at += size) hash.update(bytes.subarray(at, at + size));
-      assert.is(hex(hash.digest()), expected, `${length} bytes by ${size}`);
+      assert.is(toHex(hash.digest()), expected, `${length} bytes by ${size}`);
     }
   }
 });
@@ -56,8 +56,8 @@ test("two digests that are made at one time, and one in between, do not disturb 
   sha256("in between");
   two.update(bytes.subarray(70));
   one.update(bytes.subarray(100));
-  assert.is(hex(one.digest()), hex(sha256(bytes)));
-  assert.is(hex(two.digest()), hex(sha256(bytes)));
+  assert.is(toHex(one.digest()), toHex(sha256(bytes)));
+  assert.is(toHex(two.digest()), toHex(sha256(bytes)));
 });
 
 test("hmacSha256() equals Web Crypto's for short and long keys", async () => {

@@ -6,6 +6,7 @@
  */
 import { decodeBase64url, encodeBase64url } from "./base64url.ts";
 import { decodeString, decodeUtf8, formatName, type NameAttribute } from "./distinguished_name.ts";
+import { toHex } from "./hex.ts";
 import { sha256 } from "./sha256.ts";
 
 export interface Certificate {
@@ -138,8 +139,4 @@ function formatIp(bytes: Uint8Array): string {
   if (bytes.length === 4) return bytes.join(".");
   const groups = (toHex(bytes).match(/.{4}/g) ?? []).join(":");
   return URL.parse(`http://[${groups}]`)?.hostname.slice(1, -1) ?? groups;
-}
-
-function toHex(bytes: Uint8Array): string {
-  return [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 }

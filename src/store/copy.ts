@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { toHex } from "../crypto/hex.ts";
 import { sha256 } from "../crypto/sha256.ts";
 import { FORMAT_KEY } from "./format.ts";
 import { encodeKey } from "./key.ts";
@@ -166,8 +167,4 @@ function joined(a: Uint8Array, b: Uint8Array): Uint8Array {
   both.set(a);
   both.set(b, a.length);
   return both;
-}
-
-function toHex(bytes: Uint8Array): string {
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { digestOf } from "../../skills/publishing/publish.ts";
+import { digestOf } from "../../skills/content_digest.ts";
 import { newService, type TestFile, zip } from "../../skills/test_service.ts";
 import { reportOn } from "../../skills/package/validation_report.ts";
 import { skillFolder } from "../../runtime/skill_folder.ts";

@@ -9,7 +9,7 @@ import process from "node:process";
 import * as assert from "uvu/assert";
 import { createApiKey } from "../../skills/api_key.ts";
 import { createLedger } from "../../skills/blobs/blob_ledger.ts";
-import { digestOf } from "../../skills/publishing/publish.ts";
+import { digestOf } from "../../skills/content_digest.ts";
 import { auditShelf } from "../../skills/blobs/test_shelf_audit.ts";
 import { readZip } from "../../skills/archive/zip_reader.ts";
 import type { Store } from "../../store/store.ts";

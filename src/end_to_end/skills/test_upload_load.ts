@@ -5,7 +5,7 @@
  * @module
  */
 import { connect } from "node:net";
-import { digestOf } from "../../skills/publishing/publish.ts";
+import { digestOf } from "../../skills/content_digest.ts";
 
 const encoder = new TextEncoder();
 /** What all packages share, as licences are. */

@@ -6,7 +6,7 @@
 import process from "node:process";
 import { createLedger } from "../../skills/blobs/blob_ledger.ts";
 import { readAll } from "../../skills/blobs/blob_store.ts";
-import { digestOf } from "../../skills/publishing/publish.ts";
+import { digestOf } from "../../skills/content_digest.ts";
 import type { Blob } from "../../skills/records.ts";
 import { compareRecords, copyRecords, countRecords, finishCopy } from "../../store/copy.ts";
 import { listAll, type Store } from "../../store/store.ts";

@@ -9,7 +9,7 @@ import { readAll } from "../blobs/blob_store.ts";
 import { crc32 } from "./crc32.ts";
 import type { LocalSkill } from "../local/directory.ts";
 import { readLocalFile } from "../local/local_files.ts";
-import { digestOf } from "../publishing/publish.ts";
+import { digestOf } from "../content_digest.ts";
 import type { SkillFile } from "../records.ts";
 import { ContentChangedError } from "./zip_writer.ts";
 

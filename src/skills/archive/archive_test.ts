@@ -4,7 +4,7 @@ import { archiveTag, respondArchive } from "./archive.ts";
 import { type ArchiveFile, complete } from "./archive_file.ts";
 import { crc32 } from "./crc32.ts";
 import { SkillError } from "../error.ts";
-import { digestOf } from "../publishing/publish.ts";
+import { digestOf } from "../content_digest.ts";
 import { readZip } from "./zip_reader.ts";
 
 const test = suite("skills/archive");

@@ -9,6 +9,7 @@ import { createSha256 } from "../../crypto/sha256.ts";
 import type { Key, Store } from "../../store/store.ts";
 import { archiveTag } from "./archive.ts";
 import { complete } from "./archive_file.ts";
+import { formatDigest } from "../content_digest.ts";
 import { SkillError } from "../error.ts";
 import type { PublicFile } from "../discovery/public_skills.ts";
 import { ContentChangedError, sortByPath, writeZip, type ZipArchive } from "./zip_writer.ts";
@@ -119,5 +120,5 @@ async function digestOfStream(stream: ReadableStream<Uint8Array>): Promise<strin
       await new Promise((resolve) => setTimeout(resolve));
     }
   }
-  return "sha256:" + Array.from(hash.digest(), (byte) => byte.toString(16).padStart(2, "0")).join("");
+  return formatDigest(hash.digest());
 }

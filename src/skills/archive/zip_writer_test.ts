@@ -1,5 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { toHex } from "../../crypto/hex.ts";
 import { sha256 } from "../../crypto/sha256.ts";
 import { readAll } from "../blobs/blob_store.ts";
 import { crc32 } from "./crc32.ts";
@@ -21,8 +22,6 @@ async function pack(files: readonly ZipSource[], folder?: string): Promise<Uint8
   // Fails unless the stream is exactly as long as was said.
   return await readAll(stream(), length);
 }
-
-const hex = (bytes: Uint8Array) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 
 const FILES = [
   source("scripts/run.py", "print('hello')\n"),
@@ -58,11 +57,11 @@ test("the bytes are the same on every runtime, in whatever order files come", as
   const bytes = await pack([source("b", "2"), source("a", "1")], "x");
   assert.equal(await pack([source("a", "1"), source("b", "2")], "x"), bytes);
   assert.is(
-    hex(sha256(bytes)),
+    toHex(sha256(bytes)),
     "a42bd47bf713f5a8fb6c322619d36af047dbc2100231a0ece1892eacc23f9e57",
   );
   // Offset 12 is the date, 1980-01-01; offset 6 the flag of UTF-8; offset 8 the method, stored.
-  assert.is(hex(bytes.subarray(0, 14)), "504b0304" + "1400" + "0008" + "0000" + "0000" + "2100");
+  assert.is(toHex(bytes.subarray(0, 14)), "504b0304" + "1400" + "0008" + "0000" + "0000" + "2100");
 });
 
 test("paths are ordered by code point, also past U+FFFF", () => {

@@ -11,6 +11,7 @@
  * @module
  */
 import { pauseBefore } from "../../store/retry.ts";
+import { toHex } from "../../crypto/hex.ts";
 import { sha256 } from "../../crypto/sha256.ts";
 import type { Commit, Entry, Key, Store } from "../../store/store.ts";
 import { type Blob, blobGarbageKey, blobKey, blobReferenceKey, blobReleasedKey } from "../records.ts";
@@ -23,8 +24,7 @@ export type Reference = readonly [content: string, version: string];
  * the time of an upload would tell one what the other has.
  */
 export function contentIds(workspace: string): (digest: string) => string {
-  const bytes = sha256(workspace).subarray(0, 8);
-  const mark = Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+  const mark = toHex(sha256(workspace).subarray(0, 8));
   return (digest) => `${digest}-${mark}`;
 }
 

@@ -6,7 +6,7 @@ import * as assert from "uvu/assert";
 import { StoreUnavailableError } from "../../store/store.ts";
 import { createLedger } from "./blob_ledger.ts";
 import { readAll } from "./blob_store.ts";
-import { digestOf } from "../publishing/publish.ts";
+import { digestOf } from "../content_digest.ts";
 import { s3Blobs } from "./s3.ts";
 import { DEMO, newService } from "../test_service.ts";
 

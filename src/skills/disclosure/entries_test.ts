@@ -1,7 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { Principal } from "../../http/principal.ts";
-import { digestOf } from "../publishing/publish.ts";
+import { digestOf } from "../content_digest.ts";
 import { type Skill, skillKey } from "../records.ts";
 import { DEMO, folderOf, newService, type TestService } from "../test_service.ts";
 

@@ -16,7 +16,7 @@ import { StoreUnavailableError } from "../../store/store.ts";
 import { createIndexes, type IndexDocument } from "./discovery_index.ts";
 import { createFlatArchives } from "../archive/flat_archive.ts";
 import { mediaTypeOf } from "../package/media_type_of.ts";
-import { digestOf } from "../publishing/publish.ts";
+import { digestOf } from "../content_digest.ts";
 import { createPublicSkills, type PublicFile, type PublicSkillsOptions } from "./public_skills.ts";
 
 export interface DiscoveryOptions extends PublicSkillsOptions {

@@ -1,7 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { StoreUnavailableError } from "../../store/store.ts";
-import { digestOf } from "../publishing/publish.ts";
+import { digestOf } from "../content_digest.ts";
 import { newDiscovery, skillMd } from "./test_discovery.ts";
 import { readZip } from "../archive/zip_reader.ts";
 

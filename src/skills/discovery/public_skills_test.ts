@@ -2,7 +2,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { memoryStore } from "../../store/drivers/memory.ts";
 import type { Key } from "../../store/store.ts";
-import { digestOf } from "../publishing/publish.ts";
+import { digestOf } from "../content_digest.ts";
 import { newDiscovery, skillMd, type TestDiscovery } from "./test_discovery.ts";
 
 const test = suite("skills/public_skills");

@@ -7,7 +7,7 @@
 import { type FolderEntry, FolderError, type SkillFolder } from "./folder.ts";
 import { mediaTypeByName, mediaTypeOf } from "../package/media_type_of.ts";
 import type { Problem } from "../package/problem.ts";
-import { digestOf } from "../publishing/publish.ts";
+import { digestOf } from "../content_digest.ts";
 
 /** A file as a manifest has it. */
 export interface ManifestFile {

@@ -2,7 +2,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { SkillEntry } from "../disclosure/entries.ts";
 import type { SkillFolder } from "./folder.ts";
-import { digestOf } from "../publishing/publish.ts";
+import { digestOf } from "../content_digest.ts";
 import { folderOf, newService, SKILL_MD, type TestService } from "../test_service.ts";
 
 const test = suite("skills/local_files");

@@ -22,7 +22,7 @@ import {
 } from "./local_files.ts";
 import { findNearMiss } from "../package/near_miss.ts";
 import type { Problem } from "../package/problem.ts";
-import { digestOf } from "../publishing/publish.ts";
+import { digestOf } from "../content_digest.ts";
 import type { FrontMatter } from "../package/rules.ts";
 import type { SkillTokens } from "../package/tokens.ts";
 

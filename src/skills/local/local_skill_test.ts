@@ -2,7 +2,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { type Directory, openDirectory } from "./directory.ts";
 import { FolderError, type SkillFolder } from "./folder.ts";
-import { digestOf } from "../publishing/publish.ts";
+import { digestOf } from "../content_digest.ts";
 import { folderOf } from "../test_service.ts";
 
 const test = suite("skills/local_skill");

@@ -7,6 +7,7 @@
 import type { Commit, Store } from "../../store/store.ts";
 import type { Ledger } from "../blobs/blob_ledger.ts";
 import { crc32 } from "../archive/crc32.ts";
+import { digestOf } from "../content_digest.ts";
 import { SkillError } from "../error.ts";
 import { newIdentifier } from "../identifier.ts";
 import { mediaTypeOf } from "../package/media_type_of.ts";
@@ -243,12 +244,6 @@ function recordsOf(workspace: string, { skill, version }: Published): NonNullabl
     { key: versionKey(workspace, skill.id, version.id), value: version },
     { key: versionNumberKey(workspace, skill.id, version.number), value: version.id },
   ];
-}
-
-/** `sha256:` and the digest in hexadecimal. */
-export async function digestOf(bytes: Uint8Array): Promise<string> {
-  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes as Uint8Array<ArrayBuffer>));
-  return "sha256:" + Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
 /** What a writer is told who lost every race: retryable, since nothing was done. */

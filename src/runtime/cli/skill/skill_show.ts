@@ -5,7 +5,7 @@
  */
 import { readSkillMarkdown } from "../../../skills/package/front_matter.ts";
 import { mediaTypeOf } from "../../../skills/package/media_type_of.ts";
-import { digestOf } from "../../../skills/publishing/publish.ts";
+import { digestOf } from "../../../skills/content_digest.ts";
 import { estimateLevels } from "../../../skills/package/tokens.ts";
 import { printLine, textOption, UsageError } from "../output.ts";
 import { plainText } from "../plain_text.ts";
