@@ -28,7 +28,7 @@ export function compare(verdict: Verdict, observed: Observed, aborts: boolean): 
   // The rest of a stream that was lost: what is left of it, or nothing (204).
   const isRest = expected.some((each) => each.code === "stream") && !request && session;
   const isRefused = expected.some((each) => each.code === REFUSAL) &&
-    text.includes('"message":"The client refused ');
+    text.includes('"message":"The client answered ');
   const fits = mayEnd || isRefused || expected.some((each) => agrees(each, status, code, isStream)) ||
     isRest && (status === 204 || isStream);
   if (!fits) return "another answer";

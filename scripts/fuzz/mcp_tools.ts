@@ -12,7 +12,7 @@ import { tool, type ToolDefinition, ToolError } from "../../src/mcp/definition/d
 export const SECRET = "hunter2 in /srv/private/secret.ts";
 
 /** In the words of all engines. */
-const BAD_RESULT = /^The result does not fit the output schema|BigInt|circular|cyclic/i;
+const BAD_RESULT = /^The result does not match the output schema|BigInt|circular|cyclic/i;
 
 /** Whether a fault is one that a definition is there to make. */
 export function isMeant(error: unknown): boolean {

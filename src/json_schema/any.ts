@@ -23,7 +23,7 @@ export const anyKeywords: Keywords = {
 
   const: (operand) => oneOfValues([operand], `must be ${asWritten(operand)}`),
   enum(operand, at) {
-    if (!Array.isArray(operand)) throw operandError(at, "a list", operand);
+    if (!Array.isArray(operand)) throw operandError(at, "an array", operand);
     return oneOfValues(operand, `must be one of ${listed(operand)}`);
   },
 
@@ -49,7 +49,9 @@ export const anyKeywords: Keywords = {
       for (let i = 0; i < checks.length; i++) {
         if (!run.probe(checks[i]!, value, seen)) continue;
         if (first >= 0) {
-          return run.refuse(`must fit exactly one alternative, but fits (${first + 1}) and (${i + 1})`);
+          return run.refuse(
+            `must match exactly one of the schemas, but matches (${first + 1}) and (${i + 1})`,
+          );
         }
         first = i;
       }
@@ -58,7 +60,7 @@ export const anyKeywords: Keywords = {
   },
   not(operand, at, { compile }) {
     const check = compile(operand, at);
-    const message = `must not fit ${asWritten(operand)}`;
+    const message = `must not match ${asWritten(operand)}`;
     return (value, run) => !run.probe(check, value, undefined) || run.refuseFor(message, value);
   },
   if(operand, at, { schema, compile }) {
@@ -88,7 +90,7 @@ function noneFits(checks: readonly Check[], value: unknown, run: Run): false {
   const wrong = checks.slice(0, MOST_EXPLAINED).map((check, i) => `(${i + 1}) ${run.explain(check, value)}`);
   if (checks.length > MOST_EXPLAINED) wrong.push("…");
   return run.refuse(
-    `must fit one of ${many(checks.length, "alternative")}, but fits none: ${wrong.join(", ")}`,
+    `must match one of ${many(checks.length, "schema")}, but matches none: ${wrong.join(", ")}`,
   );
 }
 

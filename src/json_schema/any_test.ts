@@ -120,14 +120,14 @@ test("an alternative that no value fits tells what each of them asks for", () =>
     anyOf: [{ type: "string" }, { type: "object", properties: { a: { const: 1 } }, required: ["a"] }],
   };
   assert.equal(problems(schema, { a: 2 }), [
-    ": must fit one of 2 alternatives, but fits none: (1) must be string, but is an object, (2) /a: must be 1, but is 2",
+    ": must match one of 2 schemas, but matches none: (1) must be string, but is an object, (2) /a: must be 1, but is 2",
   ]);
   assert.match(
     problems({ oneOf: [{ type: "null" }] }, 1)[0]!,
-    /^: must fit one of 1 alternative, but fits none: \(1\)/,
+    /^: must match one of 1 schema, but matches none: \(1\)/,
   );
   assert.equal(problems({ oneOf: [true, false, true] }, 1), [
-    ": must fit exactly one alternative, but fits (1) and (3)",
+    ": must match exactly one of the schemas, but matches (1) and (3)",
   ]);
 });
 
@@ -147,20 +147,20 @@ test("what one alternative found is not told when another fits", () => {
 test("messages of enum, const and not", () => {
   assert.equal(problems({ enum: ["a", 1, null] }, "b"), [': must be one of "a", 1, null, but is "b"']);
   assert.equal(problems({ const: { a: 1 } }, []), [': must be {"a":1}, but is an array of 0 items']);
-  assert.equal(problems({ not: { type: "null" } }, null), [': must not fit {"type":"null"}, but is null']);
-  assert.equal(problems({ not: true }, 1), [": must not fit true, but is 1"]);
+  assert.equal(problems({ not: { type: "null" } }, null), [': must not match {"type":"null"}, but is null']);
+  assert.equal(problems({ not: true }, 1), [": must not match true, but is 1"]);
   assert.equal(problems({ type: ["integer", "null"] }, "5"), [': must be integer or null, but is "5"']);
-  assert.equal(problems(false, 1), [": must not be here"]);
+  assert.equal(problems(false, 1), [": is not allowed"]);
 });
 
 test("operands that are none", () => {
-  refuses({ type: "text" }, /"#\/type" must be one of string, number, .* or a list of them, but is "text"/);
+  refuses({ type: "text" }, /"#\/type" must be one of string, number, .* or an array of them, but is "text"/);
   refuses({ type: [] }, /"#\/type" must be/);
   refuses({ type: ["string", "text"] }, /"#\/type" must be/);
-  refuses({ enum: "a" }, /"#\/enum" must be a list, but is "a"/);
+  refuses({ enum: "a" }, /"#\/enum" must be an array, but is "a"/);
   for (const keyword of ["allOf", "anyOf", "oneOf"]) {
-    refuses({ [keyword]: {} }, new RegExp(`"#/${keyword}" must be a list, not empty`));
-    refuses({ [keyword]: [] }, new RegExp(`"#/${keyword}" must be a list, not empty`));
+    refuses({ [keyword]: {} }, new RegExp(`"#/${keyword}" must be a non-empty array`));
+    refuses({ [keyword]: [] }, new RegExp(`"#/${keyword}" must be a non-empty array`));
     refuses({ [keyword]: [true, "x"] }, new RegExp(`"#/${keyword}/1" must be a schema`));
   }
   for (const keyword of ["not", "if", "then", "else"]) {

@@ -9,7 +9,7 @@ import { ValueSet } from "./equal.ts";
 import { countOf, listOf, operandError } from "./operand.ts";
 import type { Check, Run } from "./run.ts";
 import { atLeast, atMost } from "./size.ts";
-import { asWritten } from "./words.ts";
+import { asWritten, many } from "./words.ts";
 
 type Items = readonly unknown[];
 
@@ -27,7 +27,7 @@ export const arrayKeywords: Keywords<Items> = {
       const twice = run.spend(UNIQUE_ITEM * value.length)
         ? value.findIndex((item) => !items.add(item, run))
         : 0;
-      return twice < 0 || run.refuse(`must have no item twice, but item ${twice} is like one before it`);
+      return twice < 0 || run.refuse(`items must be unique, but item ${twice} equals an earlier item`);
     };
   },
 
@@ -39,9 +39,9 @@ export const arrayKeywords: Keywords<Items> = {
     const check = compile(operand, at);
     const least = minContains === undefined ? 1 : countOf(minContains, at);
     const most = maxContains === undefined ? Infinity : countOf(maxContains, at);
-    const message = `must have ${
-      most < Infinity ? `${least} to ${most}` : `at least ${least}`
-    } items fitting ${asWritten(operand)}`;
+    const message = most < Infinity
+      ? `must contain ${least} to ${many(most, "item")} matching ${asWritten(operand)}`
+      : `must contain at least ${many(least, "item")} matching ${asWritten(operand)}`;
     return (value, run, seen) => {
       let count = 0;
       for (let i = 0; i < value.length; i++) {
@@ -65,7 +65,7 @@ export function compileItems(
 ): Check<Items> | undefined {
   if (prefixItems === undefined && items === undefined) return undefined;
   if (Array.isArray(items)) {
-    throw operandError(`${at}/items`, 'a schema (a list is for "prefixItems")', items);
+    throw operandError(`${at}/items`, 'a schema (use "prefixItems" for an array of schemas)', items);
   }
   const first = prefixItems === undefined
     ? []

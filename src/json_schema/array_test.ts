@@ -74,29 +74,29 @@ test("messages say where, and what is missing", () => {
     '/1: must be number, but is "a"',
     "/2: must be number, but is null",
   ]);
-  assert.equal(problems({ items: false }, [1]), ["/0: must not be here"]);
+  assert.equal(problems({ items: false }, [1]), ["/0: is not allowed"]);
   assert.equal(problems({ uniqueItems: true }, [1, 2, 1]), [
-    ": must have no item twice, but item 2 is like one before it",
+    ": items must be unique, but item 2 equals an earlier item",
   ]);
   assert.equal(problems({ contains: { const: 1 } }, [2]), [
-    ': must have at least 1 items fitting {"const":1}, but has 0',
+    ': must contain at least 1 item matching {"const":1}, but has 0',
   ]);
   assert.equal(problems({ contains: { const: 1 }, maxContains: 2 }, [1, 1, 1]), [
-    ': must have 1 to 2 items fitting {"const":1}, but has 3',
+    ': must contain 1 to 2 items matching {"const":1}, but has 3',
   ]);
 });
 
 test("operands that are none", () => {
-  refuses({ minItems: "1" }, /"#\/minItems" must be a whole number/);
+  refuses({ minItems: "1" }, /"#\/minItems" must be a non-negative integer/);
   refuses({ uniqueItems: 1 }, /"#\/uniqueItems" must be true or false, but is 1/);
-  refuses({ prefixItems: [] }, /"#\/prefixItems" must be a list, not empty/);
-  refuses({ prefixItems: {} }, /"#\/prefixItems" must be a list/);
+  refuses({ prefixItems: [] }, /"#\/prefixItems" must be a non-empty array/);
+  refuses({ prefixItems: {} }, /"#\/prefixItems" must be a non-empty array/);
   refuses({ prefixItems: [1] }, /"#\/prefixItems\/0" must be a schema/);
-  refuses({ items: [{}] }, /"#\/items" must be a schema \(a list is for "prefixItems"\)/);
-  refuses({ items: 1 }, /"#\/items" must be a schema, which is an object or a boolean, but is 1/);
+  refuses({ items: [{}] }, /"#\/items" must be a schema \(use "prefixItems" for an array of schemas\)/);
+  refuses({ items: 1 }, /"#\/items" must be a schema \(an object or a boolean\), but is 1/);
   refuses({ contains: null }, /"#\/contains" must be a schema/);
-  refuses({ minContains: -1 }, /"#\/minContains" must be a whole number/);
-  refuses({ contains: true, maxContains: "1" }, /must be a whole number/);
+  refuses({ minContains: -1 }, /"#\/minContains" must be a non-negative integer/);
+  refuses({ contains: true, maxContains: "1" }, /must be a non-negative integer/);
 });
 
 test.run();

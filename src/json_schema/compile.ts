@@ -98,8 +98,8 @@ class Compiler {
 
   #compile(schema: unknown, at: string, from: Resource): Check {
     if (schema === true) return pass;
-    if (schema === false) return (_value, run) => run.refuse("must not be here");
-    if (!isObject(schema)) throw operandError(at, "a schema, which is an object or a boolean", schema);
+    if (schema === false) return (_value, run) => run.refuse("is not allowed");
+    if (!isObject(schema)) throw operandError(at, "a schema (an object or a boolean)", schema);
     const resource = this.document.resourceOf(schema, from);
     if (!this.#compiled.has(schema)) {
       this.#compiled.set(schema, undefined);
@@ -184,7 +184,7 @@ class Compiler {
 function byKind(type: unknown, at: string, lists: readonly Check[][]): Check {
   const types: readonly unknown[] = type === undefined ? TYPES : Array.isArray(type) ? type : [type];
   if (types.length === 0 || !types.every((each) => TYPES.includes(each))) {
-    throw operandError(at, `one of ${TYPES.join(", ")}, or a list of them`, type);
+    throw operandError(at, `one of ${TYPES.join(", ")}, or an array of them`, type);
   }
   const message = `must be ${types.join(" or ")}`;
   const checks = KINDS.map((kind): Check =>

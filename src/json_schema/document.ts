@@ -55,7 +55,7 @@ export class Document {
     if (!isObject(schema) || this.#resourceOf.has(schema)) return;
     if (depth > DEEPEST || this.#resourceOf.size >= MOST_SCHEMAS) {
       throw new TypeError(
-        `Cannot compile schema: more than ${DEEPEST} deep or ${MOST_SCHEMAS} in number at "${at}"`,
+        `Cannot compile schema: more than ${DEEPEST} levels or ${MOST_SCHEMAS} subschemas at "${at}"`,
       );
     }
     const { $schema, $id, $anchor, $dynamicAnchor } = schema;
@@ -65,7 +65,7 @@ export class Document {
     if ($id !== undefined && !(draft7 && "$ref" in schema)) {
       const [base, fragment] = resolveUri($id, uri, `${at}/$id`);
       // Draft-07 section 8.2.3: with a fragment it was what $anchor is now.
-      if (fragment !== "" && !draft7) throw operandError(`${at}/$id`, "a URI without fragment", $id);
+      if (fragment !== "" && !draft7) throw operandError(`${at}/$id`, "a URI without a fragment", $id);
       if (fragment === "") uri = base;
       this.#name(fragment === "" ? base : `${base}#${fragment}`, schema, at);
     }
@@ -88,7 +88,7 @@ export class Document {
 
   #name(uri: string, schema: unknown, at: string): void {
     if (this.#named.has(uri) && this.#named.get(uri) !== schema) {
-      throw new TypeError(`Cannot compile schema: "${at}" has the name of another schema, ${asWritten(uri)}`);
+      throw new TypeError(`Cannot compile schema: duplicate identifier ${asWritten(uri)} at "${at}"`);
     }
     this.#named.set(uri, schema);
   }
@@ -106,10 +106,8 @@ export class Document {
     }
     if (schema === undefined) {
       throw new TypeError(
-        `Cannot compile schema: ${
-          asWritten(reference)
-        } at "${at}" names nothing in this schema; nothing is fetched: ` +
-          "what has a URI can stand in $defs with its $id",
+        `Cannot compile schema: unresolved reference ${asWritten(reference)} at "${at}". ` +
+          "References are not fetched: put the referenced schema in $defs with its $id",
       );
     }
     // What stands under no keyword that holds schemas is one when it is referred to.

@@ -39,8 +39,8 @@ test("$anchor", () => {
   accepts({ $ref: "#node", $defs: { n: { $anchor: "node", type: "string" } } }, ["a"], [1]);
   // A name is no keyword, a value is no schema.
   accepts({ $ref: "#a", properties: { $anchor: { $anchor: "a", type: "string" } } }, ["a"], [1]);
-  refuses({ $ref: "#a", const: { $anchor: "a" } }, /"#a" at "#\/\$ref" names nothing in this schema/);
-  refuses({ $ref: "#a", "x-y": { $anchor: "a" } }, /names nothing/);
+  refuses({ $ref: "#a", const: { $anchor: "a" } }, /unresolved reference "#a" at "#\/\$ref"/);
+  refuses({ $ref: "#a", "x-y": { $anchor: "a" } }, /unresolved reference/);
 });
 
 test("$id makes a resource, found by its URI, absolute or relative", () => {
@@ -152,14 +152,14 @@ test("$dynamicRef without a $dynamicAnchor, or by pointer, is a $ref", () => {
 test("nothing is fetched: a reference to another document is refused, and told so", () => {
   refuses(
     { $ref: "https://example.com/schema" },
-    /^Cannot compile schema: "https:\/\/example\.com\/schema" at "#\/\$ref" names nothing .* nothing is fetched/,
+    /unresolved reference "https:\/\/example\.com\/schema" at "#\/\$ref".* not fetched/,
   );
   refuses(
     { properties: { a: { $ref: "other.json#/a" } } },
-    /"other\.json#\/a" at "#\/properties\/a\/\$ref" names nothing/,
+    /unresolved reference "other\.json#\/a" at "#\/properties\/a\/\$ref"/,
   );
-  refuses({ $dynamicRef: "http://example.com/#x" }, /nothing is fetched/);
-  refuses({ $ref: "https://json-schema.org/draft/2020-12/schema" }, /nothing is fetched/);
+  refuses({ $dynamicRef: "http://example.com/#x" }, /not fetched/);
+  refuses({ $ref: "https://json-schema.org/draft/2020-12/schema" }, /not fetched/);
 });
 
 test("references that name nothing", () => {
@@ -172,7 +172,7 @@ test("references that name nothing", () => {
       "#/$defs/",
     ]
   ) {
-    refuses({ $ref, $defs: { a: { type: ["null"] } } }, /names nothing in this schema/);
+    refuses({ $ref, $defs: { a: { type: ["null"] } } }, /unresolved reference/);
   }
   refuses(
     { $ref: "#/$defs/a/type/0", $defs: { a: { type: ["null"] } } },
@@ -185,11 +185,11 @@ test("references that name nothing", () => {
 
 test("identifiers that cannot be", () => {
   refuses({ $id: 5 }, /"#\/\$id" must be a URI reference, but is 5/);
-  refuses({ $id: "https://example.com/#a" }, /"#\/\$id" must be a URI without fragment/);
-  refuses({ $defs: { a: { $id: "x" }, b: { $id: "x" } } }, /"#\/\$defs\/b" has the name of another schema/);
+  refuses({ $id: "https://example.com/#a" }, /"#\/\$id" must be a URI without a fragment/);
+  refuses({ $defs: { a: { $id: "x" }, b: { $id: "x" } } }, /duplicate identifier .* at "#\/\$defs\/b"/);
   refuses(
     { $defs: { a: { $anchor: "x" }, b: { $dynamicAnchor: "x" } } },
-    /"#\/\$defs\/b" has the name of another/,
+    /duplicate identifier .* at "#\/\$defs\/b"/,
   );
   accepts({ $id: "https://example.com/#", $ref: "#/$defs/a", $defs: { a: { type: "null" } } }, [null], [1]);
 });
@@ -274,11 +274,11 @@ test("a resource of another dialect may stand inside", () => {
 test("a schema that is too large or too deep is refused", () => {
   const deep = (levels: number): JsonSchema => levels === 0 ? {} : { not: deep(levels - 1) };
   compileSchema(deep(128));
-  refuses(nest(1_000, (not) => ({ not })), /more than 128 deep/);
-  refuses(deep(129), /more than 128 deep or 10000 in number at "#(\/not){129}"$/);
+  refuses(nest(1_000, (not) => ({ not })), /more than 128 levels/);
+  refuses(deep(129), /more than 128 levels or 10000 subschemas at "#(\/not){129}"$/);
   const wide = (count: number) => ({ anyOf: Array.from({ length: count }, () => ({})) });
   compileSchema(wide(9_999));
-  refuses(wide(10_000), /10000 in number at/);
+  refuses(wide(10_000), /10000 subschemas at/);
 });
 
 test("a long chain of references takes no deep stack to compile", () => {

@@ -94,6 +94,6 @@ function compileOthers(
   known: readonly string[],
 ): Check {
   if (operand !== false) return compile(operand, at);
-  const message = "is not a known member" + (known.length > 0 ? `; known are ${listed(known)}` : "");
+  const message = "unknown property" + (known.length > 0 ? `. Known properties: ${listed(known)}` : "");
   return (_value, run) => run.refuse(message);
 }

@@ -23,11 +23,11 @@ export const objectKeywords: Keywords<Members> = {
   additionalProperties: elsewhere,
   required: elsewhere,
 
-  minProperties: atLeast("member", countMembers),
-  maxProperties: atMost("member", countMembers),
+  minProperties: atLeast("property", countMembers),
+  maxProperties: atMost("property", countMembers),
   propertyNames(operand, at, { compile }) {
     const check = compile(operand, at);
-    return (value, run) => everyName(value, run, (name) => check(name, run, undefined), "the name ");
+    return (value, run) => everyName(value, run, (name) => check(name, run, undefined), "the property name ");
   },
 
   dependentRequired: (operand, at) =>
@@ -86,13 +86,13 @@ function whenPresent(checks: readonly (readonly [string, Check<Members>])[]): Ch
 
 /** That the members are present; because of another member, if one is named. */
 export function requires(operand: unknown, at: string, cause?: string): Check<Members> {
-  const because = cause === undefined ? "" : `, because it has ${asWritten(cause)}`;
+  const because = cause === undefined ? "" : `, which ${asWritten(cause)} requires`;
   const required = namesOf(operand, at);
   return (value, run) => {
     let fits = true;
     for (const name of required) {
       if (hasMember(value, name)) continue;
-      fits = run.refuse(`must have the member ${asWritten(name)}${because}`);
+      fits = run.refuse(`missing required property ${asWritten(name)}${because}`);
       if (!run.loud) break;
     }
     return fits;

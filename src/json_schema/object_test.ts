@@ -49,15 +49,15 @@ test("propertyNames", () => {
   accepts({ propertyNames: { maxLength: 2 } }, [{}, { ab: 1 }, ["abc"]], [{ abc: 1 }]);
   accepts({ propertyNames: false }, [{}], [{ a: 1 }]);
   assert.equal(problems({ propertyNames: { maxLength: 2 } }, { abc: 1 }), [
-    "/abc: the name must have at most 2 characters, but has 3",
+    "/abc: the property name must have at most 2 characters, but has 3",
   ]);
   assert.is(problems({ propertyNames: { maxLength: 1 } }, { ab: 1, a: 1, cd: 1 }).length, 2);
 });
 
 test("minProperties, maxProperties", () => {
   accepts({ minProperties: 1, maxProperties: 2 }, [{ a: 1 }, { a: 1, b: 2 }, []], [{}, { a: 1, b: 2, c: 3 }]);
-  assert.equal(problems({ minProperties: 1 }, {}), [": must have at least 1 member, but has 0"]);
-  assert.equal(problems({ maxProperties: 0 }, { a: 1 }), [": must have at most 0 members, but has 1"]);
+  assert.equal(problems({ minProperties: 1 }, {}), [": must have at least 1 property, but has 0"]);
+  assert.equal(problems({ maxProperties: 0 }, { a: 1 }), [": must have at most 0 properties, but has 1"]);
 });
 
 test("dependentRequired, dependentSchemas, and dependencies, which was both", () => {
@@ -73,7 +73,7 @@ test("dependentRequired, dependentSchemas, and dependencies, which was both", ()
     { c: 1, d: 1 },
   ]);
   assert.equal(problems({ dependentRequired: { a: ["b"] } }, { a: 1 }), [
-    ': must have the member "b", because it has "a"',
+    ': missing required property "b", which "a" requires',
   ]);
 });
 
@@ -118,12 +118,12 @@ test("a member that is undefined is none: JSON.stringify leaves it out", () => {
 
 test("messages say which members are missing, and which are known", () => {
   assert.equal(problems({ properties: { a: {}, b: {} }, required: ["a", "b"] }, { b: 1 }), [
-    ': must have the member "a"',
+    ': missing required property "a"',
   ]);
   assert.equal(problems({ properties: { a: {}, "b c": {} }, additionalProperties: false }, { d: 1 }), [
-    '/d: is not a known member; known are "a", "b c"',
+    '/d: unknown property. Known properties: "a", "b c"',
   ]);
-  assert.equal(problems({ additionalProperties: false }, { d: 1 }), ["/d: is not a known member"]);
+  assert.equal(problems({ additionalProperties: false }, { d: 1 }), ["/d: unknown property"]);
   assert.equal(problems({ required: ["a"], type: "object" }, []), [
     ": must be object, but is an array of 0 items",
   ]);
@@ -135,13 +135,13 @@ test("operands that are none", () => {
   refuses({ patternProperties: { "(": true } }, /"#\/patternProperties\/\(" must be a regular expression/);
   refuses({ patternProperties: 1 }, /"#\/patternProperties" must be an object/);
   refuses({ additionalProperties: "no" }, /"#\/additionalProperties" must be a schema/);
-  refuses({ required: "a" }, /"#\/required" must be a list of names, but is "a"/);
-  refuses({ required: [1] }, /must be a list of names/);
-  refuses({ dependentRequired: { a: "b" } }, /"#\/dependentRequired\/a" must be a list/);
+  refuses({ required: "a" }, /"#\/required" must be an array of strings, but is "a"/);
+  refuses({ required: [1] }, /must be an array of strings/);
+  refuses({ dependentRequired: { a: "b" } }, /"#\/dependentRequired\/a" must be an array/);
   refuses({ dependentSchemas: { a: 1 } }, /"#\/dependentSchemas\/a" must be a schema/);
   refuses({ dependencies: { a: 1 } }, /"#\/dependencies\/a" must be a schema/);
   refuses({ propertyNames: 1 }, /"#\/propertyNames" must be a schema/);
-  refuses({ minProperties: null }, /"#\/minProperties" must be a whole number/);
+  refuses({ minProperties: null }, /"#\/minProperties" must be a non-negative integer/);
 });
 
 test.run();

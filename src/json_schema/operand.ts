@@ -21,7 +21,7 @@ export function numberOf(operand: unknown, at: string): number {
 /** @throws {TypeError} when it is no whole number from 0 */
 export function countOf(operand: unknown, at: string): number {
   if (!Number.isInteger(operand) || (operand as number) < 0) {
-    throw operandError(at, "a whole number, 0 or more", operand);
+    throw operandError(at, "a non-negative integer", operand);
   }
   return operand as number;
 }
@@ -29,7 +29,7 @@ export function countOf(operand: unknown, at: string): number {
 /** @throws {TypeError} when it is no list of names */
 export function namesOf(operand: unknown, at: string): readonly string[] {
   if (!Array.isArray(operand) || !operand.every((name) => typeof name === "string")) {
-    throw operandError(at, "a list of names", operand);
+    throw operandError(at, "an array of strings", operand);
   }
   return operand;
 }
@@ -42,6 +42,6 @@ export function membersOf(operand: unknown, at: string): [name: string, member: 
 
 /** @throws {TypeError} when it is no list with an item */
 export function listOf(operand: unknown, at: string): readonly unknown[] {
-  if (!Array.isArray(operand) || operand.length === 0) throw operandError(at, "a list, not empty", operand);
+  if (!Array.isArray(operand) || operand.length === 0) throw operandError(at, "a non-empty array", operand);
   return operand;
 }

@@ -37,7 +37,7 @@ export function compilePattern(source: unknown, at: string): Pattern {
   return (text, run) => {
     if (text.length > LONGEST_TEXT) {
       return run.stop(
-        `must have at most ${LONGEST_TEXT} characters to be matched with ${
+        `must have at most ${LONGEST_TEXT} characters to be matched against ${
           asWritten(source)
         }, but has ${text.length}`,
       );

@@ -57,7 +57,7 @@ export class Run {
   violations(fits: boolean): readonly Violation[] {
     if (fits && this.#stopped === undefined) return NONE;
     // Nothing is let through because nobody said why not.
-    const message = this.#stopped ?? "must fit the schema";
+    const message = this.#stopped ?? "must match the schema";
     const isTold = this.found.some((each) => this.#stopped === undefined || each.message.endsWith(message));
     return isTold ? this.found : [...this.found, { path: "", message }];
   }
@@ -87,14 +87,16 @@ export class Run {
   /** Enters a schema, to be left by `depth--`. Says whether the run may go on. */
   enter(): boolean {
     if (--this.steps < 0) return this.spend(0);
-    if (++this.depth > DEEPEST) return this.stop("is nested too deeply");
+    if (++this.depth > DEEPEST) {
+      return this.stop(`is nested too deeply: at most ${DEEPEST} schemas are applied inside each other`);
+    }
     return true;
   }
 
   /** Takes steps for work that enters no schema. Says whether the run may go on. */
   spend(steps: number): boolean {
     this.steps -= steps;
-    return this.steps >= 0 || this.stop("is too much to check: it must be smaller or simpler");
+    return this.steps >= 0 || this.stop("validation limit exceeded: send a smaller or simpler value");
   }
 
   /** Whether the value fits, without noting why not. */

@@ -17,7 +17,7 @@ export const stringKeywords: Keywords<string> = {
   maxLength: atMost("character", characters),
   pattern(operand, at) {
     const matches = compilePattern(operand, at);
-    const message = `must match ${clip(operand as string, 100)}`;
+    const message = `must match the pattern ${clip(operand as string, 100)}`;
     return (value, run) => matches(value, run) || run.refuseFor(message, value);
   },
 };
@@ -34,10 +34,10 @@ function characters(value: string, run: Run, bound: number): number {
 export const numberKeywords: Keywords<number> = {
   minimum: compared("at least", (value, bound) => value >= bound),
   maximum: compared("at most", (value, bound) => value <= bound),
-  exclusiveMinimum: compared("more than", (value, bound) => value > bound),
+  exclusiveMinimum: compared("greater than", (value, bound) => value > bound),
   exclusiveMaximum: compared("less than", (value, bound) => value < bound),
   multipleOf(operand, at, around) {
-    if (numberOf(operand, at) <= 0) throw operandError(at, "a number above 0", operand);
+    if (numberOf(operand, at) <= 0) throw operandError(at, "a number greater than 0", operand);
     const check = compared("a multiple of", isMultiple)(operand, at, around)!;
     const isWhole = Number.isSafeInteger(operand);
     return (value, run, seen) =>

@@ -55,10 +55,10 @@ test("pattern is searched for anywhere, with the flag u", () => {
 test("messages say what is expected and what came", () => {
   assert.equal(problems({ minimum: 1 }, 0), [": must be at least 1, but is 0"]);
   assert.equal(problems({ maximum: 1 }, 2), [": must be at most 1, but is 2"]);
-  assert.equal(problems({ exclusiveMinimum: 1 }, 1), [": must be more than 1, but is 1"]);
+  assert.equal(problems({ exclusiveMinimum: 1 }, 1), [": must be greater than 1, but is 1"]);
   assert.equal(problems({ exclusiveMaximum: 1 }, 1), [": must be less than 1, but is 1"]);
   assert.equal(problems({ multipleOf: 2 }, 3), [": must be a multiple of 2, but is 3"]);
-  assert.equal(problems({ pattern: "^a$" }, "b"), [': must match ^a$, but is "b"']);
+  assert.equal(problems({ pattern: "^a$" }, "b"), [': must match the pattern ^a$, but is "b"']);
 });
 
 test("operands that are none", () => {
@@ -66,9 +66,9 @@ test("operands that are none", () => {
     refuses({ [keyword]: "1" }, new RegExp(`"#/${keyword}" must be a number, but is "1"`));
     refuses({ [keyword]: NaN }, /must be a number/);
   }
-  refuses({ multipleOf: 0 }, /must be a number above 0, but is 0/);
-  refuses({ minLength: -1 }, /"#\/minLength" must be a whole number, 0 or more, but is -1/);
-  refuses({ maxLength: 1.5 }, /must be a whole number/);
+  refuses({ multipleOf: 0 }, /must be a number greater than 0, but is 0/);
+  refuses({ minLength: -1 }, /"#\/minLength" must be a non-negative integer, but is -1/);
+  refuses({ maxLength: 1.5 }, /must be a non-negative integer/);
   refuses({ pattern: "(" }, /"#\/pattern" must be a regular expression, but is "\("/);
   refuses({ pattern: 1 }, /must be a regular expression/);
 });

@@ -27,9 +27,10 @@ export function listed(operands: readonly unknown[]): string {
   return clip(operands.map((operand) => asWritten(operand)).join(", "), LONGEST_OPERAND);
 }
 
-/** `1 item`, `2 items`. */
+/** `1 item`, `2 items`, `2 properties`. */
 export function many(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? "" : "s"}`;
+  const plural = noun.endsWith("y") ? `${noun.slice(0, -1)}ies` : `${noun}s`;
+  return `${count} ${count === 1 ? noun : plural}`;
 }
 
 export function clip(text: string, most: number): string {

@@ -81,7 +81,7 @@ function refuseWithout(scopes: readonly string[], call: Call): void {
 function unknownArgument(name: string): RpcError {
   return new RpcError(
     INVALID_PARAMS,
-    `Invalid params: there is no argument ${name.slice(0, 200)} to complete`,
+    `Invalid params: unknown argument ${name.slice(0, 200)}`,
   );
 }
 
@@ -89,6 +89,6 @@ function requireMember(
   params: Readonly<Record<string, unknown>>,
   name: string,
 ): Readonly<Record<string, unknown>> {
-  if (params[name] === undefined) throw new RpcError(INVALID_PARAMS, `Invalid params: ${name} is missing`);
+  if (params[name] === undefined) throw new RpcError(INVALID_PARAMS, `Invalid params: ${name} is required`);
   return optionalObject(params, name);
 }

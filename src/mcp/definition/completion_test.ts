@@ -122,7 +122,7 @@ test("a template that completes what it has no variable for is refused at start"
         }),
       ],
     });
-  assert.throws(define, /no such variable/);
+  assert.throws(define, /"b", which is not a variable/);
 });
 
 test.run();

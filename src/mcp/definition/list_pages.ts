@@ -5,11 +5,11 @@
  *
  * @module
  */
-import { readCursor, writeCursor } from "../../crypto/cursor.ts";
-import { INVALID_PARAMS, RpcError } from "../../jsonrpc/error.ts";
+import { writeCursor } from "../../crypto/cursor.ts";
 import { WrittenResult } from "../../jsonrpc/message.ts";
 import type { Call } from "../call.ts";
 import { MODERN } from "../era.ts";
+import { readListCursor } from "./list_cursor.ts";
 
 /** One thing of a list. */
 export interface ListEntry {
@@ -81,7 +81,8 @@ export async function writePage(
   cursor: unknown,
   revision: string,
 ): Promise<WrittenResult> {
-  const start = cursor === undefined ? 0 : await findStart(cursor, `mcp:${member}`, entries, secret);
+  const position = await readListCursor(cursor, `mcp:${member}`, secret);
+  const start = position ? findStart(position, entries) : 0;
   const shown = entries.slice(start, start + pageSize);
   const last = shown.at(-1);
   const more = last && start + shown.length < entries.length
@@ -97,16 +98,8 @@ export async function writePage(
   );
 }
 
-/** Behind the last entry of the page before, wherever that is now. */
-async function findStart(
-  cursor: unknown,
-  purpose: string,
-  entries: readonly ListEntry[],
-  secret: () => Promise<Uint8Array>,
-): Promise<number> {
-  const position = typeof cursor === "string" ? readCursor(await secret(), purpose, cursor) : undefined;
-  if (!position) throw new RpcError(INVALID_PARAMS, "Invalid params: this cursor was not issued here");
-  const [offset, name] = position;
+/** The index after the last entry of the previous page, wherever that entry is now. */
+function findStart([offset, name]: readonly string[], entries: readonly ListEntry[]): number {
   const found = entries.findIndex((entry) => entry.name === name);
   return found >= 0 ? found + 1 : Number(offset);
 }

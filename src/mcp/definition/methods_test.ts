@@ -217,7 +217,7 @@ for (
       "a reference to nowhere",
       () =>
         tool({ name: "a", description: "", input: { type: "object", $ref: "#/$defs/none" }, run: () => 1 }),
-      "names nothing",
+      "unresolved reference",
     ],
     [
       "a reference to the network",
@@ -228,7 +228,7 @@ for (
           input: { type: "object", $ref: "https://x.example/s" },
           run: () => 1,
         }),
-      "names nothing",
+      "unresolved reference",
     ],
   ] as const
 ) {

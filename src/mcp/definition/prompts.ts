@@ -58,10 +58,10 @@ function readValues(
   for (const { name, required } of known) {
     const value = Object.hasOwn(given, name) ? given[name] : undefined;
     if (value === undefined && required) {
-      throw new RpcError(INVALID_PARAMS, `Invalid params: the argument ${name} is missing`);
+      throw new RpcError(INVALID_PARAMS, `Invalid params: missing required argument ${name}`);
     }
     if (value !== undefined && typeof value !== "string") {
-      throw new RpcError(INVALID_PARAMS, `Invalid params: the argument ${name} must be a string`);
+      throw new RpcError(INVALID_PARAMS, `Invalid params: argument ${name} must be a string`);
     }
     if (value !== undefined) values.push([name, value]);
   }

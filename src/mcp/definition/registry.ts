@@ -80,7 +80,7 @@ export function compileRegistry(definitions: readonly Definition[]): Registry {
         break;
       default:
         throw new TypeError(
-          "Cannot define what tool(), resource(), resourceTemplate() and prompt() did not make: " +
+          "Invalid definition: expected a value made by tool(), resource(), resourceTemplate() or prompt(), but got " +
             (JSON.stringify(definition) ?? String(definition)).slice(0, 100),
         );
     }
@@ -130,7 +130,7 @@ function compileResource(definition: ResourceDefinition): CompiledResource {
     definition;
   checkResource(uri, definition);
   checkHandler(uri, definition.read, "read");
-  if (!URL.canParse(uri)) throw new TypeError(`Cannot define resource "${uri}": it must be a URI`);
+  if (!URL.canParse(uri)) throw new TypeError(`Cannot define resource "${uri}": uri must be a URI`);
   const members = { uri, name, title, description, mimeType, size, annotations, icons, _meta };
   return { name: uri, scopes, definition, describe: (revision) => membersFor(revision, members) };
 }
@@ -144,7 +144,9 @@ function compileTemplate(definition: ResourceTemplateDefinition): CompiledTempla
   const variables = variableNames(uriTemplate);
   const stray = Object.keys(definition.complete ?? {}).find((each) => !variables.includes(each));
   if (stray !== undefined) {
-    throw new TypeError(`Cannot define "${uriTemplate}": it completes "${stray}", but has no such variable`);
+    throw new TypeError(
+      `Cannot define "${uriTemplate}": complete names "${stray}", which is not a variable of the template`,
+    );
   }
   const members = { uriTemplate, name, title, description, mimeType, annotations, icons, _meta };
   return {
@@ -160,9 +162,9 @@ function compilePrompt(definition: PromptDefinition): CompiledPrompt {
   const { name, title, description, icons, _meta, scopes = [], arguments: variables = [] } = definition;
   checkHandler(name, definition.get, "get");
   const nameless = variables.find((each) => typeof each.name !== "string" || each.name === "");
-  if (nameless) throw new TypeError(`Cannot define "${name}": each of its arguments needs a name`);
+  if (nameless) throw new TypeError(`Cannot define "${name}": every argument must have a name`);
   if (new Set(variables.map((each) => each.name)).size < variables.length) {
-    throw new TypeError(`Cannot define "${name}": two of its arguments have one name`);
+    throw new TypeError(`Cannot define "${name}": argument names must be unique`);
   }
   const describe = (revision: string): Record<string, unknown> =>
     membersFor(revision, {
@@ -180,7 +182,7 @@ function compilePrompt(definition: PromptDefinition): CompiledPrompt {
 function checkName(name: unknown): string {
   if (typeof name !== "string" || !/^[A-Za-z0-9_.-]{1,128}$/.test(name)) {
     throw new TypeError(
-      `Cannot define "${name}": a name must be 1 to 128 of A-Z, a-z, 0-9, "_", "." and "-"`,
+      `Cannot define "${name}": name must be 1 to 128 characters of A-Z, a-z, 0-9, "_", "." and "-"`,
     );
   }
   return name;
@@ -191,12 +193,14 @@ function checkResource(
   place: unknown,
   { name, ttl = 0 }: ResourceDefinition | ResourceTemplateDefinition,
 ): void {
-  if (typeof place !== "string") throw new TypeError(`Cannot define resource "${name}": it needs a URI`);
+  if (typeof place !== "string") {
+    throw new TypeError(`Cannot define resource "${name}": uri must be a string`);
+  }
   if (typeof name !== "string" || name === "") {
-    throw new TypeError(`Cannot define "${place}": a resource needs a name`);
+    throw new TypeError(`Cannot define "${place}": name must be a non-empty string`);
   }
   if (!Number.isSafeInteger(ttl) || ttl < 0) {
-    throw new TypeError(`Cannot define "${place}": ttl must be a whole number of milliseconds`);
+    throw new TypeError(`Cannot define "${place}": ttl must be a non-negative integer (milliseconds)`);
   }
 }
 
@@ -208,6 +212,6 @@ function checkHandler(name: string, handler: unknown, member: "run" | "read" | "
 }
 
 function add<Value>(map: Map<string, Value>, name: string, value: Value): void {
-  if (map.has(name)) throw new TypeError(`Cannot define "${name}" twice`);
+  if (map.has(name)) throw new TypeError(`Cannot define "${name}" twice: names and URIs must be unique`);
   map.set(name, value);
 }

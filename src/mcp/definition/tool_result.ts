@@ -27,11 +27,11 @@ export async function toStructuredResult(output: CompiledSchema, value: unknown)
   if (full?.isError) return full;
   const parsed = await output.parse(full ? full.structuredContent : value);
   if ("problems" in parsed) {
-    throw new TypeError(`The result does not fit the output schema: ${parsed.problems.join("; ")}`);
+    throw new TypeError(`The result does not match the output schema: ${parsed.problems.join("; ")}`);
   }
   const text = JSON.stringify(parsed.value);
   if (text === undefined) {
-    throw new TypeError("The tool has an output schema, but returned nothing that JSON can hold");
+    throw new TypeError("The tool has an output schema, but its result has no JSON representation");
   }
   return { ...full, content: full?.content ?? [{ type: "text", text }], structuredContent: parsed.value };
 }

@@ -85,7 +85,7 @@ export function toolMethods(options: ToolOptions): [string, Method<Call>][] {
     modern: boolean,
   ): unknown {
     // MCP 2025-11-25, tools: what the model can mend is a result that it sees, not a protocol error.
-    if ("problems" in parsed) return failure(`The arguments do not fit: ${parsed.problems.join("; ")}`);
+    if ("problems" in parsed) return failure(`Invalid arguments: ${parsed.problems.join("; ")}`);
     if (!modern) return runTool(tool, parsed.value, call, observe);
     return tool.task && call.can("tasks")
       ? options.tasks.run(tool, given, parsed.value, call, params)
@@ -135,9 +135,9 @@ export async function runTool(
       if (error instanceof MissingCapabilityError && call.revision < MODERN) return failure(error.message);
       throw toHandlerError(error);
     }
-    if (call.isCancelled) return failure("The call was cancelled");
+    if (call.isCancelled) return failure("The request was cancelled");
     observe({ type: "fault", where: `tool ${tool.name}`, error });
-    return failure("The tool failed. The failure was reported to the server's operator.");
+    return failure("Internal error: the tool failed. The error was reported to the server's operator.");
   }
 }
 

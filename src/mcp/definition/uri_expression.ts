@@ -45,12 +45,12 @@ export interface Expression {
  */
 export function parse(template: string): (string | Expression)[] {
   const refuse = (part: string, rule: string): TypeError =>
-    new TypeError(`Cannot read URI template "${template}": "${part}" ${rule}`);
+    new TypeError(`Invalid URI template "${template}": "${part}" ${rule}`);
   return template.split(/(\{[^{}]*\})/).filter(Boolean).map((part) => {
     if (!part.startsWith("{") || !part.endsWith("}")) {
       // RFC 6570 section 2.1, with the apostrophe (erratum 6937).
       const bad = /%(?![\dA-Fa-f]{2})|[^!#-;=?-[\]_a-z~\u{a0}-\u{d7ff}\u{e000}-\u{10ffff}]/u.exec(part);
-      if (bad) throw refuse(bad[0], "may not stand outside of an expression");
+      if (bad) throw refuse(bad[0], "is not allowed outside an expression");
       return encodeReserved(part);
     }
     const operator = /^[+#./;?&]?/.exec(part.slice(1))![0];
@@ -59,7 +59,10 @@ export function parse(template: string): (string | Expression)[] {
         spec,
       );
       if (!found) {
-        throw refuse(part, `must be {name}, {name:3}, {name*} or a list of them after one of +#./;?&`);
+        throw refuse(
+          part,
+          "must be a list of name, name:3 or name* in braces, after an optional operator of +#./;?&",
+        );
       }
       return { name: found[1]!, explode: found[3] !== undefined, prefix: Number(found[2] ?? 0) };
     });

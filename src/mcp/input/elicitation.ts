@@ -43,14 +43,16 @@ export async function readElicitation(
   if (action !== "accept") {
     throw new RpcError(
       INVALID_PARAMS,
-      "The answer to elicitation/create needs an action: accept, decline or cancel",
+      "Invalid result of elicitation/create: action must be accept, decline or cancel",
     );
   }
   const parsed = await schema!.parse(content ?? {});
   if ("problems" in parsed) {
     throw new RpcError(
       INVALID_PARAMS,
-      `The answer to elicitation/create does not fit its schema: ${parsed.problems.join("; ")}`,
+      `Invalid result of elicitation/create: content does not match the requested schema: ${
+        parsed.problems.join("; ")
+      }`,
     );
   }
   return { action, content: parsed.value as never };

@@ -14,7 +14,7 @@ import type { Json } from "../../store/store.ts";
 export class Suspension extends Error {
   override readonly name = "Suspension";
   constructor() {
-    super("The call waits for an answer of the client, and runs again with it");
+    super("The call is suspended until the client answers, and then runs again");
   }
 }
 
@@ -132,7 +132,7 @@ export class RequestStates {
     if (!state || state.of !== secretDigest(request()) || state.expires < this.#now()) {
       throw new RpcError(
         INVALID_PARAMS,
-        "Invalid params: requestState was not issued for this request, or is too old: send the request without it",
+        "Invalid params: requestState was not issued for this request, or has expired. Send the request without it",
       );
     }
     const inputs = new Inputs(state.answers, state.kept);

@@ -54,7 +54,7 @@ export async function askClient(
         throw refusal(method, entry.value.error);
       }
       signal.throwIfAborted();
-      if (now() >= until) throw new RpcError(INTERNAL_ERROR, `The client did not answer ${method}`);
+      if (now() >= until) throw new RpcError(INTERNAL_ERROR, `Timeout: the client did not answer ${method}`);
       let timer: ReturnType<typeof setTimeout> | undefined;
       await Promise.race([woken, new Promise<void>((resolve) => timer = setTimeout(resolve, LOOK_EVERY))]);
       clearTimeout(timer);
@@ -89,8 +89,8 @@ export function refusal(method: string, error: unknown): RpcError {
   const { code, message } = Object(error) as { code?: unknown; message?: unknown };
   return new RpcError(
     Number.isSafeInteger(code) ? code as number : INTERNAL_ERROR,
-    `The client refused ${method}: ${
-      typeof message === "string" ? message.slice(0, 500) : "no reason given"
+    `The client answered ${method} with an error: ${
+      typeof message === "string" ? message.slice(0, 500) : "no message"
     }`,
   );
 }

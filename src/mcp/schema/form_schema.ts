@@ -50,7 +50,7 @@ function toField(name: string, schema: unknown, revision: string): Members {
   }
   if (!PLAIN.includes(members.type)) {
     throw new TypeError(
-      `A form cannot ask for "${name}": a field is text, a number, yes or no, or a choice of texts`,
+      `Invalid form field "${name}": a field must be a string, a number, an integer, a boolean or an enum of strings`,
     );
   }
   return FORMATS.includes(format) ? members : rest;

@@ -9,7 +9,7 @@ import type { Params } from "../../jsonrpc/message.ts";
 /** The parameters; an empty object when there are none. @throws {RpcError} -32602 for a list */
 export function requireObject(params: Params): Readonly<Record<string, unknown>> {
   if (params === undefined) return {};
-  if (Array.isArray(params)) throw new RpcError(INVALID_PARAMS, "Invalid params: they must be an object");
+  if (Array.isArray(params)) throw new RpcError(INVALID_PARAMS, "Invalid params: params must be an object");
   return params as Readonly<Record<string, unknown>>;
 }
 

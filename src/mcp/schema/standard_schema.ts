@@ -72,7 +72,7 @@ function compileRaw(
   use: SchemaUse,
 ): CompiledSchema {
   if (use === "input" && jsonSchema.type !== "object") {
-    throw new TypeError(`Cannot define "${name}": its input schema must have "type": "object" at the root`);
+    throw new TypeError(`Cannot define "${name}": the input schema must have "type": "object" at the root`);
   }
   const check = explain(name, use, () => compileSchema(jsonSchema));
   return {
@@ -109,7 +109,7 @@ function toPublish(schema: StandardSchema, name: string, use: SchemaUse): JsonSc
   const convert = converterOf(vendor);
   if (!extension && !convert) {
     throw new TypeError(
-      `Cannot define "${name}": ${vendor} gives no JSON Schema; pass a JSON Schema object, or convertSchemasOf("${vendor}", …)`,
+      `Cannot define "${name}": ${vendor} schemas cannot be converted to JSON Schema. Pass a JSON Schema object, or call convertSchemasOf("${vendor}", …)`,
     );
   }
   const target = { target: "draft-2020-12" };
@@ -118,7 +118,7 @@ function toPublish(schema: StandardSchema, name: string, use: SchemaUse): JsonSc
     : convert!(schema, name, use);
   if (use === "output" || published.type === "object") return published;
   if (!isOfObjects(published)) {
-    throw new TypeError(`Cannot define "${name}": its input schema must be of an object`);
+    throw new TypeError(`Cannot define "${name}": the input schema must describe an object`);
   }
   // MCP wants the type at the root, also when each of its alternatives says it.
   return { type: "object", ...published };
@@ -137,7 +137,7 @@ function explain<Result>(name: string, use: SchemaUse, run: () => Result): Resul
     return run();
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new TypeError(`Cannot define "${name}" with this ${use} schema: ${reason}`, { cause });
+    throw new TypeError(`Cannot define "${name}": invalid ${use} schema. ${reason}`, { cause });
   }
 }
 

@@ -73,7 +73,7 @@ for (const schema of [{}, { type: "array" }, { type: ["object", "null"] }, { pro
   test(`arguments are an object: ${JSON.stringify(schema)} is refused, but not for a result`, () => {
     assert.throws(
       () => compileAnySchema(schema, "x"),
-      /^Cannot define "x": its input schema must have "type": "object" at the root$/,
+      /^Cannot define "x": .*"type": "object"/,
     );
     assert.is(compileAnySchema(schema, "x", "output").jsonSchema, schema);
   });
@@ -94,7 +94,7 @@ test("what cannot be compiled says which definition it is of, and keeps the caus
     () => compileAnySchema({ type: "object", properties: { a: { type: "text" } } }, "x"),
     (error: Error) =>
       error instanceof TypeError && error.cause instanceof TypeError &&
-      /^Cannot define "x" with this input schema: .*#\/properties\/a\/type/.test(error.message),
+      /^Cannot define "x": .*input schema.*#\/properties\/a\/type/.test(error.message),
   );
 });
 
@@ -129,11 +129,11 @@ test("what a library cannot say in JSON Schema is a TypeError that says so", () 
   assert.throws(
     () => compileAnySchema(z.object({ a: z.date() }), "x"),
     (error: Error) =>
-      error instanceof TypeError && /^Cannot define "x" with this input schema: Date/.test(error.message),
+      error instanceof TypeError && /^Cannot define "x": .*input schema.* Date/.test(error.message),
   );
   // What comes out of a function is not known, what goes in is.
   const transformed = z.object({ a: z.string().transform(Number) });
-  assert.throws(() => compileAnySchema(transformed, "x", "output"), /^Cannot define "x" with/);
+  assert.throws(() => compileAnySchema(transformed, "x", "output"), /^Cannot define "x": .*output schema/);
   assert.equal(compileAnySchema(transformed, "x").parse({ a: "1" }), { value: { a: 1 } });
 });
 
@@ -149,7 +149,7 @@ test("alternatives that are all objects get the type that MCP wants at the root"
   assert.is((compileAnySchema(variant, "x").jsonSchema as Record<string, unknown>).type, "object");
   assert.throws(
     () => compileAnySchema(z.union([first, z.string()]), "x"),
-    /^Cannot define "x": its input schema must be of an object$/,
+    /^Cannot define "x": .*input schema must describe an object/,
   );
 });
 
@@ -171,7 +171,7 @@ test("a library without JSON Schema is refused", () => {
   const schema = foreign(undefined, (value) => ({ value }));
   assert.throws(
     () => compileAnySchema(schema, "x"),
-    /Cannot define "x": foreign gives no JSON Schema; pass a JSON Schema object, or convertSchemasOf\("foreign", …\)/,
+    /^Cannot define "x": foreign .*JSON Schema.* convertSchemasOf\("foreign", …\)/,
   );
 });
 

@@ -225,6 +225,6 @@ function escapePattern(text: string): string {
 
 function unsayable({ type }: ValibotNode, { name }: Place): TypeError {
   return new TypeError(
-    `Cannot define "${name}": JSON Schema cannot say valibot's "${type}"; pass a JSON Schema instead`,
+    `Cannot define "${name}": valibot's "${type}" cannot be converted to JSON Schema. Pass a JSON Schema object instead`,
   );
 }

@@ -102,7 +102,7 @@ test("output: text that is changed need not fit what was checked before", () => 
 test("a pattern with flags that JSON Schema does not have is refused", () => {
   assert.throws(
     () => convert(v.pipe(v.string(), v.regex(/a/i))),
-    /cannot say valibot's "regex with flag "i""/,
+    /valibot's "regex with flag "i"" cannot/,
   );
 });
 
@@ -115,7 +115,7 @@ for (
   ]
 ) {
   test(`what JSON Schema cannot say is refused, not published wrongly: ${schema.type}`, () => {
-    assert.throws(() => convert(schema), /JSON Schema cannot say valibot's/);
+    assert.throws(() => convert(schema), /cannot be converted to JSON Schema/);
   });
 }
 

@@ -115,7 +115,7 @@ const MOST_LISTED = 1000;
 const LONGEST_LIST = 40_000;
 
 const READ_ONLY = { readOnlyHint: true, openWorldHint: false };
-const skillName = { type: "string", description: "Name of the skill, as list_skills gives it" };
+const skillName = { type: "string", description: "Name of the skill, from list_skills" };
 
 /** The definitions that offer a source's skills, without those that the server has of its own. */
 export function skillDefinitions(source: SkillSource, own: readonly Definition[]): Definition[] {
@@ -130,8 +130,8 @@ function definitionsOf(source: SkillSource): Definition[] {
     tool({
       name: "list_skills",
       title: "List skills",
-      description: "Lists the skills that are available: for each its name and what it is for. " +
-        "Call it before a task, then load_skill for the one that fits.",
+      description: "Lists the available skills with their names and descriptions. " +
+        "Call it before you start a task, then call load_skill for the skill that matches the task.",
       annotations: READ_ONLY,
       async run(_, { principal }) {
         return writeList(await source.list(principal));
@@ -140,7 +140,8 @@ function definitionsOf(source: SkillSource): Definition[] {
     tool({
       name: "load_skill",
       title: "Load a skill",
-      description: "Gives a skill's instructions and the list of its files. Read files with read_skill_file.",
+      description:
+        "Returns a skill's instructions and the list of its files. Read a file with read_skill_file.",
       input: {
         type: "object",
         properties: { name: skillName },
@@ -161,12 +162,12 @@ function definitionsOf(source: SkillSource): Definition[] {
     tool({
       name: "read_skill_file",
       title: "Read a skill's file",
-      description: "Gives one file of a skill: a script, a template or a reference.",
+      description: "Returns one file of a skill: a script, a template or a reference.",
       input: {
         type: "object",
         properties: {
           name: skillName,
-          path: { type: "string", description: "Path of the file, as load_skill gives it" },
+          path: { type: "string", description: "Path of the file, from load_skill" },
         },
         required: ["name", "path"],
         additionalProperties: false,
@@ -177,7 +178,9 @@ function definitionsOf(source: SkillSource): Definition[] {
         if (!file) {
           if (!await source.load(principal, name as string)) throw unknownSkill(name as string);
           throw new ToolError(
-            `The skill "${name}" has no file "${shorten(path as string)}": load_skill lists its files.`,
+            `Unknown file "${
+              shorten(path as string)
+            }" in skill "${name}". Call load_skill for the list of its files.`,
           );
         }
         const text = asText(file);
@@ -209,16 +212,18 @@ function definitionsOf(source: SkillSource): Definition[] {
     prompt({
       name: "use_skill",
       title: "Use a skill",
-      description: "Asks for a task to be done with the instructions of a skill.",
+      description: "Does a task with the instructions of a skill.",
       arguments: [
         { name: "skill", description: "Name of the skill", required: true },
-        { name: "task", description: "What is to be done", required: true },
+        { name: "task", description: "The task to do", required: true },
       ],
       async get({ skill, task }, { principal }) {
         const loaded = await source.load(principal, skill!);
         const how = loaded
           ? `Follow the instructions of the skill "${loaded.name}":\n\n${loaded.instructions.trim()}`
-          : `There is no skill "${shorten(skill!)}". Call list_skills and use the one that fits, if any.`;
+          : `Unknown skill "${
+            shorten(skill!)
+          }". Call list_skills, and use the skill that matches the task, if there is one.`;
         return `${how}\n\nThe task:\n\n${task}`;
       },
     }),
@@ -238,12 +243,16 @@ function writeList({ skills, omitted: { shadowed, older } }: SkillList): string 
   }
   const rest = skills.slice(lines.length).map(({ name }) => name);
   if (rest.length > 0) {
-    lines.push(`And ${rest.length} more, without their descriptions for want of room: ${rest.join(", ")}`);
+    lines.push(
+      `${rest.length} more skills, without descriptions because the list is too long: ${rest.join(", ")}`,
+    );
   }
   if (shadowed > 0) {
-    lines.push(`Not listed: ${shadowed} that have the name of another; load_skill takes their id.`);
+    lines.push(
+      `Not listed: ${shadowed} skills with the same name as another skill. Load them with load_skill and their id.`,
+    );
   }
-  if (older) lines.push("Not listed: older skills; load_skill takes their name or id.");
+  if (older) lines.push("Not listed: older skills. Load them with load_skill and their name or id.");
   return lines.join("\n");
 }
 
@@ -273,7 +282,7 @@ function asText({ bytes, mediaType }: SkillContent): string | undefined {
 }
 
 function unknownSkill(name: string): ToolError {
-  return new ToolError(`There is no skill "${shorten(name)}": list_skills names those that there are.`);
+  return new ToolError(`Unknown skill "${shorten(name)}". Call list_skills for the available skills.`);
 }
 
 function oneLine(text: string): string {

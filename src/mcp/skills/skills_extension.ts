@@ -6,13 +6,14 @@
  *
  * @module
  */
-import { readCursor, writeCursor } from "../../crypto/cursor.ts";
+import { writeCursor } from "../../crypto/cursor.ts";
 import type { Method } from "../../jsonrpc/dispatch.ts";
 import { INVALID_PARAMS, RpcError } from "../../jsonrpc/error.ts";
 import type { Call } from "../call.ts";
 import type { ListedResource } from "../definition/definition.ts";
-import { MODERN } from "../era.ts";
 import type { Extension, ExtensionServer } from "../definition/extension.ts";
+import { readListCursor } from "../definition/list_cursor.ts";
+import { MODERN } from "../era.ts";
 import { requireObject, requireString } from "../schema/params.ts";
 import { readSkillUri, writeSkillUri } from "./skill_uri.ts";
 import {
@@ -51,7 +52,7 @@ function skillsMethods(
   const list: Method<Call> = async (params, call) => {
     const { principal } = call;
     const purpose = `mcp:skills:${principal?.workspace ?? ""}`;
-    const after = await openCursor(requireObject(params).cursor, purpose);
+    const after = await readListCursor(requireObject(params).cursor, purpose, secret);
     const page = await source.page(principal, { after, limit: Math.min(pageSize, MOST_SKILLS) });
     const described = await Promise.all(page.entries.map(describe));
     const skills: unknown[] = [];
@@ -76,7 +77,7 @@ function skillsMethods(
     const found = await find(uri, call.principal);
     const isSkill = found && found.rest.length === 1 && found.rest[0] === SKILL_MD;
     const skill = isSkill ? await describe(found.entry) : undefined;
-    if (!skill) throw refusal("No skill is served at", uri);
+    if (!skill) throw refusal("Skill not found", uri);
     return { skill, ...cacheOf(found!.entry, call) };
   };
 
@@ -85,11 +86,11 @@ function skillsMethods(
     const uri = requireString(object, "uri");
     const found = await find(uri, call.principal);
     const files = await found?.entry.files();
-    if (!found || !files) throw refusal("No directory is served at", uri);
+    if (!found || !files) throw refusal("Directory not found", uri);
     const children = childrenOf(found.entry, files, found.rest);
-    if (children.size === 0) throw refusal("No directory is served at", uri);
+    if (children.size === 0) throw refusal("Directory not found", uri);
     const purpose = `mcp:directory:${uri}`;
-    const [after] = await openCursor(object.cursor, purpose) ?? [];
+    const [after] = await readListCursor(object.cursor, purpose, secret) ?? [];
     const names = [...children.keys()].sort();
     const rest = after === undefined ? names : names.filter((name) => name > after);
     const resources = rest.slice(0, pageSize).map((name) => children.get(name));
@@ -99,14 +100,6 @@ function skillsMethods(
     // The specification has no hints here (2026-08), but the official client does not go without.
     return { resources, ...(nextCursor !== undefined && { nextCursor }), ...cacheOf(found.entry, call) };
   };
-
-  /** @throws {RpcError} -32602 for a cursor that was not issued here for this list */
-  async function openCursor(cursor: unknown, purpose: string): Promise<string[] | undefined> {
-    if (cursor === undefined) return undefined;
-    const position = typeof cursor === "string" ? readCursor(await secret(), purpose, cursor) : undefined;
-    if (position) return position;
-    throw new RpcError(INVALID_PARAMS, "Invalid params: this cursor was not issued here");
-  }
 
   async function find(uri: string, principal: Call["principal"]): ReturnType<SkillSource["find"]> {
     const path = readSkillUri(uri);
@@ -165,5 +158,5 @@ function childrenOf(
 
 function refusal(problem: string, uri: string): RpcError {
   const shown = uri.slice(0, 500);
-  return new RpcError(INVALID_PARAMS, `${problem} ${shown}`, { uri: shown });
+  return new RpcError(INVALID_PARAMS, `${problem}: ${shown}`, { uri: shown });
 }

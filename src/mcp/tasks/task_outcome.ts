@@ -24,7 +24,7 @@ export function toKept(outcome: Outcome): Outcome {
 export function toTaskError(error: unknown): { code: number; message: string; data?: unknown } {
   if (!(error instanceof RpcError)) {
     const message = error instanceof Suspension
-      ? "The tool waits for nothing"
+      ? "Tool suspended without a pending request"
       : "Internal error: the tool failed";
     return { code: INTERNAL_ERROR, message };
   }
@@ -38,7 +38,7 @@ export function checkTaskTimes(name: string, { ttl = 0, pollInterval = 0 }: Task
     // A time so far away that no date has it (ECMA-262, 21.4.1.1) is none.
     if (!Number.isSafeInteger(value) || value < 0 || value > 8e15) {
       throw new TypeError(
-        `Cannot make a task of "${name}": ${option} must be a whole number of milliseconds`,
+        `Invalid task options of tool "${name}": ${option} must be a non-negative integer (milliseconds)`,
       );
     }
   }

@@ -71,7 +71,7 @@ export function asGone(record: TaskRecord): TaskRecord {
   return { ...record, status: "failed", statusMessage: GONE, error: { code: INTERNAL_ERROR, message: GONE } };
 }
 
-const GONE = "The instance that ran this task is gone. Call the tool again";
+const GONE = "The server instance that ran this task stopped. Call the tool again";
 
 /** The principal as it was. */
 export function revive(stored: StoredPrincipal | undefined): Principal | undefined {

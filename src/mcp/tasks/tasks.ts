@@ -115,7 +115,7 @@ export class Tasks {
     const id = requireString(requireObject(params as never), "taskId");
     const record = await this.look(id, call);
     if (!record) {
-      throw new RpcError(INVALID_PARAMS, "Invalid params: there is no such task, or it has expired");
+      throw new RpcError(INVALID_PARAMS, "Invalid params: task not found or expired");
     }
     return record;
   }
@@ -172,7 +172,10 @@ export class Tasks {
     const { store } = this.#options;
     call.detach();
     call.inputs ??= new Inputs({ ...record.answers }, { ...record.kept });
-    const end = store.keep(record, () => call.cancel("The task was cancelled, or runs elsewhere"));
+    const end = store.keep(
+      record,
+      () => call.cancel("The task was cancelled, or another instance took it over"),
+    );
     let noted: string | undefined;
     let writing = false;
     const write = async (): Promise<void> => {
@@ -277,7 +280,10 @@ export class Tasks {
       // The tool was replaced meanwhile.
       this.#attach(record, call);
       await this.#settle(record, call, {
-        error: new RpcError(INVALID_PARAMS, `The arguments no longer fit: ${parsed.problems.join("; ")}`),
+        error: new RpcError(
+          INVALID_PARAMS,
+          `Invalid arguments: the input schema of the tool has changed: ${parsed.problems.join("; ")}`,
+        ),
       });
       return;
     }
