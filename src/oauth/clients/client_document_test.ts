@@ -50,9 +50,9 @@ test("a client is known by the address of its document, on any loopback port, an
   const cookie = await server.signIn();
   const page = await ask(server, cookie);
   assert.is(page.status, 200);
-  assert.match(page.text, "“Claude Code” asks for access");
-  assert.match(page.text, "described at <strong>client.example</strong>");
-  assert.match(page.text, "go to <strong>localhost:52111</strong>");
+  assert.match(page.text, "<h1>“Claude Code” ");
+  assert.match(page.text, /class="note">[^<]*<strong>client\.example<\/strong>/);
+  assert.match(page.text, "<strong>localhost:52111</strong>");
   const redirect_uri = "http://127.0.0.1:1234/callback";
   const code = (await server.authorize({
     client_id: ID,

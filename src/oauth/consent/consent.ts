@@ -12,7 +12,8 @@ import type { Entry } from "../../store/store.ts";
 import { describeAuthorizationDetails } from "../grants/authorization_details.ts";
 import type { RequestContext } from "../../http/service.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
-import { refuseOnPage, respondToClient } from "../endpoints/authorize_response.ts";
+import { respondToClient } from "../endpoints/authorize_response.ts";
+import { OAuthError } from "../error.ts";
 import { findClient } from "../clients/client.ts";
 import { issueCode } from "../grants/code.ts";
 import type { FoundConsent } from "./consent_memory.ts";
@@ -29,6 +30,8 @@ import { findSession, type SignedIn } from "../users/session.ts";
 
 /** How long a page with a question may lie open, in milliseconds. */
 const PATIENCE = 10 * 60 * 1000;
+/** What the page says of a transaction that cannot be answered. */
+export const ENDED = "This request was already answered, has expired, or belongs to another session";
 const FORM_LIMIT = 16 * 1024;
 
 /** Keeps a question under a one-time token, which the page that asks it carries. */
@@ -64,7 +67,7 @@ export async function askConsent(
     title: "Allow access?",
     body: html`
       <h1>${displayName(client)} asks for access</h1>
-      <p>You are signed in as <strong>${user.name}</strong>. If you allow it, this application may:</p>
+      <p>You are signed in as <strong>${user.name}</strong>. If you allow access, this application can:</p>
       ${describeAccess(as, authorization, before)}
       ${describeDestination(redirect_uri)}
       ${describeTrust(client)}
@@ -89,21 +92,21 @@ export async function decideConsent(
   request: Request,
   context: RequestContext,
 ): Promise<Response> {
-  if (!isSameOrigin(request, as.origin)) return refuseOnPage("Its answer came from another site.");
+  if (!isSameOrigin(request, as.origin)) throw refusal("Cross-site request refused");
   const { values, repeated } = await readForm(request, FORM_LIMIT);
   const decision = values.get("decision");
   if (repeated.length > 0 || decision !== "approve" && decision !== "deny") {
-    return refuseOnPage("Its answer must be to allow or to deny, once.");
+    throw refusal("decision must be approve or deny, and each form field must be sent once");
   }
   const entry = await findTransaction(as, request, values.get("transaction"));
   if (!entry?.value.request) {
-    return refuseOnPage("It has been answered already, has waited too long, or was shown to somebody else.");
+    throw refusal(ENDED);
   }
   const { user, request: asked, pushed } = entry.value;
   if (decision === "deny") {
     const remove = [entry.key, ...(pushed === undefined ? [] : [pushedRequestKey(pushed)])];
     const check = [{ key: entry.key, version: entry.version }];
-    if (!await as.store.commit({ check, remove })) return refuseOnPage("It has been answered already.");
+    if (!await as.store.commit({ check, remove })) throw refusal("This request was already answered");
     as.observe({ type: "consent_denied", user, client: asked.client_id });
     return respondToClient(as, { redirect_uri: asked.redirect_uri, state: asked.state }, {
       error: "access_denied",
@@ -111,8 +114,12 @@ export async function decideConsent(
     });
   }
   const client = await findClient(as, asked.client_id, context);
-  if (!client) return refuseOnPage("Its application is not known here any more.");
+  if (!client) throw refusal("The application is no longer registered with this server");
   return await issueCode(as, client, entry.value, entry);
+}
+
+function refusal(problem: string): OAuthError {
+  return new OAuthError("invalid_request", problem);
 }
 
 /** What it may do, as a list: what is new first, and what was allowed before by itself. */
@@ -134,11 +141,13 @@ export function describeAccess(
       <ul>${[...fresh.map(describe), ...details.map(line)]}</ul>
     `}
     ${known.length > 0 && html`
-      <p class="soft">You allowed before:</p>
+      <p class="soft">Already allowed:</p>
       <ul class="soft">${known.map(describe)}</ul>
     `}
     ${places.length > 0 && html`
-      <p>This is for <strong>${places.map(({ name, resource }) => name ?? resource).join(", ")}</strong>.</p>
+      <p>The access applies to <strong>${places.map(({ name, resource }) => name ?? resource).join(
+        ", ",
+      )}</strong>.</p>
     `}
   `;
 }
@@ -148,22 +157,20 @@ export function describeTrust({ id, source }: Client): Markup | false {
   if (source === "operator") return false;
   const who = source === "document"
     ? html`
-      It is described at <strong>${new URL(id).host}</strong>.
+      This application is described at <strong>${new URL(id).host}</strong>.
     `
     : html``;
   return html`
     <p
-      class="note">${who}Its name is its own word: nobody here has checked it. Allow it only if you started this
-    yourself, at an application that you trust.</p>
+      class="note">${who}This name has not been verified. Allow access only if you started this request
+    yourself, in an application that you trust.</p>
   `;
 }
 
 function describeDuration(as: AuthorizationServer, { grant_types }: Client): Markup {
   return grant_types.includes("refresh_token")
-    ? html`<p class="soft">It keeps this access until it has not used it for ${
-      inWords(as.refreshTokenLifetime)
-    }.</p>`
-    : html`<p class="soft">It has this access for ${inWords(as.accessTokenLifetime)}.</p>`;
+    ? html`<p class="soft">Access ends after ${inWords(as.refreshTokenLifetime)} without use.</p>`
+    : html`<p class="soft">Access ends after ${inWords(as.accessTokenLifetime)}.</p>`;
 }
 
 function inWords(seconds: number): string {
@@ -190,9 +197,9 @@ export function displayName({ name, id, source }: Client): string {
 function describeDestination(uri: string): Markup {
   const { protocol, host } = new URL(uri);
   return protocol === "https:" || protocol === "http:"
-    ? html`<p>You will go to <strong>${host}</strong>.</p>`
+    ? html`<p>You will be redirected to <strong>${host}</strong>.</p>`
     : html`
-      <p>You will go to <strong>an application on this device</strong>: the one that opens links of
-      <strong>${protocol}</strong></p>
+      <p>You will be redirected to <strong>an application on this device</strong> that opens
+      <strong>${protocol}</strong> links.</p>
     `;
 }

@@ -40,7 +40,7 @@ test("only what is new is asked: the page sets it apart from what was allowed be
   const cookie = await server.signIn();
   await decide(server, cookie, await ask(server, cookie, { scope: "read" }));
   const page = await (await ask(server, cookie, { scope: "read write" })).text();
-  const [fresh, before] = page.split("You allowed before:");
+  const [fresh, before] = page.split('<ul class="soft">');
   assert.match(fresh!, "Change your data");
   assert.not.match(fresh!, "Read your data");
   assert.match(before!, "Read your data");

@@ -15,19 +15,26 @@ import type { RequestContext } from "../../http/service.ts";
 import { MAX_COMMIT_TRIES, pauseBefore } from "../../store/retry.ts";
 import { type Entry, StoreUnavailableError } from "../../store/store.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
-import { refuseOnPage } from "../endpoints/authorize_response.ts";
 import { sendToLogin } from "../endpoints/authorize.ts";
+import { OAuthError } from "../error.ts";
 import { findClient, keepClient } from "../clients/client.ts";
-import { describeAccess, describeTrust, displayName, findTransaction, keepTransaction } from "./consent.ts";
+import {
+  describeAccess,
+  describeTrust,
+  displayName,
+  ENDED,
+  findTransaction,
+  keepTransaction,
+} from "./consent.ts";
 import { canonicalUserCode } from "../endpoints/device_authorization.ts";
 import { type DeviceCode, deviceCodeKey, userCodeKey } from "../records.ts";
 import { findSession, type SignedIn } from "../users/session.ts";
 import { limitToRole } from "../users/user_role.ts";
 
 const FORM_LIMIT = 4 * 1024;
-const UNKNOWN = "No device waits with this code. Compare it with the one on your device.";
-const BEYOND_ROLE = "Your role allows nothing of what this device asks for. Ask who runs this server.";
-const GONE = "The device has been answered already, has waited too long, or was shown to somebody else.";
+const UNKNOWN = "Unknown or expired code. Compare it with the code on your device.";
+const BEYOND_ROLE =
+  "Your role does not allow the access that this device asks for. Contact the administrator of this server.";
 
 /** `GET /device?user_code=...`: the form for the code, after signing in. */
 export async function showDevice(as: AuthorizationServer, request: Request): Promise<Response> {
@@ -41,9 +48,14 @@ export async function answerDevice(
   request: Request,
   context: RequestContext,
 ): Promise<Response> {
-  if (!isSameOrigin(request, as.origin)) return respondText(403, "The form must be sent from this site.");
+  if (!isSameOrigin(request, as.origin)) {
+    return respondText(
+      403,
+      "Cross-site request refused. Open the device page of this site and answer there.",
+    );
+  }
   const { values, repeated } = await readForm(request, FORM_LIMIT);
-  if (repeated.length > 0) return refuseOnPage("Each field of its form must come once.");
+  if (repeated.length > 0) throw refusal("Each form field must be sent once");
   const signedIn = await findSession(as, request);
   if (!signedIn) return sendToLogin(as, pathOf(request.url), "");
   if (values.has("transaction")) {
@@ -69,7 +81,7 @@ async function ask(
   const wait = await as.throttle.begin(attempts);
   if (wait > 0) {
     return codePage(as, "", {
-      problem: `Too many attempts. Wait ${wait} second${wait === 1 ? "" : "s"}, then try again.`,
+      problem: `Too many attempts. Try again in ${wait} second${wait === 1 ? "" : "s"}.`,
       status: 429,
       fields: [["retry-after", String(wait)]],
     });
@@ -92,12 +104,12 @@ async function ask(
   return devicePage({
     title: "Connect a device?",
     body: html`
-      <h1>${displayName(client)} on a device asks for access</h1>
-      <p>You are signed in as <strong>${signedIn.user.name}</strong>. The device should show the code
-      <strong>${entry.value.user_code}</strong>. If you allow it, the device may:</p>
+      <h1>${displayName(client)} asks for access on a device</h1>
+      <p>You are signed in as <strong>${signedIn.user.name}</strong>. Check that your device shows the
+      code <strong>${entry.value.user_code}</strong>. If you allow access, the device can:</p>
       ${describeAccess(as, { ...entry.value, scope })}
-      <p class="note">Allow it only if you hold the device and started this yourself. If somebody sent you the code,
-      deny it.</p>
+      <p class="note">Allow access only if the device is yours and you started this request. If someone sent you
+      this code, deny access.</p>
       ${describeTrust(client)}
       <form method="post" action="${as.base + "/device"}">
         <input type="hidden" name="transaction" value="${secret}">
@@ -120,17 +132,17 @@ async function decide(
   const transaction = form.get("transaction");
   const decision = form.get("decision");
   if (decision !== "approve" && decision !== "deny") {
-    return refuseOnPage("Its answer must be to allow or to deny.");
+    throw refusal("decision must be approve or deny");
   }
   // Only who was asked can answer: the question belongs to their session.
   const entry = await findTransaction(as, request, transaction);
   const { device, user, authentication } = entry?.value ?? {};
-  if (!entry || device === undefined || user === undefined) return refuseOnPage(GONE);
+  if (!entry || device === undefined || user === undefined) throw refusal(ENDED);
   for (let attempt = 0; attempt < MAX_COMMIT_TRIES; attempt++) {
     if (attempt > 0) await pauseBefore(attempt);
     const waiting: Entry<DeviceCode> | undefined = await as.store.get<DeviceCode>(deviceCodeKey(device));
     if (!waiting || waiting.value.status !== "pending" || waiting.value.until <= as.now()) {
-      return refuseOnPage(GONE);
+      throw refusal(ENDED);
     }
     const { key, version, value, expires } = waiting;
     const scope = limitToRole(as, signedIn.user, value.scope);
@@ -149,9 +161,9 @@ async function decide(
       return approved(as, answered);
     }
     // The device asked meanwhile, or this answer came twice: the next look tells.
-    if (!await findTransaction(as, request, transaction)) return refuseOnPage(GONE);
+    if (!await findTransaction(as, request, transaction)) throw refusal(ENDED);
   }
-  throw new StoreUnavailableError("Too many requests change this device code: try again in a second");
+  throw new StoreUnavailableError("Too many concurrent requests for this device code: try again in a second");
 }
 
 function approved(as: AuthorizationServer, { user, client_id, scope }: DeviceCode): Response {
@@ -159,8 +171,8 @@ function approved(as: AuthorizationServer, { user, client_id, scope }: DeviceCod
   return devicePage({
     title: "Device connected",
     body: html`
-      <h1>Your device is connected</h1>
-      <p>You can close this page and go on at your device.</p>
+      <h1>Device connected</h1>
+      <p>You can close this page and continue on your device.</p>
     `,
   });
 }
@@ -168,12 +180,16 @@ function approved(as: AuthorizationServer, { user, client_id, scope }: DeviceCod
 function denied(as: AuthorizationServer, { client_id }: DeviceCode, user: string): Response {
   as.observe({ type: "consent_denied", user, client: client_id });
   return devicePage({
-    title: "Device refused",
+    title: "Access denied",
     body: html`
-      <h1>The device was refused</h1>
-      <p>It got no access. You can close this page.</p>
+      <h1>Access denied</h1>
+      <p>The device got no access. You can close this page.</p>
     `,
   });
+}
+
+function refusal(problem: string): OAuthError {
+  return new OAuthError("invalid_request", problem);
 }
 
 interface Refusal {
@@ -189,7 +205,7 @@ function codePage(as: AuthorizationServer, typed: string, refusal?: Refusal): Re
     fields: refusal?.fields ?? [],
     body: html`
       <h1>Connect a device</h1>
-      <p>Type the code that your device shows.</p>
+      <p>Enter the code that your device shows.</p>
       ${refusal && html`<p class="bad" role="alert">${refusal.problem}</p>`}
       <form method="post" action="${as.base + "/device"}">
         <label for="user_code">Code</label>

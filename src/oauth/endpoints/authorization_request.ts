@@ -35,7 +35,10 @@ export function checkAuthorizationRequest(
   refuseRepeated(parameters);
   checkResponseType(parameters);
   if (!client.grant_types.includes("authorization_code")) {
-    throw new OAuthError("unauthorized_client", "This client may not use the authorization code grant");
+    throw new OAuthError(
+      "unauthorized_client",
+      "The client is not authorized to use the authorization code grant",
+    );
   }
   const code_challenge = checkChallenge(
     client,
@@ -44,7 +47,10 @@ export function checkAuthorizationRequest(
   );
   const dpop_jkt = parameters.get("dpop_jkt");
   if (dpop_jkt !== undefined && !/^[A-Za-z0-9_-]{43}$/.test(dpop_jkt)) {
-    throw new OAuthError("invalid_request", "dpop_jkt must be the SHA-256 thumbprint of a key, in base64url");
+    throw new OAuthError(
+      "invalid_request",
+      "dpop_jkt must be the SHA-256 thumbprint of a JWK, base64url-encoded",
+    );
   }
   const scope = grantScope(as, client, parameters.get("scope"));
   const resource = findResources(as, parameters.all("resource"));
@@ -69,20 +75,22 @@ export function checkAuthorizationRequest(
 
 function checkResponseType(parameters: Parameters): void {
   const response_type = parameters.get("response_type");
-  if (!response_type) throw new OAuthError("invalid_request", "response_type is missing: it must be code");
+  if (!response_type) {
+    throw new OAuthError("invalid_request", "response_type is missing: send response_type=code");
+  }
   if (response_type !== "code") {
     // The implicit grant included: RFC 9700 §2.1.2 tells why tokens do not travel in URLs.
-    throw new OAuthError("unsupported_response_type", "response_type must be code");
+    throw new OAuthError("unsupported_response_type", "Unsupported response_type: only code is supported");
   }
   const mode = parameters.get("response_mode");
   if (mode !== undefined && mode !== "query") {
-    throw new OAuthError("invalid_request", "response_mode must be query");
+    throw new OAuthError("invalid_request", "Unsupported response_mode: only query is supported");
   }
   // RFC 9101 §6.
   if (parameters.has("request")) {
     throw new OAuthError(
       "request_not_supported",
-      "Send parameters, or push them, instead of a request object",
+      "Request objects are not supported: send the parameters themselves, or push them (RFC 9126)",
     );
   }
 }
@@ -91,11 +99,11 @@ function checkResponseType(parameters: Parameters): void {
 export function readDemands(parameters: Parameters): Demands {
   const prompt = new Set(parameters.get("prompt")?.split(" "));
   if (prompt.has("none") && prompt.size > 1) {
-    throw new OAuthError("invalid_request", "prompt must not have none together with another value");
+    throw new OAuthError("invalid_request", "prompt=none must not be combined with another value");
   }
   const max_age = parameters.get("max_age");
   if (max_age !== undefined && !/^\d{1,9}$/.test(max_age)) {
-    throw new OAuthError("invalid_request", "max_age must be a number of seconds");
+    throw new OAuthError("invalid_request", "max_age must be a number of seconds, with 1 to 9 digits");
   }
   const acr_values = parameters.get("acr_values")?.split(" ");
   return {

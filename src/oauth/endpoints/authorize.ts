@@ -9,7 +9,7 @@ import { pathOf, queryOf } from "../../http/router.ts";
 import type { RequestContext } from "../../http/service.ts";
 import { checkAuthorizationRequest, type Demands, readDemands } from "./authorization_request.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
-import { refuseOnPage, respondToClient } from "./authorize_response.ts";
+import { respondToClient } from "./authorize_response.ts";
 import { findClient } from "../clients/client.ts";
 import { issueCode } from "../grants/code.ts";
 import { askConsent } from "../consent/consent.ts";
@@ -39,17 +39,8 @@ export async function authorize(
   request: Request,
   context: RequestContext,
 ): Promise<Response> {
-  let asked: Asked;
-  try {
-    asked = await readRequest(as, request, context);
-  } catch (error) {
-    if (!(error instanceof OAuthError)) throw error;
-    return refuseOnPage(
-      error.message + ".",
-      error.code === "invalid_client" && error.status === 401 ? 400 : error.status,
-      error.fields,
-    );
-  }
+  // An error up to here is shown to the user on a page: no redirect URI is known to belong to the client.
+  const asked = await readRequest(as, request, context);
   // RFC 9700 §4.11.2: the user signs in before anything is sent on, so that no stranger's link redirects
   // through this server unseen.
   const signedIn = await findSession(as, request);
@@ -73,22 +64,23 @@ async function readRequest(
 ): Promise<Asked> {
   const query = parseParameters(queryOf(request.url));
   const client_id = query.get("client_id");
-  if (!client_id || query.repeated.includes("client_id")) throw refusal("It must name its client_id, once");
+  if (query.repeated.includes("client_id")) throw refusal("client_id is included more than once");
+  if (!client_id) throw refusal("client_id is missing");
   const client = await findClient(as, client_id, context);
-  if (!client) throw refusal("Its client_id is not known here");
+  if (!client) throw refusal("client_id is unknown: this client is not registered");
   // RFC 6749 §3.1: of two only one would be looked at, and who reads the address may take the other.
-  if (query.repeated.includes("request_uri")) throw refusal("It names more than one request_uri");
+  if (query.repeated.includes("request_uri")) throw refusal("request_uri is included more than once");
   const request_uri = query.get("request_uri");
   const kept = request_uri === undefined ? undefined : await findRequest(as, client, request_uri);
   const parameters = kept?.parameters ?? query;
-  if (parameters.repeated.includes("redirect_uri")) throw refusal("It names more than one redirect_uri");
+  if (parameters.repeated.includes("redirect_uri")) throw refusal("redirect_uri is included more than once");
   const requested = parameters.get("redirect_uri");
   const redirect_uri = findRedirectUri(client, requested);
   if (redirect_uri === undefined) {
     throw refusal(
       requested === undefined
-        ? "It must name its redirect_uri"
-        : `Its redirect_uri is not registered for this client: "${visible(requested)}"`,
+        ? "redirect_uri is missing"
+        : `redirect_uri is not registered for this client: "${visible(requested)}"`,
     );
   }
   return { ...kept, client, redirect_uri, parameters };
@@ -120,7 +112,10 @@ async function answer(
   const dpop_jkt = asked.dpop_jkt;
   const asks = checkAuthorizationRequest(as, client, parameters, redirect_uri);
   if (pushed === undefined && (as.requirePushedRequests || client.require_pushed_authorization_requests)) {
-    throw new OAuthError("invalid_request", "Push the request first (RFC 9126): this client must");
+    throw new OAuthError(
+      "invalid_request",
+      "This client must use pushed authorization requests: send the request to the PAR endpoint first (RFC 9126)",
+    );
   }
   const demands = readDemands(parameters);
   const silent = demands.prompt.has("none");
@@ -146,7 +141,7 @@ async function answer(
   if (
     consent.covers && !demands.prompt.has("consent") && mayAnswerSilently(as, client, request, isOwn)
   ) return await issueCode(as, client, transaction);
-  if (silent) throw new OAuthError("consent_required", "The user must be asked");
+  if (silent) throw new OAuthError("consent_required", "The user has not given consent to this request");
   return await askConsent(as, client, signedIn, transaction, consent);
 }
 
@@ -163,7 +158,7 @@ function needsLogin(
     if (isKnown) return false;
     throw new OAuthError(
       "unmet_authentication_requirements",
-      "The user did not sign in by any of the acr_values",
+      "The user did not sign in with any of the requested acr_values",
     );
   }
   const isOld = max_age !== undefined && since + max_age * 1000 < as.now();
@@ -188,7 +183,7 @@ export function sendToLogin(as: AuthorizationServer, path: string, query: string
   const here = path + (query === "" ? "" : "?" + query);
   const body = {
     error: "access_denied",
-    error_description: "No user is signed in: sign in at the address of the Location field",
+    error_description: "No user is signed in: sign in at the URL in the Location header",
   };
   return respond(302, JSON.stringify(body), [
     ["location", `${as.base}/login?redirect=${encodeURIComponent(here)}`],

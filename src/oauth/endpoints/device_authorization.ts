@@ -37,7 +37,10 @@ export async function authorizeDevice(
   const form = await readParameters(request);
   const client = await authenticateClient(as, request, context, form);
   if (!client.grant_types.includes("urn:ietf:params:oauth:grant-type:device_code")) {
-    throw new OAuthError("unauthorized_client", "This client may not use the device authorization grant");
+    throw new OAuthError(
+      "unauthorized_client",
+      "The client is not authorized to use the device authorization grant",
+    );
   }
   const resource = findResources(as, form.all("resource"));
   const authorization_details = parseAuthorizationDetails(as, client, form.get("authorization_details"));
@@ -60,8 +63,8 @@ export async function authorizeDevice(
   } as const;
   const { length } = JSON.stringify(asked);
   if (length > STORAGE_LIMITS.device_code.record) {
-    const rule = `A device's request must be at most ${STORAGE_LIMITS.device_code.record} bytes`;
-    throw new OAuthError("invalid_request", rule, { status: 413 });
+    const problem = `Request too large: the limit is ${STORAGE_LIMITS.device_code.record} bytes`;
+    throw new OAuthError("invalid_request", problem, { status: 413 });
   }
   as.room.take("device_code", length + RECORD_OVERHEAD_BYTES, client, context);
   for (let attempt = 0; attempt < TRIES; attempt++) {
@@ -87,7 +90,7 @@ export async function authorizeDevice(
       interval: INTERVAL,
     }, FIELDS);
   }
-  throw new OAuthError("temporarily_unavailable", "Too many devices wait at this moment: try again");
+  throw new OAuthError("temporarily_unavailable", "No free user code was found: try again");
 }
 
 /** What a person typed, as the code is kept: without case, hyphens and blanks. */

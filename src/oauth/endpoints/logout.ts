@@ -24,7 +24,10 @@ export function showLogout(as: AuthorizationServer): Response {
 /** Ends the session, also when there was none. 403 when another site posted the form. */
 export async function logout(as: AuthorizationServer, request: Request): Promise<Response> {
   if (!isSameOrigin(request, as.origin)) {
-    return respondText(403, "The logout form must be sent from this site.");
+    return respondText(
+      403,
+      "Cross-site request refused. Open the logout page of this site and sign out there.",
+    );
   }
   const signedIn = await findSession(as, request);
   const cookies = await endSession(as, request);

@@ -28,10 +28,12 @@ export async function pushRequest(
 ): Promise<Response> {
   const form = await readParameters(request);
   const client = await authenticateClient(as, request, context, form);
-  if (form.has("request_uri")) throw new OAuthError("invalid_request", "request_uri must not be pushed");
+  if (form.has("request_uri")) {
+    throw new OAuthError("invalid_request", "request_uri must not be sent in a pushed authorization request");
+  }
   const redirect_uri = findRedirectUri(client, form.get("redirect_uri"));
   if (redirect_uri === undefined) {
-    throw new OAuthError("invalid_request", "redirect_uri is missing, or not registered for this client");
+    throw new OAuthError("invalid_request", "redirect_uri is missing or not registered for this client");
   }
   readDemands(form);
   checkAuthorizationRequest(as, client, form, redirect_uri);
@@ -40,7 +42,7 @@ export async function pushRequest(
   const named = form.get("dpop_jkt");
   // RFC 9449 §10.1: both ways of naming the key, or one of them.
   if (proof && named !== undefined && named !== proof.jkt) {
-    throw new OAuthError("invalid_dpop_proof", "dpop_jkt is the thumbprint of another key than the proof's");
+    throw new OAuthError("invalid_dpop_proof", "dpop_jkt does not match the key of the DPoP proof");
   }
   const query = new URLSearchParams(form.text);
   for (const name of PROOFS) query.delete(name);
@@ -51,8 +53,8 @@ export async function pushRequest(
   };
   const { length } = JSON.stringify(kept);
   if (length > STORAGE_LIMITS.pushed_request.record) {
-    const rule = `A pushed request must be at most ${STORAGE_LIMITS.pushed_request.record} bytes`;
-    throw new OAuthError("invalid_request", rule, { status: 413 });
+    const problem = `Request too large: the limit is ${STORAGE_LIMITS.pushed_request.record} bytes`;
+    throw new OAuthError("invalid_request", problem, { status: 413 });
   }
   as.room.take("pushed_request", length, client, context);
   const request_uri = await keepRequest(as, kept);

@@ -47,7 +47,7 @@ export async function findRequest(
   if (!kept || kept.client_id !== client.id) {
     throw new OAuthError(
       "invalid_request_uri",
-      "request_uri is unknown, used or expired: push the request again",
+      "request_uri is unknown, already used or expired: push the request again",
     );
   }
   const { parameters, dpop_jkt, login_after } = kept;

@@ -75,9 +75,9 @@ export async function updateRegistration(
   const metadata = await readJson(request);
   // The client may be a stranger: `null` is JSON too.
   const { client_id, client_secret } = Object(metadata) as Record<string, unknown>;
-  if (client_id !== id) throw refusal("client_id must be the one that is registered");
+  if (client_id !== id) throw refusal("client_id must match the registration");
   if (client_secret !== undefined && !isSecretOf(before, client_secret)) {
-    throw refusal("client_secret must be the current one, or left out");
+    throw refusal("client_secret must be the current secret or be omitted");
   }
   const described = readClientMetadata(as, metadata);
   const gainsSecret = needsSecret(described.token_endpoint_auth_method) && before.secret_digest === undefined;
@@ -100,7 +100,10 @@ export async function updateRegistration(
     set: [{ key: entry.key, value, expires: entry.expires }],
   });
   if (!done) {
-    throw new OAuthError("temporarily_unavailable", "The registration was changed at this moment: try again");
+    throw new OAuthError(
+      "temporarily_unavailable",
+      "Another request changed the registration at the same time: try again",
+    );
   }
   return respondJson(200, describe(as, value, secret), FIELDS);
 }
@@ -123,17 +126,25 @@ async function checkInitialToken(
 ): Promise<void> {
   const caller = await authenticateRequest(as, request, context, as.issuer);
   if (caller === "none") {
-    throw new OAuthError("invalid_token", `Send an access token with the scope ${SCOPE}`, {
-      fields: [["www-authenticate", `Bearer scope="${SCOPE}"`]],
-    });
+    throw new OAuthError(
+      "invalid_token",
+      `Missing initial access token: send an access token with the scope ${SCOPE}`,
+      {
+        fields: [["www-authenticate", `Bearer scope="${SCOPE}"`]],
+      },
+    );
   }
   if (caller instanceof TokenRefusal) {
     throw new OAuthError("invalid_token", caller.description, { fields: caller.challenge({ scope: SCOPE }) });
   }
   if (!caller.scopes.has(SCOPE)) {
-    throw new OAuthError("insufficient_scope", `The access token must have the scope ${SCOPE}`, {
-      fields: [["www-authenticate", `Bearer error="insufficient_scope", scope="${SCOPE}"`]],
-    });
+    throw new OAuthError(
+      "insufficient_scope",
+      `Insufficient scope: the access token needs the scope ${SCOPE}`,
+      {
+        fields: [["www-authenticate", `Bearer error="insufficient_scope", scope="${SCOPE}"`]],
+      },
+    );
   }
 }
 
@@ -141,7 +152,7 @@ async function checkInitialToken(
 function checkSize(client: Client): number {
   const { length } = JSON.stringify(client);
   const { record } = STORAGE_LIMITS.registration;
-  if (length > record) throw refusal(`all of it must be at most ${record} bytes`);
+  if (length > record) throw refusal(`larger than ${record} bytes`);
   return length;
 }
 
@@ -156,20 +167,24 @@ async function findRegistration(
   const expected = entry?.value.registration_access_token_digest;
   const matches = equalInConstantTime(secretDigest(token ?? ""), expected ?? "");
   if (entry && token !== undefined && expected !== undefined && matches) return entry;
-  throw new OAuthError("invalid_token", "Send the registration access token of this client", {
-    fields: [["www-authenticate", token === undefined ? "Bearer" : 'Bearer error="invalid_token"']],
-  });
+  throw new OAuthError(
+    "invalid_token",
+    "Missing or invalid registration access token: send the one issued to this client",
+    {
+      fields: [["www-authenticate", token === undefined ? "Bearer" : 'Bearer error="invalid_token"']],
+    },
+  );
 }
 
 async function readJson(request: Request): Promise<unknown> {
   if (mediaType(request.headers.get("content-type")) !== "application/json") {
-    throw refusal("send it as application/json");
+    throw refusal("the Content-Type must be application/json");
   }
   const text = await readText(request, BODY_LIMIT);
   try {
     return JSON.parse(text);
   } catch {
-    throw refusal("it must be JSON");
+    throw refusal("the body is not valid JSON");
   }
 }
 
@@ -210,5 +225,5 @@ function isSecretOf({ secret_digest = "" }: Client, secret: unknown): boolean {
 }
 
 function refusal(rule: string): OAuthError {
-  return new OAuthError("invalid_client_metadata", `The registration cannot stand: ${rule}`);
+  return new OAuthError("invalid_client_metadata", `Invalid client metadata: ${rule}`);
 }

@@ -67,7 +67,7 @@ test("a registration, and its use, do not wait for copies that caches could hold
   assert.ok((await store.get(client!.key))!.expires! > soon);
 });
 
-test("a registered public client goes through the code flow at once; its page says that nobody checked it", async () => {
+test("a registered public client goes through the code flow at once; its page warns that the name is not verified", async () => {
   const server = await newServer();
   const { body } = await register(server, {
     ...WEB,
@@ -83,7 +83,7 @@ test("a registered public client goes through the code flow at once; its page sa
     code_challenge_method: "S256",
   };
   const page = await (await server.send(server.authorizePath(parameters), { headers: { cookie } })).text();
-  assert.match(page, "nobody here has checked it");
+  assert.match(page, 'class="note"');
   assert.match(page, "<strong>client.example</strong>");
   const code = (await server.authorize(parameters)).get("code")!;
   const form = {

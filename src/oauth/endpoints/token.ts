@@ -49,11 +49,14 @@ export async function token(
   if (!Object.hasOwn(GRANTS, grant_type)) {
     throw new OAuthError(
       "unsupported_grant_type",
-      `grant_type must be one of ${Object.keys(GRANTS).join(", ")}`,
+      `Unsupported grant_type: send one of ${Object.keys(GRANTS).join(", ")}`,
     );
   }
   if (!client.grant_types.includes(grant_type as GrantType)) {
-    throw new OAuthError("unauthorized_client", `This client may not use the grant ${grant_type}`);
+    throw new OAuthError(
+      "unauthorized_client",
+      `The client is not authorized to use the grant type ${grant_type}`,
+    );
   }
   const proves = request.headers.has("dpop");
   if (proves) as.room.take("proof", 0, client, context);

@@ -25,23 +25,23 @@ export async function userInfo(
   const twice = request.url.includes("access_token=") &&
     parseParameters(queryOf(request.url)).has("access_token");
   if (twice && request.headers.has("authorization")) {
-    const text = "Send the access token in the Authorization field alone";
+    const text = "Two ways of sending the access token: send it in the Authorization header only";
     return refuse(400, text, { error: "invalid_request", error_description: text });
   }
   const caller = await checkRequest(as, request, context, as.origin + as.base + "/api/user", (live) => live);
   if (caller === "none") {
     // RFC 6750 §3.1: no error code when the request shows no attempt.
-    return refuse(401, "Send an access token: Authorization: Bearer <access token>", {});
+    return refuse(401, "Missing access token. Send the header Authorization: Bearer <access token>", {});
   }
   if (caller instanceof TokenRefusal) return respondText(401, caller.description, caller.challenge());
   const { token, owner } = caller;
   // Whether the user is there was looked at with the token.
   if (!owner) {
-    const text = "This token stands for a client: a token that a user granted is needed";
+    const text = "The access token was issued to a client without a user: send one that a user granted";
     return refuse(403, text, { error: "insufficient_scope", error_description: text });
   }
   if (!scopesOf(as, token.scope).has(SCOPE)) {
-    const text = `The access token must have the scope ${SCOPE}`;
+    const text = `Insufficient scope: the access token needs the scope ${SCOPE}`;
     return refuse(403, text, { error: "insufficient_scope", error_description: text, scope: SCOPE });
   }
   return respondJson(200, { id: owner.id, name: owner.name, email: owner.email }, FIELDS);

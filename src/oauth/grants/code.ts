@@ -8,7 +8,9 @@ import { randomId, randomSecret, secretDigest } from "../../crypto/secret.ts";
 import { MAX_COMMIT_TRIES, pauseBefore } from "../../store/retry.ts";
 import type { Entry } from "../../store/store.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
-import { refuseOnPage, respondToClient } from "../endpoints/authorize_response.ts";
+import { respondToClient } from "../endpoints/authorize_response.ts";
+import { toErrorPage } from "../endpoints/error_page.ts";
+import { OAuthError } from "../error.ts";
 import { keepClient } from "../clients/client.ts";
 import { addConsent } from "../consent/consent_memory.ts";
 import { clientSince } from "../tokens/liveness.ts";
@@ -32,10 +34,10 @@ export async function issueCode(
   { user, authentication, request, pushed }: Transaction,
   question?: Entry<Transaction>,
 ): Promise<Response> {
-  if (!request) return refuseOnPage("It is no authorization request.");
+  if (!request) return refuse("The transaction does not belong to an authorization request");
   // Between the question and the answer the client may have changed.
   if (question && findRedirectUri(client, request.redirect_uri) === undefined) {
-    return refuseOnPage("Its redirect_uri is no longer registered for this client.");
+    return refuse("redirect_uri is no longer registered for this client");
   }
   const secret = randomSecret("trivet_ac_");
   const code: Mutable<Code> = {
@@ -71,5 +73,10 @@ export async function issueCode(
     }
     if (!question || !await as.store.get(question.key)) break;
   }
-  return refuseOnPage("It has been answered already, or has waited too long.");
+  return refuse("This request was already answered or has expired");
+}
+
+/** A page, not a redirect: the redirect URI may belong to another client by now, or got its code already. */
+function refuse(problem: string): Response {
+  return toErrorPage(new OAuthError("invalid_request", problem));
 }

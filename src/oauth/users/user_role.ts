@@ -14,7 +14,7 @@ export const USER_ROLES: readonly UserRole[] = ["reader", "author", "admin"];
 export function checkUserRole(role: string): UserRole {
   const known = USER_ROLES.find((each) => each === role);
   if (known) return known;
-  throw new TypeError(`Unknown role "${role}": it must be ${USER_ROLES.join(", ")}`);
+  throw new TypeError(`Unknown role "${role}": use one of ${USER_ROLES.join(", ")}`);
 }
 
 /** The role that may grant all that these may. */
@@ -53,5 +53,5 @@ export function requireRole(
 ): string {
   const allowed = limitToRole(as, user, scope);
   if (allowed !== "") return allowed;
-  throw new OAuthError(code, "The user's role allows none of the requested scopes");
+  throw new OAuthError(code, "The role of the user does not allow any of the requested scopes");
 }
