@@ -65,7 +65,7 @@ export function dispatchMessage<Context>(
 export function refuseBatchSize(batch: readonly unknown[]): RpcError | undefined {
   if (batch.length === 0) return new RpcError(INVALID_REQUEST, "Invalid Request: the batch is empty");
   return batch.length > BATCH_LIMIT
-    ? new RpcError(INVALID_REQUEST, `Invalid Request: a batch may have at most ${BATCH_LIMIT} messages`)
+    ? new RpcError(INVALID_REQUEST, `Invalid Request: batch too large. Maximum: ${BATCH_LIMIT} messages`)
     : undefined;
 }
 

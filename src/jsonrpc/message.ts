@@ -88,16 +88,16 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {
-    throw new RpcError(PARSE_ERROR, "Parse error: the message is not JSON", undefined, { cause });
+    throw new RpcError(PARSE_ERROR, "Parse error: invalid JSON", undefined, { cause });
   }
 }
 
 function refuseExcess(text: string): void {
   const excess = findExcess(text);
   if (excess === "depth") {
-    throw new RpcError(PARSE_ERROR, `Parse error: the message is nested more than ${MAX_JSON_DEPTH} deep`);
+    throw new RpcError(PARSE_ERROR, `Parse error: too deeply nested. Maximum: ${MAX_JSON_DEPTH} levels`);
   }
-  if (excess) throw new RpcError(INVALID_REQUEST, "Invalid Request: the message has too many values");
+  if (excess) throw new RpcError(INVALID_REQUEST, "Invalid Request: too many JSON values in one message");
 }
 
 /** An id comes back with all that belongs to its request, and is stored with streams. */

@@ -10,13 +10,13 @@ import { claimedRevision, metaOf } from "./modern.ts";
 /** Why a batch is refused; `undefined` when it is not. `revision` is absent for callers that speak none. */
 export function refuseBatch(messages: readonly Message[], revision: string | undefined): string | undefined {
   if (revision !== undefined && revision !== "2025-03-26") {
-    return `Invalid Request: revision ${revision} has no batches`;
+    return `Invalid Request: batches are not supported in revision ${revision}`;
   }
   if (messages.some((each) => each.kind === "request" && each.method === "initialize")) {
-    return "Invalid Request: initialize must not be in a batch";
+    return "Invalid Request: initialize must not be part of a batch";
   }
   // A client of 2026-07-28 would not understand the answer.
   return messages.some((each) => "params" in each && claimedRevision(metaOf(each.params)) !== undefined)
-    ? "Invalid Request: a request that names its revision in _meta must not be in a batch"
+    ? "Invalid Request: a request with a protocol version in _meta must not be part of a batch"
     : undefined;
 }

@@ -118,7 +118,9 @@ export class Call implements CallContext {
       this.#controller = new AbortController();
       if (this.#cancelled !== undefined) this.#controller.abort(this.#cancelled);
       // Asked for only when somebody wants to know, and nobody does when it is over.
-      else if (!this.isOver) this.#unwatch = this.host.watch(this, () => this.cancel("The caller is gone"));
+      else if (!this.isOver) {
+        this.#unwatch = this.host.watch(this, () => this.cancel("The client disconnected"));
+      }
     }
     return this.#controller.signal;
   }
@@ -222,7 +224,10 @@ export class Call implements CallContext {
     if (
       typeof role !== "string" || typeof content !== "object" || content === null || typeof model !== "string"
     ) {
-      throw new RpcError(INVALID_PARAMS, "The client's answer to sampling/createMessage is no message");
+      throw new RpcError(
+        INVALID_PARAMS,
+        "Invalid sampling/createMessage result: role, content and model are required",
+      );
     }
     return answer as SamplingAnswer;
   }
@@ -232,7 +237,12 @@ export class Call implements CallContext {
     const { roots } = answer;
     const isList = Array.isArray(roots) &&
       roots.every((each: { uri?: unknown } | null) => typeof each?.uri === "string");
-    if (!isList) throw new RpcError(INVALID_PARAMS, "The client's answer to roots/list has no roots");
+    if (!isList) {
+      throw new RpcError(
+        INVALID_PARAMS,
+        "Invalid roots/list result: roots must be a list of objects with a uri",
+      );
+    }
     return roots;
   }
 
@@ -285,7 +295,7 @@ export class Call implements CallContext {
     if (!this.outlet?.ask) throw new MissingCapabilityError(requiredCapabilities(feature));
     const answer = await this.outlet.ask(method, params, this.signal);
     if (typeof answer === "object" && answer !== null) return answer;
-    throw new RpcError(INVALID_PARAMS, `The client's answer to ${method} is no object`);
+    throw new RpcError(INVALID_PARAMS, `Invalid ${method} result: must be an object`);
   }
 }
 

@@ -48,7 +48,7 @@ export class UnavailableError extends RpcError {
 
   constructor(
     { retryAfter }: Pick<StoreUnavailableError, "retryAfter">,
-    message = "The server cannot reach its storage: try again in a moment",
+    message = `Storage is unavailable. Try again in ${retryAfter} s`,
     status: 429 | 503 = 503,
   ) {
     super(SERVER_ERROR, message, { retryAfter });
@@ -64,9 +64,9 @@ export class UnavailableError extends RpcError {
 export class LimitError extends UnavailableError {
   override readonly name = "LimitError";
 
-  /** @param what is taken: "open streams" @param retryAfter in seconds */
-  constructor(what: string, retryAfter: number, status: 429 | 503 = 429) {
-    super({ retryAfter }, `Too many ${what}: try again in ${retryAfter} s`, status);
+  /** @param reason such as "Too many open streams" @param retryAfter in seconds */
+  constructor(reason: string, retryAfter: number, status: 429 | 503 = 429) {
+    super({ retryAfter }, `${reason}. Try again in ${retryAfter} s`, status);
   }
 }
 
@@ -76,7 +76,7 @@ export class ScopeError extends RpcError {
   readonly scopes: readonly string[];
 
   constructor(scopes: readonly string[]) {
-    super(SERVER_ERROR, `This call needs a token with the scopes: ${scopes.join(" ")}`);
+    super(SERVER_ERROR, `Insufficient scope. Required: ${scopes.join(" ")}`);
     this.scopes = scopes;
   }
 }
@@ -106,7 +106,7 @@ export class MissingCapabilityError extends RpcError {
   /** @param required as in client capabilities: `{ sampling: {} }` */
   constructor(required: Readonly<Record<string, unknown>>) {
     const names = Object.keys(required.extensions as object ?? required).join(", ");
-    super(MISSING_CLIENT_CAPABILITY, `The client does not support what this call needs of it: ${names}`, {
+    super(MISSING_CLIENT_CAPABILITY, `Missing required client capability: ${names}`, {
       requiredCapabilities: required,
     });
   }
@@ -116,7 +116,7 @@ export class MissingCapabilityError extends RpcError {
 export function unsupportedVersion(requested: string): RpcError {
   return new RpcError(
     UNSUPPORTED_VERSION,
-    `Unsupported protocol version: choose one of ${REVISIONS.join(", ")}`,
+    `Unsupported protocol version. Supported: ${REVISIONS.join(", ")}`,
     { supported: REVISIONS, requested: requested.slice(0, 100) },
   );
 }

@@ -44,11 +44,11 @@ export function readMeta(call: Call, { id, method, params }: Request, headers: H
   }
   const meta = metaOf(params) ?? {};
   const version = meta[VERSION_KEY];
-  if (typeof version !== "string") throw new MetaError(`_meta must have "${VERSION_KEY}", a string`);
+  if (typeof version !== "string") throw new MetaError(`_meta["${VERSION_KEY}"] must be a string`);
   const capabilities = meta[CAPABILITIES_KEY];
-  if (!isObject(capabilities)) throw new MetaError(`_meta must have "${CAPABILITIES_KEY}", an object`);
+  if (!isObject(capabilities)) throw new MetaError(`_meta["${CAPABILITIES_KEY}"] must be an object`);
   const info = meta[INFO_KEY];
-  if (info !== undefined && !isObject(info)) throw new MetaError(`"${INFO_KEY}" must be an object`);
+  if (info !== undefined && !isObject(info)) throw new MetaError(`_meta["${INFO_KEY}"] must be an object`);
   if (headers) checkVersion(headers, version);
   if (version !== MODERN && !LEGACY.includes(version)) throw unsupportedVersion(version);
   if (headers && version === MODERN) checkNames(headers, method, params as Members);
@@ -62,7 +62,9 @@ export function readMeta(call: Call, { id, method, params }: Request, headers: H
 function checkVersion(headers: Headers, version: string): void {
   const field = headers.get("mcp-protocol-version");
   if (field === null) throw new HeaderMismatchError("MCP-Protocol-Version is missing");
-  if (field !== version) throw new HeaderMismatchError("MCP-Protocol-Version differs from the one in _meta");
+  if (field !== version) {
+    throw new HeaderMismatchError("MCP-Protocol-Version does not match the protocol version in _meta");
+  }
 }
 
 /** The parameter that `Mcp-Name` repeats, by method. */
@@ -79,14 +81,14 @@ const NAMED: Readonly<Record<string, string>> = {
 function checkNames(headers: Headers, method: string, params: Members): void {
   const field = headers.get("mcp-method");
   if (field === null) throw new HeaderMismatchError("Mcp-Method is missing");
-  if (field !== method) throw new HeaderMismatchError("Mcp-Method differs from the method of the body");
+  if (field !== method) throw new HeaderMismatchError("Mcp-Method does not match the method in the body");
   const member = Object.hasOwn(NAMED, method) ? NAMED[method] : undefined;
   if (member === undefined) return;
   const name = headers.get("mcp-name");
   const value = params[member];
-  if (name === null) throw new HeaderMismatchError(`Mcp-Name is missing: it must be params.${member}`);
+  if (name === null) throw new HeaderMismatchError(`Mcp-Name is missing. It must equal params.${member}`);
   if (value === undefined || decodeHeaderValue(name) !== value) {
-    throw new HeaderMismatchError(`Mcp-Name differs from params.${member}`);
+    throw new HeaderMismatchError(`Mcp-Name does not match params.${member}`);
   }
 }
 

@@ -61,7 +61,7 @@ function knows(revision: string, { type }: ContentItem): boolean {
 function inWords(item: ContentItem): ContentItem {
   const text = item.type === "resource_link"
     ? `${item.title ?? item.name}: ${item.uri}`
-    : "(A sound, which this version of the protocol cannot carry)";
+    : "(Audio content, which this protocol revision does not support)";
   return { type: "text", text };
 }
 

@@ -151,7 +151,7 @@ export function toolServer(options: ToolServerOptions): ToolServer {
       return new UnavailableError(error);
     }
     // What a handler throws that was told to stop; nobody hears the answer.
-    if (call?.isCancelled) return new RpcError(INTERNAL_ERROR, "The call was cancelled");
+    if (call?.isCancelled) return new RpcError(INTERNAL_ERROR, "Request cancelled");
     observe({ type: "fault", where: method.slice(0, 100), error });
     return undefined;
   };
@@ -254,11 +254,11 @@ export function toolServer(options: ToolServerOptions): ToolServer {
       const handle = handlers.get(pathOf(request.url));
       return handle
         ? handle(request, context)
-        : Promise.resolve(respondText(404, `Nothing is here. The tool server is at ${path}`));
+        : Promise.resolve(respondText(404, `Not found. The MCP endpoint is ${path}`));
     },
     async serveStdio(input, output, principal) {
       const connection = { host, legacy, modern, writer, sessions, subscriptions, changes, wakeups, listen };
-      if (!options.stdio) throw new TypeError('Cannot serve stdio: the server was made without "stdio"');
+      if (!options.stdio) throw new TypeError('Cannot serve stdio: the option "stdio" is missing');
       await options.stdio(connection, input, output, principal);
     },
     async replace(definitions) {

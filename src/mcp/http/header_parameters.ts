@@ -36,15 +36,17 @@ export function headerParameters(schema: unknown, tool: string): HeaderParameter
     if (Array.isArray(node)) return node.forEach((each) => walk(each, path, false));
     const { [KEYWORD]: name, type, properties, ...rest } = node as Schema;
     if (name !== undefined) {
-      if (!reachable || path.length === 0) refuse("must be on a property that only properties lead to");
+      if (!reachable || path.length === 0) {
+        refuse('is only allowed on a property reached through "properties" alone');
+      }
       if (typeof name !== "string" || !TOKEN.test(name)) {
         refuse(`of "${path.join(".")}" must be a token (RFC 9110)`);
       }
       if (type !== "string" && type !== "integer" && type !== "boolean") {
-        refuse(`of "${path.join(".")}" needs the type string, integer or boolean`);
+        refuse(`of "${path.join(".")}" must be on a property of type string, integer or boolean`);
       }
       const field = "mcp-param-" + (name as string).toLowerCase();
-      if (found.some((each) => each.field === field)) refuse(`"${name}" is there twice`);
+      if (found.some((each) => each.field === field)) refuse(`"${name}" is used twice`);
       found.push({ field, path, type: type as HeaderParameter["type"] });
     }
     if (typeof properties === "object" && properties !== null) {
@@ -74,20 +76,20 @@ export function checkHeaderParameters(
     const header = headers.get(field);
     if (value === undefined || value === null) {
       if (header !== null) {
-        throw new HeaderMismatchError(`${field} is there, but the argument ${path.join(".")} is not`);
+        throw new HeaderMismatchError(`${field} is present, but the argument ${path.join(".")} is missing`);
       }
       continue;
     }
     if (header === null) {
-      throw new HeaderMismatchError(`${field} is missing for the argument ${path.join(".")}`);
+      throw new HeaderMismatchError(`${field} is missing. It must equal the argument ${path.join(".")}`);
     }
     const decoded = decodeHeaderValue(header);
-    if (decoded === undefined) throw new HeaderMismatchError(`${field} is not well encoded`);
+    if (decoded === undefined) throw new HeaderMismatchError(`${field} has an invalid encoding`);
     // 42 and 42.0 are one number. What is no primitive value, no field can say.
     const same = type === "integer" && typeof value === "number"
       ? DECIMAL.test(decoded) && Number(decoded) === value
       : typeof value !== "object" && decoded === String(value);
-    if (!same) throw new HeaderMismatchError(`${field} differs from the argument ${path.join(".")}`);
+    if (!same) throw new HeaderMismatchError(`${field} does not match the argument ${path.join(".")}`);
   }
 }
 

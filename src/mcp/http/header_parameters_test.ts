@@ -97,23 +97,23 @@ for (
       },
       /twice/,
     ],
-    ["the root", { "x-mcp-header": "A" }, /only properties/],
+    ["the root", { "x-mcp-header": "A" }, /reached through/],
     [
       "items",
       { properties: { a: { type: "array", items: { type: "string", "x-mcp-header": "A" } } } },
-      /only properties/,
+      /reached through/,
     ],
     [
       "an alternative",
       { anyOf: [{ properties: { a: { type: "string", "x-mcp-header": "A" } } }] },
-      /only properties/,
+      /reached through/,
     ],
     [
       "a condition",
       { if: { properties: { a: { type: "string", "x-mcp-header": "A" } } } },
-      /only properties/,
+      /reached through/,
     ],
-    ["a definition", { $defs: { a: { type: "string", "x-mcp-header": "A" } } }, /only properties/],
+    ["a definition", { $defs: { a: { type: "string", "x-mcp-header": "A" } } }, /reached through/],
   ] as const
 ) {
   test(`x-mcp-header on ${what} is refused at start`, () => {

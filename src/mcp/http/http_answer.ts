@@ -173,10 +173,14 @@ export function createAnswers({ writer, initialScope, resourceMetadata, onFault 
     },
     accepted: ({ profile }) => respond(profile === "plain" ? 204 : 202, null),
     refuse,
-    noSession: (era) => refuse(404, SESSION_NOT_FOUND, "There is no such session: initialize again", era),
+    noSession: (era) =>
+      refuse(404, SESSION_NOT_FOUND, "Session not found. Send initialize to start a new one", era),
     challenge(era) {
       const field = bearerChallenge({ ...initial, resource_metadata: resourceMetadata });
-      return unauthorized("This call needs an access token", [["www-authenticate", field]], era);
+      return unauthorized("Access token required. Send one as a Bearer token in Authorization", [[
+        "www-authenticate",
+        field,
+      ]], era);
     },
     refuseToken(refusal, era) {
       const fields = refusal.challenge({ ...initial, resource_metadata: resourceMetadata });
@@ -193,7 +197,7 @@ export function createAnswers({ writer, initialScope, resourceMetadata, onFault 
       return refuse(500, INTERNAL_ERROR, "Internal error: the server failed to answer");
     },
     useAnotherMethod(allow) {
-      const error = new RpcError(INVALID_REQUEST, `This method is not for here. There are: ${allow}`);
+      const error = new RpcError(INVALID_REQUEST, `Method not allowed. Allowed: ${allow}.`);
       return respond(405, writeResponse({ id: null, error }), [...JSON_FIELDS, ["allow", allow]]);
     },
     fields: (era) => fieldsOf(era).stream,

@@ -129,7 +129,7 @@ export class HttpOutlet implements Outlet {
         this.#release();
         // Up to 2025-11-25 a lost connection is no cancellation, where the client can come back; nor is it for a task.
         const isLost = !this.#log || this.#log.isFull;
-        if (isLost && this.#call.outlet === this) this.#call.cancel("The caller is gone");
+        if (isLost && this.#call.outlet === this) this.#call.cancel("The client disconnected");
       },
     });
     this.#stream = stream;

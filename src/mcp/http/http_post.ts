@@ -44,7 +44,7 @@ export function createPostHandler(options: HttpOptions, answers: Answers, admit:
     if (isRefusal(principal)) return principal;
     const { headers } = request;
     if (mediaType(headers.get("content-type")) !== "application/json") {
-      return refuse(415, INVALID_REQUEST, "Content-Type must be application/json");
+      return refuse(415, INVALID_REQUEST, "Unsupported media type: Content-Type must be application/json");
     }
     const byHeaders = eraOfHeaders(headers);
     let value: unknown;
@@ -149,11 +149,16 @@ export function createPostHandler(options: HttpOptions, answers: Answers, admit:
       return response ? answers.write(response, era, principal) : answers.accepted(era);
     }
     if (era.profile === "modern") {
-      return refuse(400, INVALID_REQUEST, "Invalid Request: this revision has no answers of clients", era);
+      return refuse(
+        400,
+        INVALID_REQUEST,
+        `Invalid Request: revision ${era.revision} has no requests that a client responds to`,
+        era,
+      );
     }
     return await takeAnswer(message, session)
       ? answers.accepted(era)
-      : refuse(400, INVALID_REQUEST, "Invalid Request: no request of this id waits for an answer", era);
+      : refuse(400, INVALID_REQUEST, "Invalid Request: no pending request has this id", era);
   }
 
   async function answerBatch(batch: readonly unknown[], carrier: Call): Promise<Response> {

@@ -39,7 +39,12 @@ export function createSessionHandler(
     const session = await sessions.open(id, principal);
     if (!session) return answers.noSession(era);
     if (method !== "DELETE" && !acceptsStream(headers, false)) {
-      return answers.refuse(406, INVALID_REQUEST, "Accept must name text/event-stream", era);
+      return answers.refuse(
+        406,
+        INVALID_REQUEST,
+        "Not acceptable: Accept must include text/event-stream",
+        era,
+      );
     }
     const fields: Fields = answers.fields(eraOfRevision(session.revision)!);
     const last = headers.get("last-event-id");

@@ -140,7 +140,7 @@ export function createSseHandlers(
       return await answerQuestion(questions, session, message) ? accepted() : answers.refuse(
         400,
         INVALID_REQUEST,
-        "Invalid Request: no request of this id waits for an answer",
+        "Invalid Request: no pending request has this id",
         era,
       );
     }

@@ -288,10 +288,9 @@ test("a tool with scopes is seen by who holds them; others are told which they n
   assert.is(anonymous.headers.get("www-authenticate"), 'Bearer scope="read write"');
   const reader = await post(call("secret"), { authorization: "Bearer reader" });
   assert.is(reader.status, 403);
-  assert.is(
-    reader.headers.get("www-authenticate"),
-    'Bearer error="insufficient_scope", scope="read write", ' +
-      'error_description="This call needs a token with the scopes: read write"',
+  assert.match(
+    reader.headers.get("www-authenticate")!,
+    /^Bearer error="insufficient_scope", scope="read write", error_description="[^"]*read write"$/,
   );
   assert.is(reader.body.id, 1);
   const writer = await post(call("secret"), { authorization: "Bearer writer" });

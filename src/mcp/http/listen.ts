@@ -124,7 +124,7 @@ function readFilter(given: Readonly<Record<string, unknown>>): Filter {
   const filter: Record<string, unknown> = {};
   for (const name of Object.values(LISTS)) {
     const value = given[name];
-    if (value !== undefined && typeof value !== "boolean") throw bad(`${name} must be true or false`);
+    if (value !== undefined && typeof value !== "boolean") throw bad(`${name} must be a boolean`);
     if (value) filter[name] = true;
   }
   let characters = 0;
@@ -136,7 +136,7 @@ function readFilter(given: Readonly<Record<string, unknown>>): Filter {
     }
     for (const { length } of value as string[]) characters += length;
     if (characters > MAX_LISTEN_CHARACTERS) {
-      throw bad(`${name} has too many characters. Allowed: ${MAX_LISTEN_CHARACTERS} in all lists together`);
+      throw bad(`${name} has too many characters. Maximum: ${MAX_LISTEN_CHARACTERS} in all lists together`);
     }
     filter[name] = value;
   }

@@ -39,11 +39,11 @@ export class OpenStreams {
   open({ principal, runtime }: Storing, session: { readonly id: string } | undefined): () => void {
     const { session: perSession, caller, network: perNetwork, anonymous } = this.#limits;
     const counted: string[] = [];
-    const count = (key: string, limit: number, what: string, status: 429 | 503 = 429): void => {
+    const count = (key: string, limit: number, reason: string, status: 429 | 503 = 429): void => {
       const open = this.#counts.get(key) ?? 0;
       if (open >= limit) {
         release();
-        throw new LimitError(what, RETRY_AFTER, status);
+        throw new LimitError(reason, RETRY_AFTER, status);
       }
       this.#counts.set(key, open + 1);
       counted.push(key);
@@ -55,16 +55,16 @@ export class OpenStreams {
         else this.#counts.delete(key);
       }
     };
-    if (session) count(`session ${session.id}`, perSession, "streams are open in this session");
+    if (session) count(`session ${session.id}`, perSession, "Too many open streams in this session");
     if (principal) {
-      count(`caller ${principalKey(principal)}`, caller, "streams are open for this caller");
+      count(`caller ${principalKey(principal)}`, caller, "Too many open streams for this caller");
       return release;
     }
     const network = networkOf(runtime ?? {});
     if (network !== undefined) {
-      count(`network ${network}`, perNetwork, "streams are open for this network");
+      count(`network ${network}`, perNetwork, "Too many open streams for this network");
     }
-    count("anonymous", anonymous, "streams of anonymous callers are open", 503);
+    count("anonymous", anonymous, "Too many open streams of anonymous callers", 503);
     return release;
   }
 }

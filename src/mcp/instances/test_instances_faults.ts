@@ -52,7 +52,7 @@ export async function killInTheMiddle(
     const { id, error } = messages.at(-1);
     assert.is(id, client.lastRequest);
     assert.is(error.code, -32603);
-    assert.match(error.message, "gone. Send the request again");
+    assert.match(error.message, "Send the request again");
     assert.ok(Date.now() - killed < KNOWN_GONE);
     return messages.slice(0, -1);
   }

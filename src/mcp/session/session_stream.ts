@@ -29,7 +29,7 @@ export interface SessionStreamOptions extends SessionChangesOptions {
 }
 
 /** What a client hears whose call will never end. */
-const LOST = "The instance that ran this call is gone. Send the request again";
+const LOST = "The server instance stopped before it answered. Send the request again";
 
 /**
  * The stream of a session, from a place that the client saw on. Of several only one speaks, the newest: the others are

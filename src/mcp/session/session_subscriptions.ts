@@ -71,9 +71,9 @@ export class Subscriptions {
         if (this.#isOver(session, tally, bytes)) {
           throw new RpcError(
             INVALID_REQUEST,
-            `Invalid Request: a session may have ${MAX_SUBSCRIPTIONS} subscriptions of ${
+            `Invalid Request: too many subscriptions. A session may have at most ${MAX_SUBSCRIPTIONS}, of ${
               this.#limitOf(session)
-            } bytes together. Unsubscribe from some`,
+            } bytes in total. Unsubscribe from some`,
           );
         }
         const subscriptions = { count: tally.count + 1, bytes: tally.bytes + bytes };

@@ -74,7 +74,7 @@ export class StorageAllowance {
     const retryAfter = this.#take(storing, bytes, lifetimeMs);
     if (retryAfter === 0) return;
     const isOwn = storing.principal !== undefined || networkOf(storing.runtime ?? {}) !== undefined;
-    throw new LimitError("bytes are stored for this caller", retryAfter, isOwn ? 429 : 503);
+    throw new LimitError("Storage limit reached for this caller", retryAfter, isOwn ? 429 : 503);
   }
 
   /** The same, for what can be left out: `false` when there is no room. */

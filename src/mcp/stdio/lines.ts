@@ -64,7 +64,10 @@ function toLine(bytes: Uint8Array): string | RpcError {
 }
 
 function tooLong(): RpcError {
-  return new RpcError(INVALID_REQUEST, `Invalid Request: a message may have at most ${MAX_LINE_BYTES} bytes`);
+  return new RpcError(
+    INVALID_REQUEST,
+    `Invalid Request: message too large. Maximum: ${MAX_LINE_BYTES} bytes`,
+  );
 }
 
 /** Writes lines. `write` resolves when there is room for another; `finish` when all are written. */

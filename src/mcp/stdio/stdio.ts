@@ -106,7 +106,7 @@ export async function serveStdio(
     const call = new Call(host, principal, eraOfRevision(revision) ?? MODERN_ERA);
     call.outlet = outlet;
     call.onCancelled = (id) => {
-      calls.get(id)?.cancel("The client cancelled the call");
+      calls.get(id)?.cancel("The client cancelled the request");
       listens.get(id)?.stop();
       listens.delete(id);
     };
@@ -244,7 +244,7 @@ export async function serveStdio(
       );
     }
   } catch (error) {
-    for (const call of calls.values()) call.cancel("The client is gone");
+    for (const call of calls.values()) call.cancel("The client disconnected");
     throw error;
   } finally {
     // Nobody answers any more; what needs no answer is still finished.
@@ -252,7 +252,7 @@ export async function serveStdio(
     for (const { method, reject } of waiting.values()) reject(leftBefore(method));
     await settled(answering, ANSWER_MS);
     unanswered = [...calls.keys()];
-    for (const call of [...calls.values(), ...members]) call.cancel("The input has ended");
+    for (const call of [...calls.values(), ...members]) call.cancel("Standard input was closed");
     await settled(answering, STOP_MS);
     await Promise.allSettled(writing);
     for (const stop of stops) stop();
@@ -260,7 +260,7 @@ export async function serveStdio(
   }
   const error = new RpcError(
     INTERNAL_ERROR,
-    "The call was cancelled: the input had ended before it was answered",
+    "Request cancelled: standard input was closed before it was answered",
   );
   for (const id of unanswered) await write(writeResponse({ id, error }));
   for (const { farewell } of listens.values()) await write(farewell);
@@ -283,7 +283,7 @@ async function settled(work: ReadonlySet<Promise<unknown>>, milliseconds: number
 }
 
 function leftBefore(method: string): RpcError {
-  return new RpcError(INTERNAL_ERROR, `The client left before it answered ${method}`);
+  return new RpcError(INTERNAL_ERROR, `The client disconnected before it answered ${method}`);
 }
 
 function isList(value: readonly Response[] | Response): value is readonly Response[] {
