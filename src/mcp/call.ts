@@ -7,11 +7,11 @@
 import type { Principal } from "../http/principal.ts";
 import { randomId } from "../crypto/secret.ts";
 import type { RequestContext } from "../http/service.ts";
-import { INVALID_PARAMS, RpcError } from "../jsonrpc/error.ts";
 import type { Id } from "../jsonrpc/message.ts";
 import type { Json } from "../store/store.ts";
 import { bindMethods } from "./definition/bind_methods.ts";
 import { type Capabilities, hasFeature, requiredCapabilities } from "./input/client_feature.ts";
+import { readResultObject, readRootsResult, readSamplingResult } from "./client_result.ts";
 import type { Meta } from "./definition/content.ts";
 import type {
   CallContext,
@@ -219,31 +219,11 @@ export class Call implements CallContext {
 
   async sample({ key, ...params }: SamplingRequest): Promise<SamplingAnswer> {
     if (params.tools) this.#demand("sampling.tools");
-    const answer = await this.#ask("sampling", key, "sampling/createMessage", params);
-    const { role, content, model } = answer as Record<string, unknown>;
-    if (
-      typeof role !== "string" || typeof content !== "object" || content === null || typeof model !== "string"
-    ) {
-      throw new RpcError(
-        INVALID_PARAMS,
-        "Invalid sampling/createMessage result: role, content and model are required",
-      );
-    }
-    return answer as SamplingAnswer;
+    return readSamplingResult(await this.#ask("sampling", key, "sampling/createMessage", params));
   }
 
   async listRoots({ key }: { readonly key?: string } = {}): Promise<readonly Root[]> {
-    const answer = await this.#ask("roots", key, "roots/list", undefined) as { roots?: unknown };
-    const { roots } = answer;
-    const isList = Array.isArray(roots) &&
-      roots.every((each: { uri?: unknown } | null) => typeof each?.uri === "string");
-    if (!isList) {
-      throw new RpcError(
-        INVALID_PARAMS,
-        "Invalid roots/list result: roots must be a list of objects with a uri",
-      );
-    }
-    return roots;
+    return readRootsResult(await this.#ask("roots", key, "roots/list", undefined));
   }
 
   async once<Value extends Json>(key: string, make: () => Value | Promise<Value>): Promise<Value> {
@@ -293,9 +273,7 @@ export class Call implements CallContext {
     if (this.#runsAgain) return (this.inputs ??= new Inputs()).ask(key, request) as object;
     // Declared, but there is no way to reach the client: it keeps no session, or reads no streams.
     if (!this.outlet?.ask) throw new MissingCapabilityError(requiredCapabilities(feature));
-    const answer = await this.outlet.ask(method, params, this.signal);
-    if (typeof answer === "object" && answer !== null) return answer;
-    throw new RpcError(INVALID_PARAMS, `Invalid ${method} result: must be an object`);
+    return readResultObject(await this.outlet.ask(method, params, this.signal), method);
   }
 }
 
