@@ -13,7 +13,7 @@ import type { Service } from "../http/service.ts";
 import type { Dispatcher, Method } from "../jsonrpc/dispatch.ts";
 import { INTERNAL_ERROR, RpcError } from "../jsonrpc/error.ts";
 import { type Store, StoreUnavailableError } from "../store/store.ts";
-import { createAskAgain } from "./input/ask_again.ts";
+import { createInputRequired } from "./input/input_required.ts";
 import type { Call, CallHost } from "./call.ts";
 import { Cancellations } from "./cancellation.ts";
 import { changedLists } from "./definition/changed_lists.ts";
@@ -131,12 +131,12 @@ export function toolServer(options: ToolServerOptions): ToolServer {
       return () => signal?.removeEventListener("abort", gone);
     },
   };
-  const askAgain = createAskAgain(new RequestStates(secret, now));
+  const inputRequired = createInputRequired(new RequestStates(secret, now));
   const taskStore = new TaskStore(store, wakeups, now);
   const tasks = new Tasks({
     store: taskStore,
     host,
-    askAgain,
+    inputRequired,
     runTool: (tool, input, call) => runTool(tool, input, call, observe),
     findTool: (name) => registry.tools.get(name),
     observe,
@@ -190,7 +190,7 @@ export function toolServer(options: ToolServerOptions): ToolServer {
       ...toolMethods({
         registry: compiled,
         list: listOf("tools", compiled.tools.values()),
-        askAgain,
+        inputRequired,
         tasks,
         observe,
       }),
@@ -199,9 +199,13 @@ export function toolServer(options: ToolServerOptions): ToolServer {
         list: listOf("resources", compiled.resources.values()),
         listOptions: pages,
         templatesList: listOf("resourceTemplates", compiled.templates),
-        askAgain,
+        inputRequired,
       }),
-      ...promptMethods({ registry: compiled, list: listOf("prompts", compiled.prompts.values()), askAgain }),
+      ...promptMethods({
+        registry: compiled,
+        list: listOf("prompts", compiled.prompts.values()),
+        inputRequired,
+      }),
       ...completionMethods(compiled),
     ];
     const extended = extensions.flatMap((each) => extensionMethods(each, options));

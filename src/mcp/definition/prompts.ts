@@ -5,7 +5,7 @@
  */
 import type { Method } from "../../jsonrpc/dispatch.ts";
 import { INVALID_PARAMS, RpcError } from "../../jsonrpc/error.ts";
-import { type AskAgain, comesAgain } from "../input/ask_again.ts";
+import { type InputRequired, isRetry } from "../input/input_required.ts";
 import type { Call } from "../call.ts";
 import type { PromptMessage, PromptResult } from "./content.ts";
 import type { PromptDefinition } from "./definition.ts";
@@ -20,12 +20,12 @@ import { contentFor } from "../revision_shape.ts";
 export interface PromptOptions {
   readonly registry: Registry;
   readonly list: ListPages;
-  readonly askAgain: AskAgain;
+  readonly inputRequired: InputRequired;
 }
 
 /** The methods of the prompts capability. */
 export function promptMethods(
-  { registry: { prompts }, list, askAgain }: PromptOptions,
+  { registry: { prompts }, list, inputRequired }: PromptOptions,
 ): [string, Method<Call>][] {
   if (prompts.size === 0) return [];
 
@@ -40,10 +40,10 @@ export function promptMethods(
     const { definition } = prompt;
     const values = readValues(definition, optionalObject(object, "arguments"));
     const modern = call.revision >= MODERN;
-    if (modern && comesAgain(object)) await askAgain.open(call, "prompts/get", object);
+    if (modern && isRetry(object)) await inputRequired.restore(call, "prompts/get", object);
     const run = async () =>
       toResult(definition, await runHandler(() => definition.get(values, call)), call.revision);
-    return modern ? await askAgain(call, "prompts/get", object, run) : await run();
+    return modern ? await inputRequired.run(call, "prompts/get", object, run) : await run();
   };
 
   return [["prompts/list", (params, call) => list(requireObject(params).cursor, call)], ["prompts/get", get]];

@@ -5,7 +5,7 @@
  * @module
  */
 import type { Method } from "../../jsonrpc/dispatch.ts";
-import { type AskAgain, comesAgain } from "../input/ask_again.ts";
+import { type InputRequired, isRetry } from "../input/input_required.ts";
 import type { Call } from "../call.ts";
 import { type ReadResult, toContents } from "./content.ts";
 import type { ListedResource } from "./definition.ts";
@@ -23,12 +23,12 @@ export interface ResourceOptions {
   readonly list: ListPages;
   readonly listOptions: Omit<ListOptions, "entries" | "member">;
   readonly templatesList: ListPages;
-  readonly askAgain: AskAgain;
+  readonly inputRequired: InputRequired;
 }
 
 /** The methods of the resources capability. */
 export function resourceMethods(options: ResourceOptions): [string, Method<Call>][] {
-  const { registry: { resources, templates }, askAgain } = options;
+  const { registry: { resources, templates }, inputRequired } = options;
   if (resources.size + templates.length === 0) return [];
   const found = templates.filter(({ definition }) => definition.list);
   const fixed = [...resources.values()];
@@ -51,9 +51,9 @@ export function resourceMethods(options: ResourceOptions): [string, Method<Call>
     const object = requireObject(params);
     const uri = requireString(object, "uri");
     const modern = call.revision >= MODERN;
-    if (modern && comesAgain(object)) await askAgain.open(call, "resources/read", object);
+    if (modern && isRetry(object)) await inputRequired.restore(call, "resources/read", object);
     const run = () => readResource(options, uri, call);
-    return modern ? await askAgain(call, "resources/read", object, run) : await run();
+    return modern ? await inputRequired.run(call, "resources/read", object, run) : await run();
   };
 
   return [

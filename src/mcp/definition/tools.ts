@@ -20,7 +20,7 @@ import type { ListPages } from "./list_pages.ts";
 import { optionalObject, requireObject, requireString } from "../schema/params.ts";
 import type { CompiledTool, Registry } from "./registry.ts";
 import { resultFor } from "../revision_shape.ts";
-import { type AskAgain, comesAgain } from "../input/ask_again.ts";
+import { type InputRequired, isRetry } from "../input/input_required.ts";
 import type { ParseResult } from "../schema/standard_schema.ts";
 import type { Tasks } from "../tasks/tasks.ts";
 import { toResult, toStructuredResult } from "./tool_result.ts";
@@ -28,7 +28,7 @@ import { toResult, toStructuredResult } from "./tool_result.ts";
 export interface ToolOptions {
   readonly registry: Registry;
   readonly list: ListPages;
-  readonly askAgain: AskAgain;
+  readonly inputRequired: InputRequired;
   readonly tasks: Tasks;
   readonly observe: Observe;
 }
@@ -55,8 +55,8 @@ export function toolMethods(options: ToolOptions): [string, Method<Call>][] {
     if (modern && tool.task?.support === "required" && !call.can("tasks")) {
       throw new MissingCapabilityError(requiredCapabilities("tasks"));
     }
-    if (modern && comesAgain(object)) {
-      return options.askAgain.open(call, "tools/call", object).then(() =>
+    if (modern && isRetry(object)) {
+      return options.inputRequired.restore(call, "tools/call", object).then(() =>
         parseAndRun(tool, given, call, object, modern)
       );
     }
@@ -89,7 +89,8 @@ export function toolMethods(options: ToolOptions): [string, Method<Call>][] {
     if (!modern) return runTool(tool, parsed.value, call, observe);
     return tool.task && call.can("tasks")
       ? options.tasks.run(tool, given, parsed.value, call, params)
-      : options.askAgain(call, "tools/call", params, () => runTool(tool, parsed.value, call, observe));
+      : options.inputRequired.run(call, "tools/call", params, () =>
+        runTool(tool, parsed.value, call, observe));
   }
 
   return tools.size > 0

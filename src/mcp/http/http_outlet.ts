@@ -10,13 +10,13 @@ import type { Fields } from "../../http/response.ts";
 import { timerDelay } from "../../http/timer.ts";
 import type { Call, Outlet } from "../call.ts";
 import { type EventLogOptions, LogWriter } from "../session/event_log.ts";
-import { askClient, type QuestionOptions } from "../input/question.ts";
+import { sendServerRequest, type ServerRequestOptions } from "../input/server_request.ts";
 import { RECORD_BYTES } from "../session/storage_limits.ts";
 import type { OpenStreams } from "./stream_limits.ts";
 
 export interface OutletOptions {
   readonly log: EventLogOptions;
-  readonly questions: QuestionOptions;
+  readonly questions: ServerRequestOptions;
   readonly openStreams: OpenStreams;
   /** Milliseconds between comments on a quiet stream. */
   readonly keepAlive: number | undefined;
@@ -60,7 +60,14 @@ export class HttpOutlet implements Outlet {
     if (session) {
       this.ask = (method, params, signal) => {
         if (!this.#open() && this.#refusal) return Promise.reject(this.#refusal);
-        return askClient(options.questions, session, method, params, (json) => this.#send(json), signal);
+        return sendServerRequest(
+          options.questions,
+          session,
+          method,
+          params,
+          (json) => this.#send(json),
+          signal,
+        );
       };
     }
   }

@@ -28,7 +28,7 @@ import { openListenStream } from "./http_listen.ts";
 import { acceptsStream, type Admit, type Handler, type HttpOptions, isRefusal } from "./http_options.ts";
 import { HttpOutlet } from "./http_outlet.ts";
 import { claimedRevision, metaOf, readMeta } from "../modern.ts";
-import { answerQuestion } from "../input/question.ts";
+import { acceptClientResponse } from "../input/server_request.ts";
 import type { Session } from "../session/session.ts";
 
 /** What may take a while and speak before it answers. */
@@ -202,7 +202,7 @@ export function createPostHandler(options: HttpOptions, answers: Answers, admit:
   }
 
   async function takeAnswer(message: Answer, session: Session | undefined): Promise<boolean> {
-    return !session || await answerQuestion(options.outlet.questions, session, message);
+    return !session || await acceptClientResponse(options.outlet.questions, session, message);
   }
 
   return post;

@@ -25,7 +25,7 @@ import type { Answers } from "./http_answer.ts";
 import { type Admit, type HttpOptions, isCurrent, isRefusal, type SseFactory } from "./http_options.ts";
 import { metaOf } from "../modern.ts";
 import { patiently } from "../session/patiently.ts";
-import { answerQuestion, askClient } from "../input/question.ts";
+import { acceptClientResponse, sendServerRequest } from "../input/server_request.ts";
 import { notificationOf } from "./listen.ts";
 import type { Session } from "../session/session.ts";
 import { hearChanges } from "../session/session_changes.ts";
@@ -137,7 +137,7 @@ export function createSseHandlers(
     const { handshake } = await sessions.settings(opened);
     const session: Session = { ...opened, ...handshake };
     if (message.kind === "answer") {
-      return await answerQuestion(questions, session, message) ? accepted() : answers.refuse(
+      return await acceptClientResponse(questions, session, message) ? accepted() : answers.refuse(
         400,
         INVALID_REQUEST,
         "Invalid Request: no pending request has this id",
@@ -148,7 +148,14 @@ export function createSseHandlers(
     const outlet: Outlet = {
       notify: async (method, params) => void await say(JSON.stringify({ jsonrpc: "2.0", method, params })),
       ask: (method, params, signal) =>
-        askClient(questions, session, method, params, (json) => void say(json).catch(() => {}), signal),
+        sendServerRequest(
+          questions,
+          session,
+          method,
+          params,
+          (json) => void say(json).catch(() => {}),
+          signal,
+        ),
     };
     const call = new Call(host, principal, eraOfRevision(session.revision) ?? era);
     Object.assign(call, {

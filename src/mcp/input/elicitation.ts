@@ -8,12 +8,12 @@ import type { FormAnswer, FormRequest, UrlAnswer, UrlRequest } from "../context.
 import { toFormSchema } from "../schema/form_schema.ts";
 import { type AnySchema, compileAnySchema, type CompiledSchema } from "../schema/standard_schema.ts";
 
-/** Schemas are written once in a program and used in many calls. */
-const compiled = new WeakMap<object, CompiledSchema>();
+/** By the schema object that the handler passes: most handlers pass the same one in each call. */
+const compiledSchemas = new WeakMap<object, CompiledSchema>();
 
 /**
- * The parameters as the revision has them, and the schema of the answer's content.
- * @throws {TypeError} for a schema that is none of a form
+ * The parameters of `elicitation/create` in the revision, and the schema of the content that comes back.
+ * @throws {TypeError} for a schema that a form cannot have
  */
 export function writeElicitation(
   request: FormRequest | UrlRequest,
@@ -23,17 +23,17 @@ export function writeElicitation(
   const { message } = request;
   if (request.mode === "url") {
     const { url, elicitationId = makeId() } = request;
-    // The id went with 2026-07-28.
+    // 2026-07-28 removed the id.
     const id = revision === "2025-11-25" ? { elicitationId } : {};
     return { params: { mode: "url", message, url, ...id }, schema: undefined };
   }
-  let schema = compiled.get(request.schema);
-  if (!schema) compiled.set(request.schema, schema = compileAnySchema(request.schema, "elicitation"));
+  let schema = compiledSchemas.get(request.schema);
+  if (!schema) compiledSchemas.set(request.schema, schema = compileAnySchema(request.schema, "elicitation"));
   const mode = revision >= "2025-11-25" ? { mode: "form" } : {};
   return { params: { ...mode, message, requestedSchema: toFormSchema(schema.jsonSchema, revision) }, schema };
 }
 
-/** The user's answer, checked. @throws {RpcError} -32602 when it is none, or does not fit the form */
+/** The client's result, checked. @throws {RpcError} -32602 for an unknown action, or content that does not match */
 export async function readElicitation(
   answer: object,
   schema: CompiledSchema | undefined,

@@ -1,7 +1,7 @@
 /**
- * Questions to the client that are answered by running the call again: multi-round-trip requests of 2026-07-28
- * (https://modelcontextprotocol.io/specification/draft/basic/patterns/mrtr), and the input requests of tasks. A run that
- * meets an unanswered question ends; the next one finds the answer.
+ * The state of calls that run again when the client has responded: multi-round-trip requests of 2026-07-28
+ * (https://modelcontextprotocol.io/specification/draft/basic/patterns/mrtr), and the input requests of tasks. A run ends
+ * at an input request without a response; the next run finds the response.
  *
  * @module
  */
@@ -10,7 +10,7 @@ import { secretDigest } from "../../crypto/secret.ts";
 import { INVALID_PARAMS, RpcError } from "../../jsonrpc/error.ts";
 import type { Json } from "../../store/store.ts";
 
-/** Ends a run that waits for answers. What catches it and goes on changes nothing: its result is not looked at. */
+/** Ends a run that needs responses of the client. The result of a handler that catches it is ignored. */
 export class Suspension extends Error {
   override readonly name = "Suspension";
   constructor() {
@@ -18,32 +18,32 @@ export class Suspension extends Error {
   }
 }
 
-/** A question as the client gets it. */
+/** A member of `inputRequests`. */
 export interface InputRequest {
   readonly method: string;
   readonly params?: unknown;
 }
 
-/** What is known of a call that may have run before. */
+/** The state of a call that may have run before. */
 export class Inputs {
-  /** The client's results by the question's key, as they came. */
+  /** The client's results by the key of their input request, not validated yet. */
   readonly answers: Record<string, unknown>;
-  /** Values that `once` made. */
+  /** The values that `once` made, by key. */
   readonly kept: Record<string, Json>;
-  /** Questions of this run that have no answer. */
+  /** The input requests of this run that have no response. */
   readonly pending: Map<string, InputRequest> = new Map();
   #numbers = new Map<string, number>();
   #making = new Map<string, Promise<Json>>();
 
   constructor(answers: Record<string, unknown> = {}, kept: Record<string, Json> = {}) {
-    // Without a prototype, whatever the keys are called.
+    // Without a prototype, because clients and handlers choose the keys.
     this.answers = Object.assign(Object.create(null), answers);
     this.kept = Object.assign(Object.create(null), kept);
   }
 
   /**
-   * The client's answer to a question.
-   * @throws {Suspension} when there is none yet
+   * The client's response to an input request.
+   * @throws {Suspension} when there is no response yet
    */
   ask(key: string | undefined, request: InputRequest): unknown {
     const name = key ?? this.#number(request.method);
@@ -52,7 +52,7 @@ export class Inputs {
     throw new Suspension();
   }
 
-  /** The value that was kept under the key; the first who asks for it makes it, those at the same time wait for that. */
+  /** The value of the key. The first caller makes it; concurrent callers wait for the same value. */
   once(key: string, make: () => unknown): Promise<Json> {
     if (Object.hasOwn(this.kept, key)) return Promise.resolve(this.kept[key]!);
     let making = this.#making.get(key);
@@ -63,24 +63,24 @@ export class Inputs {
     return making;
   }
 
-  /** Resolves when `once` makes nothing: what it makes belongs to the call, also when a question has ended the run. */
+  /** Resolves when no `once` is running any more: its value is kept even if an input request has ended the run. */
   async settled(): Promise<void> {
     while (this.#making.size > 0) await Promise.allSettled(this.#making.values());
   }
 
   async #make(key: string, make: () => unknown): Promise<Json> {
-    // Not before it is known to be under way.
+    // `once` must register this promise before `make` runs.
     await Promise.resolve();
     try {
-      // Every run sees the same value: what JSON makes of it, where nothing is null.
+      // The first run sees what later runs see: the value after JSON, in which undefined is null.
       return this.kept[key] = JSON.parse(JSON.stringify(await make()) ?? "null");
     } finally {
-      // What failed may be tried again.
+      // After a failure the next call may try again.
       this.#making.delete(key);
     }
   }
 
-  /** The same question gets the same number in each run, as long as questions come in the same order. */
+  /** A key for an input request without one. It is the same in each run if the handler asks in the same order. */
   #number(method: string): string {
     const kind = method.slice(0, method.indexOf("/"));
     const number = (this.#numbers.get(kind) ?? 0) + 1;
@@ -89,22 +89,22 @@ export class Inputs {
   }
 }
 
-/** What `requestState` holds, sealed. */
+/** The sealed content of `requestState`. */
 interface RequestState {
-  /** Digest of what it is bound to: see {@linkcode RequestStates.open}. */
+  /** Digest of the request to which the state is bound: see {@linkcode RequestStates.open}. */
   readonly of: string;
   /** Milliseconds since the epoch. */
   readonly expires: number;
-  /** Keys of the questions; other answers are passed over. */
+  /** Keys of the input requests; responses to others are ignored. */
   readonly asked: readonly string[];
   readonly answers: Record<string, unknown>;
   readonly kept: Record<string, Json>;
 }
 
-/** Milliseconds in which a question can be answered. */
-const LIFETIME = 30 * 60_000;
+/** How long the client may take to retry. */
+const REQUEST_STATE_LIFETIME_MS = 30 * 60_000;
 
-/** Seals what a call learned into `requestState`, and opens it when the request comes again. */
+/** Seals the state of a call into `requestState`, and opens it when the client retries the request. */
 export class RequestStates {
   readonly #sealer: Sealer;
   readonly #now: () => number;
@@ -115,9 +115,9 @@ export class RequestStates {
   }
 
   /**
-   * What the client sent along with its request; `undefined` when it is the first time.
-   * @param request what the state is bound to: principal, method, name and arguments, as one text
-   * @throws {RpcError} -32602 when the state was not made for this request, or is too old
+   * The state and the responses that a retry carries; `undefined` for a first request.
+   * @param request gives the text to which the state is bound: principal, method and parameters
+   * @throws {RpcError} -32602 when the state was not issued for this request, or has expired
    */
   async open(
     params: Readonly<Record<string, unknown>>,
@@ -140,13 +140,13 @@ export class RequestStates {
     return inputs;
   }
 
-  /** The result that asks (2026-07-28, `InputRequiredResult`). */
+  /** The `InputRequiredResult` for the pending input requests. */
   async result(inputs: Inputs, request: string): Promise<Record<string, unknown>> {
     await inputs.settled();
     const { pending, answers, kept } = inputs;
     const state: RequestState = {
       of: secretDigest(request),
-      expires: this.#now() + LIFETIME,
+      expires: this.#now() + REQUEST_STATE_LIFETIME_MS,
       asked: [...pending.keys()],
       answers,
       kept,
@@ -159,15 +159,15 @@ export class RequestStates {
   }
 }
 
-/** @throws {RpcError} -32602 when they are no object of objects */
+/** Reads `inputResponses`. @throws {RpcError} -32602 unless it is an object whose members are objects */
 export function readResponses(value: unknown): Record<string, unknown> {
   if (value === undefined) return {};
-  const fits = typeof value === "object" && value !== null && !Array.isArray(value);
-  const bad = fits &&
+  const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
+  const bad = isObject &&
     Object.entries(value).find(([, each]) =>
       typeof each !== "object" || each === null || Array.isArray(each)
     );
-  if (fits && !bad) return value as Record<string, unknown>;
+  if (isObject && !bad) return value as Record<string, unknown>;
   throw new RpcError(
     INVALID_PARAMS,
     `Invalid params: ${bad ? `inputResponses.${bad[0].slice(0, 100)}` : "inputResponses"} must be an object`,

@@ -31,7 +31,7 @@ import { eraOfRevision, LEGACY, MODERN, MODERN_ERA } from "../era.ts";
 import { readLines, writeLines } from "./lines.ts";
 import { type Listening, type ListenOptions, notificationOf, startListening } from "../http/listen.ts";
 import { claimedRevision, metaOf, type ModernWriter, readMeta } from "../modern.ts";
-import { refusal } from "../input/question.ts";
+import { toClientError } from "../input/server_request.ts";
 import type { Session, Sessions } from "../session/session.ts";
 import { hearChanges } from "../session/session_changes.ts";
 import type { Subscriptions } from "../session/session_subscriptions.ts";
@@ -189,7 +189,7 @@ export async function serveStdio(
     if (!asked) return;
     waiting.delete(id as string);
     if (error === undefined) asked.resolve(result);
-    else asked.reject(refusal(asked.method, error));
+    else asked.reject(toClientError(asked.method, error));
   }
 
   async function answerLine(line: string | RpcError): Promise<string | undefined> {

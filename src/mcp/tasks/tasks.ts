@@ -12,7 +12,7 @@ import { INVALID_PARAMS, RpcError } from "../../jsonrpc/error.ts";
 import { randomSecret } from "../../crypto/secret.ts";
 import { Call, type CallHost } from "../call.ts";
 import { requiredCapabilities } from "../input/client_feature.ts";
-import type { AskAgain } from "../input/ask_again.ts";
+import type { InputRequired } from "../input/input_required.ts";
 import type { TaskOptions } from "../context.ts";
 import { MODERN_ERA } from "../era.ts";
 import { MissingCapabilityError } from "../error.ts";
@@ -28,7 +28,7 @@ import { asGone, isOver, revive, type TaskRecord, type TaskStore, toTask } from 
 export interface TasksOptions {
   readonly store: TaskStore;
   readonly host: CallHost;
-  readonly askAgain: AskAgain;
+  readonly inputRequired: InputRequired;
   /** Runs a tool; throws as `runTool` does. */
   readonly runTool: (tool: CompiledTool, input: unknown, call: Call) => Promise<unknown>;
   /** The tool as it is now. */
@@ -58,7 +58,7 @@ export class Tasks {
     call: Call,
     params: Readonly<Record<string, unknown>>,
   ): Promise<unknown> {
-    const { askAgain, runTool } = this.#options;
+    const { inputRequired, runTool } = this.#options;
     const task = tool.task!;
     if (task.start !== "by_run") {
       const record = await this.#create(tool, given, call, task);
@@ -79,7 +79,7 @@ export class Tasks {
         (error) => record ? this.#settle(record, call, { error }) : undefined,
       );
       call.waitUntil(settled);
-      settled.then(() => record ? undefined : askAgain(call, "tools/call", params, () => work)).then(
+      settled.then(() => record ? undefined : inputRequired.run(call, "tools/call", params, () => work)).then(
         resolve,
         reject,
       );

@@ -6,7 +6,7 @@ import { prompt, resource, tool } from "../definition/definition.ts";
 import { client, modern, modernHeaders, modernParams } from "../test_exchange.ts";
 import { newServer } from "../test_server.ts";
 
-const test = suite("mcp/ask_again");
+const test = suite("mcp/input_required");
 const FORMS = { elicitation: {} };
 const NAME = { type: "object", properties: { name: { type: "string" } }, required: ["name"] } as const;
 

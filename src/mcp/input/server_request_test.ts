@@ -2,11 +2,11 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { memoryStore } from "../../store/drivers/memory.ts";
 import { type Store, StoreUnavailableError } from "../../store/store.ts";
-import { answerQuestion, askClient } from "./question.ts";
+import { acceptClientResponse, sendServerRequest } from "./server_request.ts";
 import type { Session } from "../session/session.ts";
 import { Wakeups } from "../session/wakeups.ts";
 
-const test = suite("mcp/question");
+const test = suite("mcp/server_request");
 const session: Session = {
   id: "s",
   revision: "2025-11-25",
@@ -16,7 +16,7 @@ const session: Session = {
   expires: Infinity,
 };
 
-/** A question that was sent, over a store whose answers can be away. */
+/** A request that was sent to the client, over a store that can fail to read responses. */
 async function asked() {
   const inner = memoryStore();
   const state = { away: false };
@@ -42,16 +42,16 @@ async function asked() {
   const options = { store, wakeups, now: Date.now };
   const gone = new AbortController();
   const sent = Promise.withResolvers<string>();
-  const result = askClient(options, session, "roots/list", undefined, sent.resolve, gone.signal);
+  const result = sendServerRequest(options, session, "roots/list", undefined, sent.resolve, gone.signal);
   const { id } = JSON.parse(await sent.promise);
   const answer = (members: object) =>
-    answerQuestion(options, session, { kind: "answer", id, ...members } as never);
+    acceptClientResponse(options, session, { kind: "answer", id, ...members } as never);
   return { result, answer, gone, state, inner, wake: () => wake() };
 }
 
 const reasonOf = (promise: Promise<unknown>) => promise.then(() => undefined, (error) => error);
 
-test("an answer reaches who asked, once, and leaves nothing", async () => {
+test("a response resolves its request once, and leaves no record", async () => {
   const { result, answer, inner } = await asked();
   assert.is(await answer({ result: { roots: [] } }), true);
   assert.is(await answer({ result: {} }), false);
@@ -59,7 +59,7 @@ test("an answer reaches who asked, once, and leaves nothing", async () => {
   assert.equal(await inner.list([]), []);
 });
 
-test("a store that is away when the answer comes loses nothing", async () => {
+test("a response that comes while the store is unavailable is not lost", async () => {
   const { result, answer, state, wake } = await asked();
   state.away = true;
   assert.is(await answer({ result: { ok: true } }), true);
@@ -69,7 +69,7 @@ test("a store that is away when the answer comes loses nothing", async () => {
   assert.equal(await result, { ok: true });
 });
 
-test("after the call was cancelled an answer comes too late", async () => {
+test("a response after the cancellation of the call is refused", async () => {
   const { result, answer, gone, inner } = await asked();
   gone.abort(new Error("cancelled"));
   assert.is((await reasonOf(result)).message, "cancelled");
@@ -77,7 +77,7 @@ test("after the call was cancelled an answer comes too late", async () => {
   assert.equal(await inner.list([]), []);
 });
 
-test("an error for an answer is the question's, in the client's words", async () => {
+test("an error response rejects the request with the client's code and message", async () => {
   const { result, answer } = await asked();
   const reason = reasonOf(result);
   assert.is(await answer({ error: { code: -1, message: "No" } }), true);
