@@ -40,7 +40,7 @@ function asked(isForgiven: (problem: string) => boolean): Wrap {
   );
 }
 
-const beyond = ({ description }: Refused): boolean => /goes beyond/.test(description);
+const beyond = ({ description }: Refused): boolean => /exceeds/.test(description);
 
 export const DETAILS: readonly Mutant[] = [
   {
@@ -84,7 +84,7 @@ export const DETAILS: readonly Mutant[] = [
   {
     name: "oauth/details-any-type",
     fault: "Asks the user about details of unknown types",
-    wrap: asked((problem) => /has a type|must name a type/.test(problem)),
+    wrap: asked((problem) => /unknown type|type that|type in each/.test(problem)),
     breaks: names(
       "unknown-type",
       "no-type",
@@ -97,13 +97,13 @@ export const DETAILS: readonly Mutant[] = [
   {
     name: "oauth/details-unchecked",
     fault: "Asks the user about details that do not conform to their type",
-    wrap: asked((problem) => /cannot stand/.test(problem)),
+    wrap: asked((problem) => /an invalid/.test(problem)),
     breaks: names("not-conforming"),
   },
   {
     name: "oauth/details-any-shape",
     fault: "Asks the user about details that are no array of objects",
-    wrap: asked((problem) => /must be JSON|must be an array|must hold objects|nested/.test(problem)),
+    wrap: asked((problem) => /must be JSON|must be an array|must contain only|nested/.test(problem)),
     breaks: names("no-json", "object", "texts", "nested-deep"),
   },
   {

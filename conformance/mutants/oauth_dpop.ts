@@ -35,7 +35,7 @@ interface Proof extends Refused {
 /** A proof that should not count counts, where tokens are given and where they are used. */
 function counting(isForgiven: (proof: Proof) => boolean): Wrap {
   const forgives = (refused: Refused): boolean => {
-    const rule = /^The DPoP proof cannot be taken: (.*)$/.exec(refused.description)?.[1];
+    const rule = /^Invalid DPoP proof: (.*)$/.exec(refused.description)?.[1];
     return rule !== undefined && isForgiven({ ...refused, ...readProof(refused.request), rule });
   };
   return both(
@@ -68,13 +68,13 @@ export const DPOP: readonly Mutant[] = [
   {
     name: "oauth/dpop-private-keys",
     fault: "Takes proofs that bring their private key, or none",
-    wrap: broken(/^in jwk/),
+    wrap: broken(/^jwk: /),
     breaks: names("jwk-private", "jwk-missing"),
   },
   {
     name: "oauth/dpop-no-jwt",
     fault: "Takes any text for a proof",
-    wrap: broken(/^it is no JWT/),
+    wrap: broken(/^not a JWT/),
     breaks: names("no-jwt", "two-parts", "altered", "resource-proof-altered"),
   },
   {
@@ -135,7 +135,7 @@ export const DPOP: readonly Mutant[] = [
   {
     name: "oauth/dpop-without-jti",
     fault: "Does not ask proofs for a jti",
-    wrap: broken(/^jti must/),
+    wrap: broken(/^jti is required/),
     breaks: names("jti-missing"),
   },
   {

@@ -32,13 +32,13 @@ export const DPOP_BINDING: readonly Mutant[] = [
   {
     name: "oauth/dpop-as-bearer",
     fault: "Takes bound tokens as Bearer tokens",
-    wrap: used(({ description }) => /bound to a key/.test(description)),
+    wrap: used(({ description }) => /is bound to a key/.test(description)),
     breaks: names("as-bearer", "as-bearer-with-proof"),
   },
   {
     name: "oauth/dpop-without-proof",
     fault: "Takes bound tokens without a proof",
-    wrap: used(({ description }) => /^Send a DPoP proof/.test(description)),
+    wrap: used(({ description }) => /proof is missing/.test(description)),
     breaks: names("no-proof"),
   },
   {
@@ -50,13 +50,13 @@ export const DPOP_BINDING: readonly Mutant[] = [
   {
     name: "oauth/dpop-any-token",
     fault: "Does not look at ath",
-    wrap: used(({ description }) => /^The DPoP proof cannot be taken: ath/.test(description)),
+    wrap: used(({ description }) => /^Invalid DPoP proof: ath/.test(description)),
     breaks: names("ath-missing", "ath-of-another"),
   },
   {
     name: "oauth/dpop-unbound",
     fault: "Takes Bearer tokens as bound ones",
-    wrap: used(({ description }) => /no DPoP token/.test(description)),
+    wrap: used(({ description }) => /not bound to a key/.test(description)),
     breaks: names("unbound-token"),
   },
   {
@@ -126,7 +126,7 @@ export const DPOP_BINDING: readonly Mutant[] = [
   {
     name: "oauth/dpop-registration-ignored",
     fault: "Gives Bearer tokens to a client that is registered for bound ones",
-    wrap: redeemed(({ description }) => /with a DPoP proof only/.test(description)),
+    wrap: redeemed(({ description }) => /must send a DPoP proof/.test(description)),
     breaks: names("demanded-by-registration"),
   },
   {

@@ -36,7 +36,7 @@ export const PUSHED: readonly Mutant[] = [
     name: "oauth/par-of-anyone",
     fault: "Takes pushed requests without looking who pushes",
     wrap: taken(({ error, description }) =>
-      error === "invalid_client" || /^client_id differs/.test(description)
+      error === "invalid_client" || /^client_id does not match/.test(description)
     ),
     breaks: names("no-proof", "wrong-secret", "proof-of-another", "assertion-for-another-server"),
   },

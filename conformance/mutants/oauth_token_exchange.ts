@@ -117,7 +117,7 @@ export const TOKEN_EXCHANGE: readonly Mutant[] = [
   {
     name: "oauth/exchange-of-anything",
     fault: "Exchanges tokens that are not good",
-    wrap: drops(/^subject_token is unknown/),
+    wrap: drops(/^subject_token is invalid/),
     breaks: names(
       "unknown-subject",
       "altered-subject",

@@ -68,7 +68,7 @@ export function parseParameters(text: string): Parameters {
   let lists: Map<string, string[]> | undefined;
   let count = 0;
   for (const [name, value] of readPairs(text)) {
-    if (++count > MOST) throw new OAuthError("invalid_request", `Send at most ${MOST} parameters`);
+    if (++count > MOST) throw new OAuthError("invalid_request", `Too many parameters. Send at most ${MOST}`);
     if (value === "") continue;
     if (name === "resource" || name === "audience") {
       lists ??= new Map();
@@ -101,6 +101,6 @@ export function refuseRepeated({ repeated }: Parameters): void {
   if (repeated.length === 0) return;
   throw new OAuthError(
     "invalid_request",
-    `These parameters came more than once: ${plain(repeated.join(" "))}`,
+    `Parameters must not be included more than once: ${plain(repeated.join(" "))}`,
   );
 }

@@ -77,7 +77,7 @@ export function createRoom(
       if (wait === 0) return;
       throw new OAuthError(
         "temporarily_unavailable",
-        "Too much is stored for callers like this one: try again later",
+        "Storage limit for unauthenticated clients reached. Try again later",
         {
           status: network === undefined ? 503 : 429,
           fields: [["retry-after", String(wait)]],

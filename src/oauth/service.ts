@@ -253,11 +253,11 @@ function refuse(status: 404 | 405, request: Request, allow: string): Response {
   // A script that looks for metadata must be able to read that there is none here.
   if (status === 404) return allowWellKnown(request, respondText(404, "Not found."));
   if (pathOf(request.url).endsWith("/oauth/token")) {
-    const description = "The token endpoint takes POST with application/x-www-form-urlencoded";
+    const description = "Method not allowed. Use POST with application/x-www-form-urlencoded";
     return respondJson(405, { error: "invalid_request", error_description: description }, [
       ...ERROR_FIELDS,
       ["allow", allow],
     ]);
   }
-  return respondText(405, `Use ${allow} here.`, [["allow", allow]]);
+  return respondText(405, `Method not allowed. Allowed: ${allow}.`, [["allow", allow]]);
 }

@@ -92,29 +92,24 @@ export function toClient(
   const refuse = (problem: string): never => {
     throw new TypeError(`Cannot register client "${id}": ${problem}`);
   };
-  if (!/^[\x21-\x7e]{1,256}$/.test(id)) refuse("its id must be 1 to 256 printable ASCII characters");
+  if (!/^[\x21-\x7e]{1,256}$/.test(id)) {
+    refuse("the id must be 1 to 256 printable ASCII characters without spaces");
+  }
   if (secret !== undefined && !/^[\x20-\x7e]{1,256}$/.test(secret)) {
-    refuse("its secret must be 1 to 256 printable ASCII characters");
+    refuse("the secret must be 1 to 256 printable ASCII characters");
   }
   redirect_uris?.forEach((uri) => checkRedirectUri(uri, redirectSchemes));
   if (domain !== undefined) checkDomain(domain);
-  if (jwks && registration.jwks_uri !== undefined) refuse("it has both jwks and jwks_uri");
+  if (jwks && registration.jwks_uri !== undefined) refuse("jwks and jwks_uri must not both be present");
   const keysAt = registration.jwks_uri === undefined ? undefined : checkPublicUrl(registration.jwks_uri);
-  if (keysAt) refuse(`its jwks_uri ${keysAt}`);
+  if (keysAt) refuse(`jwks_uri ${keysAt}`);
   const { certificate } = registration;
   if (certificate && canonicalCertificateName(certificate.type, certificate.value) === undefined) {
     refuse(`"${certificate.value}" is not a valid ${certificate.type}`);
   }
   const token_endpoint_auth_method = authMethodOf(registration);
-  const need = {
-    none: true,
-    client_secret_basic: secret !== undefined,
-    client_secret_post: secret !== undefined,
-    private_key_jwt: jwks !== undefined || registration.jwks_uri !== undefined,
-    tls_client_auth: registration.certificate !== undefined,
-    self_signed_tls_client_auth: jwks !== undefined || registration.jwks_uri !== undefined,
-  }[token_endpoint_auth_method];
-  if (need !== true) refuse(`it has not what ${token_endpoint_auth_method} needs`);
+  const missing = findMissingCredential(registration, token_endpoint_auth_method);
+  if (missing !== undefined) refuse(`${token_endpoint_auth_method} requires ${missing}`);
   return given({
     ...rest,
     id,
@@ -129,6 +124,27 @@ export function toClient(
     grant_types: grantTypesOf(registration, token_endpoint_auth_method, refuse),
     created: now,
   });
+}
+
+/** What the client needs to authenticate by this method and does not have; `undefined` when it has it. */
+function findMissingCredential(
+  { secret, jwks, jwks_uri, certificate }: ClientRegistration,
+  method: ClientAuthMethod,
+): string | undefined {
+  switch (method) {
+    case "none":
+      return undefined;
+    case "client_secret_basic":
+    case "client_secret_post":
+      return secret === undefined ? "a secret" : undefined;
+    case "private_key_jwt":
+    case "self_signed_tls_client_auth":
+      return jwks || jwks_uri !== undefined ? undefined : "jwks or jwks_uri";
+    case "tls_client_auth":
+      return certificate ? undefined : "a certificate";
+    default:
+      return "a method that this server supports";
+  }
 }
 
 /** The members that are there. */
@@ -157,21 +173,21 @@ function grantTypesOf(
     ...(method === "none" ? [] : ["client_credentials"] as const),
   ];
   for (const type of chosen) {
-    if (!GRANT_TYPES.includes(type)) refuse(`${type} is no grant type of this server`);
+    if (!GRANT_TYPES.includes(type)) refuse(`unsupported grant type ${type}`);
     if (CONFIDENTIAL.includes(type) && method === "none") {
-      refuse(`${type} needs a secret, a key or a certificate`);
+      refuse(`${type} requires a secret, a key or a certificate`);
     }
     if (type === "authorization_code" && !redirects) {
-      refuse("authorization_code needs a domain or redirect URIs");
+      refuse("authorization_code requires a domain or redirect URIs");
     }
   }
-  if (chosen.length === 0) refuse("it needs a secret, a domain or redirect URIs");
+  if (chosen.length === 0) refuse("a secret, a domain or redirect URIs are required");
   return chosen;
 }
 
 function checkKey(key: unknown, refuse: (problem: string) => never): PublicJwk {
   const checked = checkJwk(key);
-  return typeof checked === "string" ? refuse(`in its jwks ${checked}`) : checked;
+  return typeof checked === "string" ? refuse(`jwks: ${checked}`) : checked;
 }
 
 /** RFC 6749 §2.1: one that cannot keep a secret. */
@@ -226,7 +242,7 @@ export async function addClient(
   const id = registration.id ?? randomId("client_");
   if (id.startsWith("https://")) {
     throw new TypeError(
-      `Cannot register client "${id}": such ids are addresses of client metadata documents`,
+      `Cannot register client "${id}": ids that begin with https:// are URLs of client metadata documents`,
     );
   }
   const proves = registration.jwks ?? registration.jwks_uri ?? registration.certificate;

@@ -45,15 +45,15 @@ export async function checkClientAssertion(
   if (claims.aud !== as.issuer) throw refusal(`aud must be the string ${as.issuer}`);
   const expires = checkTimes(as, claims, LONGEST);
   if (expires === undefined) {
-    throw refusal(`exp must be there, not over, and at most ${LONGEST} seconds away`);
+    throw refusal(`exp must be in the next ${LONGEST} seconds, and nbf and iat must not be in the future`);
   }
-  if (!isJti(claims.jti)) throw refusal("jti must be there, as a string of 1 to 512 characters");
+  if (!isJti(claims.jti)) throw refusal("jti is required and must be a string of 1 to 512 characters");
   const source = { ...client, network: networkOf(context), isKnown: client.source === "operator" };
   const verified = await verifyBySource(as, source, assertion).catch((error) => {
     if (!(error instanceof PublicFetchError)) throw error;
     throw refusal(`the keys at jwks_uri could not be fetched: ${plain(error.message)}`);
   });
-  if (!verified) throw refusal("its signature is not of a key of this client");
+  if (!verified) throw refusal("the signature does not verify with any key of the client");
   if (!await useOnce(as, "assertion", `${client.id}\n${claims.jti}`, expires)) {
     throw refusal("jti was used before");
   }
@@ -80,5 +80,5 @@ export function isJti(jti: unknown): jti is string {
 }
 
 function refusal(rule: string): OAuthError {
-  return new OAuthError("invalid_client", `Client authentication failed: in client_assertion ${rule}`);
+  return new OAuthError("invalid_client", `Invalid client_assertion: ${rule}`);
 }

@@ -24,7 +24,8 @@ interface Credentials {
   readonly assertion?: string;
 }
 
-const REFUSED = "Client authentication failed: check client_id and what the client proves itself with";
+const REFUSED =
+  "Client authentication failed. Check client_id and the secret, key or certificate of the client";
 /** Wrong secrets for one client from one network after which the next wrong one hears 429. */
 export const MAX_WRONG_SECRETS = 10;
 /** Seconds that it hears. */
@@ -75,7 +76,7 @@ export async function authenticateClient(
 }
 
 function tooMany(wait: number): OAuthError {
-  return new OAuthError("invalid_client", "Too many wrong secrets: wait before the next attempt", {
+  return new OAuthError("invalid_client", "Too many failed attempts. Wait before the next attempt", {
     status: 429,
     fields: [["retry-after", String(wait)]],
   });
@@ -143,22 +144,28 @@ function readCredentials(request: Request, form: Parameters): Credentials {
   if (ways > 1) {
     throw new OAuthError(
       "invalid_request",
-      "Prove the client in one way: client_secret in the body, client_assertion, or the Authorization field",
+      "Use one client authentication method: client_secret, client_assertion or the Authorization header field",
     );
   }
   if (assertion !== undefined) return readAssertion(form, assertion, id);
   if (field === null) {
     if (!id) {
-      throw new OAuthError("invalid_client", "Send client_id and client_secret, in the body or by Basic");
+      throw new OAuthError(
+        "invalid_client",
+        "Client authentication is missing. Send client_id and client_secret, in the body or with HTTP Basic",
+      );
     }
     return { id, secrets: secret === undefined ? [] : [secret] };
   }
   const basic = parseBasic(field);
   if (!basic) {
-    throw new OAuthError("invalid_client", "The Authorization field must be Basic with id and secret");
+    throw new OAuthError(
+      "invalid_client",
+      "The Authorization header field must be HTTP Basic with client id and secret",
+    );
   }
   if (id !== undefined && id !== basic.id && id !== decode(basic.id)) {
-    throw new OAuthError("invalid_request", "client_id differs from the one in the Authorization field");
+    throw new OAuthError("invalid_request", "client_id does not match the Authorization header field");
   }
   return id === undefined ? basic : { ...basic, id };
 }
@@ -175,7 +182,7 @@ function readAssertion(form: Parameters, assertion: string, id: string | undefin
     );
   }
   if (id !== undefined && id !== claimed) {
-    throw new OAuthError("invalid_client", "client_id differs from the one in client_assertion");
+    throw new OAuthError("invalid_client", "client_id does not match client_assertion");
   }
   return { id: claimed, secrets: [], assertion };
 }

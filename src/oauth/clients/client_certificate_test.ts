@@ -344,14 +344,14 @@ test("RFC 8705 section 3.4: a client whose tokens must be bound to a certificate
       new Request(`${ISSUER}/oauth/token`, { method: "POST", body: new URLSearchParams(form), headers }),
       { ip },
     );
-    const { error, error_description, token_type } = await response.json();
-    return [response.status, error ?? token_type, error_description];
+    const { error, token_type } = await response.json();
+    return [response.status, error ?? token_type];
   };
   const shown = { "client-cert": SEQUENCE, "x-client-verify": "SUCCESS" };
-  const refused = [400, "invalid_request", "This client gets tokens with a client certificate only"];
+  const refused = [400, "invalid_request"];
   assert.equal(await ask({}, PROXY), refused);
   assert.equal(await ask(shown, "192.0.2.1"), refused, "nobody but the proxy shows certificates");
-  assert.equal(await ask(shown, PROXY), [200, "Bearer", undefined]);
+  assert.equal(await ask(shown, PROXY), [200, "Bearer"]);
 });
 
 test.run();

@@ -45,8 +45,8 @@ export function documentsSupported(
   const isAble = findConnect(connect) !== undefined;
   if (clientMetadataDocuments === true && !isAble) {
     throw new TypeError(
-      'Cannot create Trivet: "oauth.clientMetadataDocuments" needs "oauth.connect": import trivet/node, trivet/deno, ' +
-        "trivet/bun or trivet/workerd, which bring one, or give createPublicConnect() of trivet/public-connect",
+      'Cannot create Trivet: "oauth.clientMetadataDocuments" requires "oauth.connect". Import trivet/node, trivet/deno, ' +
+        "trivet/bun or trivet/workerd, which set it, or pass createPublicConnect() of trivet/public-connect",
     );
   }
   if (typeof clientMetadataDocuments === "function") return () => isAble && clientMetadataDocuments();
@@ -67,8 +67,8 @@ export async function findClientByDocument(
   if (!as.clientMetadataDocuments()) {
     throw new OAuthError(
       "invalid_client",
-      "This server does not fetch client metadata documents: register the client instead. " +
-        "The operator turns them on with --client-documents on, or the option oauth.clientMetadataDocuments",
+      "Client ID metadata documents are disabled. Register the client, " +
+        "or enable them with --client-documents on or the option oauth.clientMetadataDocuments",
     );
   }
   const copy = as.documents.find<Client>("client", id);
@@ -132,8 +132,8 @@ function isDocumentAddress(id: string): boolean {
 function readDocument(as: AuthorizationServer, id: string, { text, headers }: PublicDocument) {
   const document = parse(text);
   // Section 4.1: the document must name the address that it was found at, exactly.
-  if (document.client_id !== id) throw refusal("its client_id must be the address that it was found at");
-  if ("client_secret" in document) throw refusal("it must hold no secret");
+  if (document.client_id !== id) throw refusal("client_id must be the URL of the document");
+  if ("client_secret" in document) throw refusal("client_secret is not allowed");
   try {
     const { metadata: _, ...described } = readClientMetadata(as, document, {
       methods: ["none", "private_key_jwt"],
@@ -156,7 +156,7 @@ function parse(text: string): Record<string, unknown> {
   } catch {
     // Said below.
   }
-  throw refusal("it must be a JSON object");
+  throw refusal("must be a JSON object");
 }
 
 /** RFC 9111 §5.2: what the document says of itself, within our bounds. */
@@ -169,5 +169,5 @@ function lifetimeOf(headers: Headers): number {
 }
 
 function refusal(problem: string): OAuthError {
-  return new OAuthError("invalid_client", `The client metadata document cannot be used: ${problem}`);
+  return new OAuthError("invalid_client", `Invalid client metadata document: ${problem}`);
 }

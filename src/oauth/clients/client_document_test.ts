@@ -129,7 +129,7 @@ for (const [name, answer] of Object.entries(BAD)) {
     const cookie = await server.signIn();
     const page = await ask(server, cookie);
     assert.equal([page.status, page.location], [400, null]);
-    assert.match(page.text, "client metadata document cannot be used");
+    assert.match(page.text, "client metadata document");
     const token = await server.token({
       grant_type: "refresh_token",
       refresh_token: "x",

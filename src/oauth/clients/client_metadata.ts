@@ -50,7 +50,7 @@ export function readClientMetadata(
   { methods = METHODS, grants = OPEN_GRANTS, method = "client_secret_basic" }: MetadataRules = {},
 ): SelfDescription {
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    throw refusal("it must be a JSON object");
+    throw refusal("must be a JSON object");
   }
   const metadata = value as Record<string, unknown>;
   const token_endpoint_auth_method = readMethod(metadata, methods, method);
@@ -58,7 +58,7 @@ export function readClientMetadata(
   const grant_types = readGrants(metadata, grants, redirect_uris);
   const keys = readKeys(metadata);
   if (token_endpoint_auth_method === "private_key_jwt" && !keys.jwks && keys.jwks_uri === undefined) {
-    throw refusal("private_key_jwt needs jwks or jwks_uri");
+    throw refusal("private_key_jwt requires jwks or jwks_uri");
   }
   const types = metadata.authorization_details_types;
   if (types !== undefined && !isTexts(types)) {
@@ -105,7 +105,7 @@ function readRedirectUris(as: AuthorizationServer, uris: unknown): readonly stri
   if (!isTexts(uris) || uris.length > MOST_URIS || uris.some((uri) => uri.length > LONGEST)) {
     throw new OAuthError(
       "invalid_redirect_uri",
-      `redirect_uris must be an array of at most ${MOST_URIS} strings`,
+      `redirect_uris must be an array of at most ${MOST_URIS} strings of at most ${LONGEST} characters`,
     );
   }
   const kept: string[] = [];
@@ -118,7 +118,7 @@ function readRedirectUris(as: AuthorizationServer, uris: unknown): readonly stri
     }
     refused ??= new OAuthError(
       "invalid_redirect_uri",
-      plain(`Cannot register redirect URI ${uri.slice(0, 200)}: it must ${problem.rule}`, 600),
+      plain(`Invalid redirect URI ${uri.slice(0, 200)}: must ${problem.rule}`, 600),
     );
     if (problem.kind !== "scheme") throw refused;
   }
@@ -137,27 +137,29 @@ function readGrants(
   const kept = grants.filter((type) => grant_types.includes(type));
   if (kept.length === 0 || kept.every((type) => type === "refresh_token")) {
     throw refusal(
-      `grant_types must have one of ${
+      `grant_types must contain one of ${
         grants.filter((type) => type !== "refresh_token").join(", ")
-      }; implicit and password are not offered (RFC 9700)`,
+      }; implicit and password are not supported (RFC 9700)`,
     );
   }
   const redirects = kept.includes("authorization_code");
   if (redirects && redirect_uris.length === 0) {
-    throw new OAuthError("invalid_redirect_uri", "redirect_uris must name at least one address");
+    throw new OAuthError("invalid_redirect_uri", "redirect_uris must contain at least one URI");
   }
   // RFC 7591 section 2.1: the two go together. Others than code are left out as grants are.
   if (response_types !== undefined) {
     if (!isTexts(response_types)) throw refusal("response_types must be an array of strings");
     if (redirects && !response_types.includes("code")) {
-      throw refusal("authorization_code needs the response type code, the only one that is offered");
+      throw refusal("the grant type authorization_code requires the response type code");
     }
   }
   return kept;
 }
 
 function readKeys({ jwks, jwks_uri }: Record<string, unknown>): Pick<Client, "jwks" | "jwks_uri"> {
-  if (jwks !== undefined && jwks_uri !== undefined) throw refusal("jwks and jwks_uri must not both be there");
+  if (jwks !== undefined && jwks_uri !== undefined) {
+    throw refusal("jwks and jwks_uri must not both be present");
+  }
   if (jwks_uri !== undefined) {
     const problem = typeof jwks_uri === "string" ? checkPublicUrl(jwks_uri) : "must be a string";
     if (problem) throw refusal(`jwks_uri ${problem}`);
@@ -172,7 +174,7 @@ function readKeys({ jwks, jwks_uri }: Record<string, unknown>): Pick<Client, "jw
     jwks: {
       keys: keys.map((key): PublicJwk => {
         const checked = checkJwk(key);
-        if (typeof checked === "string") throw refusal(`in jwks ${checked}`);
+        if (typeof checked === "string") throw refusal(`jwks: ${checked}`);
         return checked;
       }),
     },
@@ -187,7 +189,7 @@ function readScope(
   const words = readText(metadata, "scope")?.split(" ").filter((word) => as.implied.has(word)) ?? [];
   const kept = words.filter((scope) => as.commonScopes.includes(scope));
   if (kept.length < words.length && kept.length === 0) {
-    throw refusal(`scope must be of ${as.commonScopes.join(" ")}`);
+    throw refusal(`scope must contain one of: ${as.commonScopes.join(" ")}`);
   }
   return kept.length > 0 ? { default_scope: kept.join(" ") } : {};
 }
@@ -199,7 +201,7 @@ function readOthers(metadata: Record<string, unknown>): Record<string, unknown> 
     if (text === undefined) continue;
     // RFC 7591 §5: what a page might show or lead to is a plain web address.
     if (name.endsWith("_uri") && !/^https?:$/.test(URL.parse(text)?.protocol ?? "")) {
-      throw refusal(`${name} must be an http or https address`);
+      throw refusal(`${name} must be an http or https URL`);
     }
     others[name] = text;
   }
@@ -239,5 +241,5 @@ function isTexts(value: unknown): value is string[] {
 }
 
 function refusal(rule: string): OAuthError {
-  return new OAuthError("invalid_client_metadata", `The client metadata cannot stand: ${plain(rule)}`);
+  return new OAuthError("invalid_client_metadata", `Invalid client metadata: ${plain(rule)}`);
 }

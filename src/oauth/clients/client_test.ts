@@ -28,7 +28,7 @@ test("addClient() takes no id that is an address: such ids are of documents", as
   const store = memoryStore();
   const adding = addClient(store, { id: "https://client.example/oauth", secret: "s" });
   const message = await adding.catch((error) => error.message);
-  assert.match(message, "such ids are addresses of client metadata documents");
+  assert.match(message, "metadata document");
   assert.equal(await store.list([]), []);
 });
 
@@ -47,29 +47,29 @@ for (
     [{ id: "", secret: "s" }, "1 to 256 printable"],
     [{ id: "a b", secret: "s" }, "1 to 256 printable"],
     [{ id: "x".repeat(257), secret: "s" }, "1 to 256 printable"],
-    [{ id: "a", secret: "ü" }, "secret must be"],
-    [{ id: "a" }, "needs a secret, a domain or redirect URIs"],
+    [{ id: "a", secret: "ü" }, "the secret must be"],
+    [{ id: "a" }, "a secret, a domain or redirect URIs"],
     [
       { id: "a", domain: "x.example", grant_types: ["client_credentials"] },
-      "client_credentials needs a secret",
+      "client_credentials requires",
     ],
-    [{ id: "a", secret: "s", grant_types: ["authorization_code"] }, "needs a domain or redirect URIs"],
-    [{ id: "a", secret: "s", grant_types: ["password"] }, "password is no grant type of this server"],
-    [{ id: "a", jwks: { keys: [] }, jwks_uri: "https://a.example/keys" }, "both jwks and jwks_uri"],
-    [{ id: "a", jwks_uri: "http://a.example/keys" }, "its jwks_uri must"],
-    [{ id: "a", jwks_uri: "https://127.0.0.1/keys" }, "its jwks_uri must"],
-    [{ id: "a", jwks: { keys: [{ kty: "oct", k: "AA" }] } }, "in its jwks"],
+    [{ id: "a", secret: "s", grant_types: ["authorization_code"] }, "authorization_code requires"],
+    [{ id: "a", secret: "s", grant_types: ["password"] }, "grant type password"],
+    [{ id: "a", jwks: { keys: [] }, jwks_uri: "https://a.example/keys" }, "jwks and jwks_uri"],
+    [{ id: "a", jwks_uri: "http://a.example/keys" }, "jwks_uri must"],
+    [{ id: "a", jwks_uri: "https://127.0.0.1/keys" }, "jwks_uri must"],
+    [{ id: "a", jwks: { keys: [{ kty: "oct", k: "AA" }] } }, "jwks: "],
     [
       { id: "a", domain: "x.example", token_endpoint_auth_method: "private_key_jwt" },
-      "it has not what private_key_jwt needs",
+      "private_key_jwt requires",
     ],
     [
       { id: "a", domain: "x.example", token_endpoint_auth_method: "tls_client_auth" },
-      "it has not what tls_client_auth needs",
+      "tls_client_auth requires",
     ],
     [
       { id: "a", domain: "x.example", token_endpoint_auth_method: "client_secret_post" },
-      "it has not what client_secret_post needs",
+      "client_secret_post requires",
     ],
     [{ id: "a", domain: "x.example", redirect_uris: ["/cb"] }, "/cb"],
   ] as const

@@ -81,6 +81,6 @@ function readKeys({ text }: PublicDocument): { value: readonly PublicJwk[]; life
     const value = keys.slice(0, MAX_KEYS).map(checkJwk).filter((key) => typeof key !== "string");
     return { value, lifetime: LIFETIME_MS };
   } catch {
-    throw new PublicFetchError("The key set must be a JSON object with keys");
+    throw new PublicFetchError("The JWK Set must be a JSON object with an array keys");
   }
 }

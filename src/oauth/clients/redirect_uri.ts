@@ -46,21 +46,21 @@ export function findRedirectUriProblem(
   const problem = (rule: string): RedirectUriProblem => ({ kind: "uri", rule });
   const url = URL.parse(uri);
   if (url === null) return problem("be an absolute URI");
-  if (uri.includes("#")) return problem("have no fragment (RFC 6749 section 3.1.2)");
-  if (!URI_CHARACTERS.test(uri)) return problem("have only characters that a URI may have (RFC 3986)");
-  if (url.username !== "" || url.password !== "") return problem("have no user name or password");
-  if (NO_APPLICATION.test(url.protocol)) return problem("lead to an application");
+  if (uri.includes("#")) return problem("not have a fragment (RFC 6749 section 3.1.2)");
+  if (!URI_CHARACTERS.test(uri)) return problem("contain only URI characters (RFC 3986)");
+  if (url.username !== "" || url.password !== "") return problem("not have a user name or password");
+  if (NO_APPLICATION.test(url.protocol)) return problem(`not use the scheme ${url.protocol}`);
   if (url.protocol === "http:" && !LOOPBACK.has(url.hostname)) {
-    return problem("be https, or http on loopback");
+    return problem("use https, or http on a loopback host");
   }
   // Parsers differ in how they read other spellings: what one compares another might send elsewhere.
-  if (!isAsParsed(uri, url)) return problem(`be spelled as URL parsers write it: ${url.href}`);
+  if (!isAsParsed(uri, url)) return problem(`be in the spelling of the URL standard: ${url.href}`);
   if (/^https?:$/.test(url.protocol) || url.protocol.includes(".")) return undefined;
   if (schemes.includes(url.protocol.slice(0, -1))) return undefined;
   return {
     kind: "scheme",
-    rule: `be https, http on loopback, of a private-use scheme with a dot (RFC 8252 section 7.1)${
-      schemes.length > 0 ? `, or of one of the schemes ${schemes.join(", ")}` : ""
+    rule: `use https, http on a loopback host, a private-use scheme with a dot (RFC 8252 section 7.1)${
+      schemes.length > 0 ? `, or one of the schemes ${schemes.join(", ")}` : ""
     }`,
   };
 }
@@ -93,7 +93,7 @@ export function checkDomain(domain: string): string {
 export function checkRedirectScheme(scheme: string): string {
   if (!/^[a-z][a-z0-9+.-]*$/.test(scheme) || /^https?$/.test(scheme) || NO_APPLICATION.test(scheme + ":")) {
     throw new TypeError(
-      `Cannot create Trivet: "oauth.redirectSchemes" must name schemes of applications such as "cursor", but has "${scheme}"`,
+      `Cannot create Trivet: "oauth.redirectSchemes" must contain application schemes such as "cursor", not "${scheme}"`,
     );
   }
   return scheme;

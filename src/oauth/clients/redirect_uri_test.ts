@@ -140,10 +140,10 @@ test("a loopback domain takes http on any port, for development", () => {
 
 for (
   const [registration, reason] of [
-    [{ redirect_uris: ["http://app.example/cb"] }, "https, or http on loopback"],
+    [{ redirect_uris: ["http://app.example/cb"] }, "https, or http on"],
     [{ redirect_uris: ["https://app.example/cb#x"] }, "fragment"],
     [{ redirect_uris: ["https://u:p@app.example/cb"] }, "user name"],
-    [{ redirect_uris: ["javascript:alert(1)"] }, "lead to an application"],
+    [{ redirect_uris: ["javascript:alert(1)"] }, "javascript:"],
     [{ redirect_uris: ["myapp:/cb"] }, "private-use scheme with a dot"],
     [{ redirect_uris: ["/cb"] }, "absolute URI"],
     [{ redirect_uris: ["https://app.example/ü"] }, "RFC 3986"],

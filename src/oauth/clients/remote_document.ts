@@ -125,14 +125,14 @@ export function createRemoteDocuments(fetchPublic: PublicFetch, now: () => numbe
     const wait = (failure?.until ?? 0) - now();
     // A longer wait than the longest comes of a clock that was set.
     if (!failure || wait <= 0 || wait > MAX_WAIT_MS) return;
-    throw busy(`That address failed ${failure.count} times: ${failure.message}`, Math.ceil(wait / 1000));
+    throw busy(`Fetching this URL failed ${failure.count} times: ${failure.message}`, Math.ceil(wait / 1000));
   }
 
   /** Resolves when no other request fetches it. @throws {OAuthError} when that takes too long */
   async function waitForOthers(name: string): Promise<void> {
     // Each looks for itself: on workerd a request must not wait for a promise of another one.
     for (let looks = 0; fetching.has(name); looks++) {
-      if (looks === MAX_LOOKS) throw busy("Others wait for that address", 1);
+      if (looks === MAX_LOOKS) throw busy("Another request is still fetching this URL", 1);
       await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
     }
   }
@@ -145,7 +145,9 @@ export function createRemoteDocuments(fetchPublic: PublicFetch, now: () => numbe
     if (copy) return copy;
     checkFailures(name);
     const end = isKnown ? () => {} : budget.begin({ host: new URL(url).hostname, network });
-    if (typeof end === "number") throw busy("Too many documents are asked for at that host or by you", end);
+    if (typeof end === "number") {
+      throw busy("Too many documents were requested from this host or by your network", end);
+    }
     const own = Symbol();
     fetching.set(name, own);
     let good = false;

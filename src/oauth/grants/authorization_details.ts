@@ -34,7 +34,7 @@ export function parseAuthorizationDetails(
   if (!Array.isArray(value) || value.length === 0 || value.length > MOST) {
     throw refusal(`must be an array of 1 to ${MOST} objects`);
   }
-  if (isDeeper(value, DEEPEST)) throw refusal(`must be nested at most ${DEEPEST} deep`);
+  if (isDeeper(value, DEEPEST)) throw refusal(`must be nested at most ${DEEPEST} levels deep`);
   for (const detail of value) checkDetail(as, client, detail);
   return value;
 }
@@ -46,18 +46,18 @@ function isDeeper(value: unknown, levels: number): boolean {
 
 function checkDetail(as: AuthorizationServer, client: Client, detail: unknown): void {
   if (typeof detail !== "object" || detail === null || Array.isArray(detail)) {
-    throw refusal("must hold objects");
+    throw refusal("must contain only objects");
   }
   const { type } = detail as Partial<AuthorizationDetail>;
-  if (typeof type !== "string") throw refusal("must name a type in each object");
+  if (typeof type !== "string") throw refusal("must have a type in each object");
   if (!Object.hasOwn(as.authorizationDetailTypes, type)) {
-    throw refusal(`has a type that is not known here: ${plain(type)}`);
+    throw refusal(`has an unknown type: ${plain(type)}`);
   }
   if (client.authorization_details_types?.includes(type) === false) {
-    throw refusal(`has a type that this client is not registered for: ${plain(type)}`);
+    throw refusal(`has a type that is not allowed for this client: ${plain(type)}`);
   }
   const problem = as.authorizationDetailTypes[type]!.check(detail as AuthorizationDetail);
-  if (problem !== undefined) throw refusal(`has a ${plain(type)} that cannot stand: ${plain(problem)}`);
+  if (problem !== undefined) throw refusal(`has an invalid ${plain(type)} object: ${plain(problem)}`);
 }
 
 /**
@@ -73,7 +73,9 @@ export function narrowAuthorizationDetails(
   const asked = parseAuthorizationDetails(as, client, text);
   if (!asked) return granted;
   const held = new Set(granted?.map(canonicalJson));
-  if (asked.some((detail) => !held.has(canonicalJson(detail)))) throw refusal("goes beyond what was granted");
+  if (asked.some((detail) => !held.has(canonicalJson(detail)))) {
+    throw refusal("exceeds the granted authorization_details");
+  }
   return asked;
 }
 

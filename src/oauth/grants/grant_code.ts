@@ -17,7 +17,7 @@ import { findRedirectUri } from "../clients/redirect_uri.ts";
 import type { TokenCall, TokenResponse } from "../endpoints/token_response.ts";
 
 /** One text for unknown, foreign, used and expired codes: which it was is nobody's business. */
-const REFUSED = "The code is unknown, used or expired, or was not issued to this client";
+const REFUSED = "The authorization code is invalid, expired or already used, or was issued to another client";
 /** How long a spent code is remembered, in milliseconds. */
 const MEMORY = 10 * 60 * 1000;
 
@@ -42,7 +42,10 @@ export async function grantCode(as: AuthorizationServer, call: TokenCall): Promi
   }
   // RFC 9449 §10: a code that was asked for with a key is good with that key only.
   if (request.dpop_jkt !== undefined && request.dpop_jkt !== cnf?.jkt) {
-    throw new OAuthError("invalid_grant", "The code is bound to a DPoP key: send a proof of that key");
+    throw new OAuthError(
+      "invalid_grant",
+      "The authorization code is bound to a DPoP key. Send a proof signed with that key",
+    );
   }
   // What the client is now decides, not what it was when it asked.
   const owner = await findLiveUser(as, user);
@@ -67,11 +70,11 @@ function checkRedirectUri(request: AuthorizationRequest, redirect_uri: string | 
   if (redirect_uri === undefined && request.redirect_uri_sent && request.code_challenge === undefined) {
     throw new OAuthError(
       "invalid_request",
-      "redirect_uri is missing: send the one of the authorization request",
+      "redirect_uri is missing. Send the redirect_uri of the authorization request",
     );
   }
   if (redirect_uri !== undefined && redirect_uri !== request.redirect_uri) {
-    throw new OAuthError("invalid_grant", "redirect_uri differs from the one of the authorization request");
+    throw new OAuthError("invalid_grant", "redirect_uri does not match the authorization request");
   }
 }
 

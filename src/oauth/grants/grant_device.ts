@@ -13,7 +13,7 @@ import { findLiveUser, isOfClient } from "../tokens/liveness.ts";
 import { type DeviceCode, deviceCodeKey, grantKey } from "../records.ts";
 import type { TokenCall, TokenResponse } from "../endpoints/token_response.ts";
 
-const REFUSED = "The device_code is unknown or used, or was not issued to this client";
+const REFUSED = "The device_code is invalid or already used, or was issued to another client";
 /** Seconds that a device which asks too soon must wait longer from then on (§3.5). */
 const SLOWER = 5;
 
@@ -27,10 +27,13 @@ export async function grantDevice(as: AuthorizationServer, call: TokenCall): Pro
   const device = entry.value;
   if (device.status === "spent") return await refuseReplay(as, device);
   if (device.status === "denied") {
-    throw new OAuthError("access_denied", "The user denied the request", { status: 400 });
+    throw new OAuthError("access_denied", "The user denied the authorization request", { status: 400 });
   }
   if (device.until <= as.now()) {
-    throw new OAuthError("expired_token", "The device_code has expired: start again");
+    throw new OAuthError(
+      "expired_token",
+      "The device_code has expired. Send a new device authorization request",
+    );
   }
   if (device.status === "pending") return await wait(as, entry);
   const owner = await findLiveUser(as, device.user!);
@@ -63,8 +66,13 @@ async function wait(
   const interval = isEarly ? value.interval + SLOWER : value.interval;
   // Of devices that ask at once one is counted, and of a race with the user the user's answer wins.
   await compareAndSet(as.store, key, version, { ...value, interval, asked: as.now() }, expires);
-  if (isEarly) throw new OAuthError("slow_down", `Ask every ${interval} seconds`);
-  throw new OAuthError("authorization_pending", "The user has not answered yet");
+  if (isEarly) {
+    throw new OAuthError("slow_down", `Polling too fast. Wait ${interval} seconds between requests`);
+  }
+  throw new OAuthError(
+    "authorization_pending",
+    "The user has not completed the authorization request yet. Poll again",
+  );
 }
 
 /** As with codes: what comes twice has been seen by somebody else. */

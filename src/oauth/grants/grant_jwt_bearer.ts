@@ -37,7 +37,7 @@ export async function grantJwtBearer(
     : typeof claims.sub === "string"
     ? await findUser(as.store, claims.sub)
     : undefined;
-  if (!user) throw refusal("its subject is no user of this server");
+  if (!user) throw refusal("the subject is not a user of this server");
   if (issuer.user) await keepProfile(as.store, user);
 
   const allowed = isIdJag ? scopeOf(claims) : undefined;
@@ -79,7 +79,7 @@ async function checkAssertion(
 ) {
   const { header, claims } = readJws(assertion) ?? { header: {}, claims: {} };
   const issuer = as.trustedIssuers.find((each) => each.issuer === claims.iss);
-  if (!issuer) throw refusal("its issuer is not trusted here");
+  if (!issuer) throw refusal("iss is not a trusted issuer");
   const typ = typeof header.typ === "string"
     ? header.typ.toLowerCase().replace(/^application\//, "")
     : undefined;
@@ -88,14 +88,16 @@ async function checkAssertion(
   const isIdJag = typ === ID_JAG;
   const { aud } = claims;
   if (aud !== as.issuer && !(Array.isArray(aud) && aud.length === 1 && aud[0] === as.issuer)) {
-    throw refusal(`aud must be ${as.issuer} alone`);
+    throw refusal(`aud must be ${as.issuer} and no other value`);
   }
-  if (isIdJag && claims.client_id !== client_id) throw refusal("client_id must be the client that sends it");
+  if (isIdJag && claims.client_id !== client_id) {
+    throw refusal("client_id must identify the authenticated client");
+  }
   const expires = checkTimes(as, claims, LONGEST);
   if (expires === undefined) {
-    throw refusal(`exp must be there, not over, and at most ${LONGEST} seconds away`);
+    throw refusal(`exp must be in the next ${LONGEST} seconds, and nbf and iat must not be in the future`);
   }
-  if (!isJti(claims.jti)) throw refusal("jti must be there, as a string of 1 to 512 characters");
+  if (!isJti(claims.jti)) throw refusal("jti is required and must be a string of 1 to 512 characters");
   const verified = await verifyBySource(as, { ...issuer, network: undefined, isKnown: true }, assertion)
     .catch(
       (error) => {
@@ -103,7 +105,7 @@ async function checkAssertion(
         throw refusal(`the issuer's keys could not be fetched: ${plain(error.message)}`);
       },
     );
-  if (!verified) throw refusal("its signature is not of a key of its issuer");
+  if (!verified) throw refusal("the signature does not verify with any key of the issuer");
   if (!await useOnce(as, "assertion", `${issuer.issuer}\n${claims.jti}`, expires)) {
     throw refusal("jti was used before");
   }
@@ -125,16 +127,16 @@ function targetsOf(
   if (!isIdJag || resource === undefined) return requested;
   const allowed: unknown[] = Array.isArray(resource) ? resource : [resource];
   if (allowed.length === 0 || !allowed.every((each) => typeof each === "string")) {
-    throw refusal("resource must be a string, or an array of at least one");
+    throw refusal("resource must be a string or a non-empty array of strings");
   }
   if (requested.length === 0) return allowed;
   const known = new Set(allowed.map(canonicalResource));
   if (requested.some((each) => !known.has(canonicalResource(each)))) {
-    throw new OAuthError("invalid_target", "resource must be one that the assertion is for");
+    throw new OAuthError("invalid_target", "resource must be one of the resources in the assertion");
   }
   return requested;
 }
 
 function refusal(rule: string): OAuthError {
-  return new OAuthError("invalid_grant", `The assertion cannot be taken: ${rule}`);
+  return new OAuthError("invalid_grant", `Invalid assertion: ${rule}`);
 }

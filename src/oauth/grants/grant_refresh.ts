@@ -29,7 +29,8 @@ import { narrowScope, narrowToClient } from "./scope.ts";
 import { type TokenCall, type TokenResponse, tokenTypeOf } from "../endpoints/token_response.ts";
 import { requireRole } from "../users/user_role.ts";
 
-const REFUSED = "The refresh token is unknown, used, expired or revoked, or was not issued to this client";
+const REFUSED =
+  "The refresh token is invalid, expired, revoked or already used, or was issued to another client";
 /** What an access token is sealed for that is signed, and so follows from nothing. */
 const SIGNED = "access token of a refresh";
 
@@ -50,7 +51,7 @@ export async function grantRefresh(as: AuthorizationServer, call: TokenCall): Pr
     if (!isConfirmed(cnf, call.cnf)) {
       throw new OAuthError(
         "invalid_grant",
-        "The refresh token is bound to a DPoP key or a client certificate: show that one",
+        "The refresh token is bound to a DPoP key or a client certificate. Prove possession of it",
       );
     }
     if (confidential && isPublic(client)) throw new OAuthError("invalid_grant", REFUSED);
@@ -65,7 +66,7 @@ export async function grantRefresh(as: AuthorizationServer, call: TokenCall): Pr
   }
   throw new OAuthError(
     "temporarily_unavailable",
-    "The refresh token is used by many requests at once: try again",
+    "Too many concurrent requests with this refresh token. Try again",
   );
 }
 

@@ -99,7 +99,7 @@ async function readToken(
     throw new OAuthError("invalid_request", `${role}_token_type must be ${ACCESS_TOKEN}`);
   }
   const token = (await findAccessToken(as, presented))?.token;
-  if (!token) throw new OAuthError("invalid_request", `${role}_token is unknown, expired or revoked`);
+  if (!token) throw new OAuthError("invalid_request", `${role}_token is invalid, expired or revoked`);
   return token;
 }
 
@@ -117,12 +117,15 @@ function checkMayTrade(
   const serves = client.source === "operator" &&
     (client.introspects === undefined || audience.some((each) => client.introspects!.includes(each)));
   if (own && !isConfirmed(subject.cnf, cnf)) {
-    throw new OAuthError("invalid_request", "subject_token is bound to a key or certificate: show that one");
+    throw new OAuthError(
+      "invalid_request",
+      "subject_token is bound to a DPoP key or a client certificate. Prove possession of it",
+    );
   }
   if (!own && !serves) {
     throw new OAuthError(
       "invalid_request",
-      "subject_token was neither issued to this client nor meant for what it serves",
+      "subject_token was not issued to this client, and its audience is not a resource that this client serves",
     );
   }
   // A new token would name this client as its subject, and outlive the client that it came from.
@@ -140,7 +143,10 @@ function checkIsActor({ client, cnf }: TokenCall, actor: AccessToken): void {
     throw new OAuthError("invalid_request", "actor_token was not issued to this client");
   }
   if (!isConfirmed(actor.cnf, cnf)) {
-    throw new OAuthError("invalid_request", "actor_token is bound to a key or certificate: show that one");
+    throw new OAuthError(
+      "invalid_request",
+      "actor_token is bound to a DPoP key or a client certificate. Prove possession of it",
+    );
   }
 }
 
@@ -169,7 +175,10 @@ function actorOf(client: Client, actor: AccessToken | undefined, before: Actor |
   let depth = 0;
   for (let each: Actor | undefined = act; each; each = each.act) depth++;
   if (depth > DEEPEST) {
-    throw new OAuthError("invalid_request", `subject_token went through ${DEEPEST} exchanges already`);
+    throw new OAuthError(
+      "invalid_request",
+      `subject_token was already exchanged ${DEEPEST} times, which is the limit`,
+    );
   }
   return act;
 }

@@ -242,11 +242,7 @@ test("a token of whose scopes the client may have none is not traded", async () 
   const server = await newServer({ clients });
   const { access_token } = await server.tokens({ scope: "write", resource: MCP });
   const { status, body } = await exchange(server, access_token!, GATEWAY);
-  assert.equal([status, body.error, body.error_description], [
-    400,
-    "invalid_scope",
-    "This client may have none of the token's scopes",
-  ]);
+  assert.equal([status, body.error], [400, "invalid_scope"]);
 });
 
 test.run();

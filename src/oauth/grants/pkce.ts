@@ -22,10 +22,10 @@ export function checkChallenge(
 ): string | undefined {
   if (challenge === undefined) {
     if (method !== undefined) {
-      throw new OAuthError("invalid_request", "code_challenge_method needs a code_challenge");
+      throw new OAuthError("invalid_request", "code_challenge_method requires code_challenge");
     }
     if (isPublic(client)) {
-      throw new OAuthError("invalid_request", "A public client must send code_challenge (RFC 7636)");
+      throw new OAuthError("invalid_request", "code_challenge is required for public clients (RFC 7636)");
     }
     return undefined;
   }
@@ -55,5 +55,5 @@ export function findVerifierProblem(
   const matches = challenge === undefined || verifier === undefined
     ? challenge === verifier
     : equalInConstantTime(encodeBase64url(sha256(verifier)), challenge);
-  return matches ? undefined : "code_verifier does not match the code_challenge of the request";
+  return matches ? undefined : "code_verifier does not match code_challenge";
 }

@@ -23,7 +23,7 @@ export function defineResources(
   for (const { resource } of resources) {
     if (!URL.canParse(resource) || resource.includes("#")) {
       throw new TypeError(
-        `Cannot create Trivet: resource "${resource}" must be an absolute URI without fragment`,
+        `Cannot create Trivet: resource "${resource}" must be an absolute URI without a fragment`,
       );
     }
   }
@@ -40,12 +40,12 @@ export function findResources(
 ): readonly string[] | undefined {
   if (requested.length === 0) return undefined;
   if (requested.length > MOST) {
-    throw new OAuthError("invalid_target", `Ask for at most ${MOST} resources at once`);
+    throw new OAuthError("invalid_target", `Too many resources. Request at most ${MOST}`);
   }
   const found = requested.map((identifier) => {
     const known = as.protectedResources.get(canonicalResource(identifier));
     if (!known || identifier.includes("#")) {
-      throw new OAuthError("invalid_target", `resource is not known here: ${plain(identifier)}`);
+      throw new OAuthError("invalid_target", `Unknown resource: ${plain(identifier)}`);
     }
     return known.resource;
   });
@@ -67,7 +67,7 @@ export function narrowResources(
   const within = (each: string) => granted ? granted.includes(each) : isOwn(as, each);
   const foreign = asked.find((each) => !within(each));
   if (foreign !== undefined) {
-    throw new OAuthError("invalid_target", `resource was not granted: ${plain(foreign)}`);
+    throw new OAuthError("invalid_target", `Resource not granted: ${plain(foreign)}`);
   }
   return asked;
 }
@@ -85,7 +85,12 @@ export function scopeFor(
   const kept = [...expandScopes(as, scope.split(" "))].filter((each) =>
     limits.some((limit) => limit.has(each))
   );
-  if (kept.length === 0) throw new OAuthError("invalid_scope", "The resource knows none of these scopes");
+  if (kept.length === 0) {
+    throw new OAuthError(
+      "invalid_scope",
+      "None of the requested scopes is available at the requested resource",
+    );
+  }
   return kept.join(" ");
 }
 

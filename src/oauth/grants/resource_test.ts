@@ -37,14 +37,10 @@ test("one token cannot be of two kinds: resources whose tokens differ are asked 
   const ask = async (...resources: string[]) => {
     const asked = resources.map((each) => `&resource=${encodeURIComponent(each)}`).join("");
     const response = await server.send("/oauth/token", { form: form + asked, method: "POST" });
-    const { error, error_description } = await response.json();
-    return [response.status, error, error_description];
+    const { error } = await response.json();
+    return [response.status, error];
   };
-  assert.equal(await ask(MCP, OTHER), [
-    400,
-    "invalid_target",
-    "These resources take tokens of different kinds: ask for one at a time",
-  ]);
+  assert.equal(await ask(MCP, OTHER), [400, "invalid_target"]);
   assert.equal((await ask(MCP, ISSUER))[0], 200);
   assert.equal((await ask(OTHER))[0], 200);
 });
@@ -97,10 +93,7 @@ for (
 test("a resource that is no absolute URI without fragment is refused at the start", async () => {
   for (const resource of ["mcp", "/mcp", "https://api.example/#part"]) {
     const message = await newServer({ resources: [{ resource }] }).catch((error) => error.message);
-    assert.is(
-      message,
-      `Cannot create Trivet: resource "${resource}" must be an absolute URI without fragment`,
-    );
+    assert.match(message, `resource "${resource}" must be`);
   }
 });
 
@@ -111,7 +104,7 @@ test("more resources than anybody needs are refused, also when they are one and 
   const response = await server.send("/oauth/token", { form, method: "POST" });
   const { error, error_description } = await response.json();
   assert.equal([response.status, error], [400, "invalid_target"]);
-  assert.match(error_description, /^Ask for at most \d+ resources at once$/);
+  assert.match(error_description, /\b10$/);
 });
 
 test("a resource that limits no scopes limits none when it is asked for beside one that does", async () => {

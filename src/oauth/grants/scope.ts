@@ -38,7 +38,7 @@ export function defineScopes(scopes: Readonly<Record<string, string | ScopeDefin
   for (const [name, { implies = [] }] of definitions) {
     if (!SCOPE.test(name)) {
       throw new TypeError(
-        `Cannot create Trivet: scope "${name}" must be printable ASCII without blanks and quotes`,
+        `Cannot create Trivet: scope "${name}" must be printable ASCII without spaces, quotes and backslashes`,
       );
     }
     const unknown = implies.find((other) => !definitions.has(other));
@@ -81,7 +81,10 @@ export function defineScopes(scopes: Readonly<Record<string, string | ScopeDefin
 /** The tokens of a scope, in order, each once. @throws {OAuthError} invalid_scope for text that is no scope */
 export function parseScope(text: string): string[] {
   if (!/^[\x21\x23-\x5b\x5d-\x7e]+( [\x21\x23-\x5b\x5d-\x7e]+)*$/.test(text)) {
-    throw new OAuthError("invalid_scope", "scope must be printable ASCII words separated by single spaces");
+    throw new OAuthError(
+      "invalid_scope",
+      "scope must be names of printable ASCII characters, separated by single spaces",
+    );
   }
   return [...new Set(text.split(" "))];
 }
@@ -121,7 +124,7 @@ function defaultScope(as: AuthorizationServer, client: Client, allowed: readonly
   if (scopes.length > 0) return scopes.join(" ");
   throw new OAuthError(
     "invalid_scope",
-    `No scope is granted by default: ask for some of ${allowed.join(" ")}`,
+    `This client has no default scope. Request one or more of: ${allowed.join(" ")}`,
   );
 }
 
@@ -129,7 +132,7 @@ function defaultScope(as: AuthorizationServer, client: Client, allowed: readonly
 function findKnown(as: AuthorizationServer, asked: readonly string[]): readonly string[] {
   const known = asked.filter((scope) => as.implied.has(scope));
   if (known.length > 0) return known;
-  throw new OAuthError("invalid_scope", `No scope of this server: ${plain(asked.join(" "))}`);
+  throw new OAuthError("invalid_scope", `Unknown scope: ${plain(asked.join(" "))}`);
 }
 
 /**
@@ -141,7 +144,7 @@ export function narrowScope(as: AuthorizationServer, granted: string, requested:
   const asked = findKnown(as, parseScope(requested));
   const held = expandScopes(as, granted.split(" "));
   if (asked.some((scope) => !held.has(scope))) {
-    throw new OAuthError("invalid_scope", "scope must not go beyond what was granted");
+    throw new OAuthError("invalid_scope", "The requested scope exceeds the granted scope");
   }
   return asked.join(" ");
 }
@@ -157,7 +160,7 @@ export function narrowToClient(as: AuthorizationServer, client: Client, scope: s
   const reach = expandScopes(as, allowed);
   const kept = granted.filter((each) => reach.has(each));
   if (kept.length === 0) {
-    throw new OAuthError("invalid_scope", "This client may have none of the token's scopes");
+    throw new OAuthError("invalid_scope", "None of the granted scopes is allowed for this client");
   }
   return kept.join(" ");
 }

@@ -85,7 +85,7 @@ function chooseKind(
   if (formats.size > 1) {
     throw new OAuthError(
       "invalid_target",
-      "These resources take tokens of different kinds: ask for one at a time",
+      "The requested resources use different access token formats. Request one resource at a time",
     );
   }
   const lifetimes = settings.map(({ accessTokenLifetime }) => accessTokenLifetime ?? as.accessTokenLifetime);

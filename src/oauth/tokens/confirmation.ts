@@ -24,12 +24,12 @@ export function readConfirmation(
   jkt: string | undefined,
 ): Confirmation | undefined {
   if (jkt === undefined && client.dpop_bound_access_tokens) {
-    throw new OAuthError("invalid_dpop_proof", "This client gets tokens with a DPoP proof only");
+    throw new OAuthError("invalid_dpop_proof", "This client must send a DPoP proof");
   }
   if (!client.tls_client_certificate_bound_access_tokens) return jkt === undefined ? undefined : { jkt };
   const certificate = readCertificate(as, request, context);
   if (!certificate) {
-    throw new OAuthError("invalid_request", "This client gets tokens with a client certificate only");
+    throw new OAuthError("invalid_request", "This client must present a client certificate");
   }
   return { ...(jkt !== undefined && { jkt }), "x5t#S256": certificate.thumbprint };
 }

@@ -41,23 +41,27 @@ export async function checkDpopProof(
   const proof = request.headers.get("dpop");
   if (proof === null) return undefined;
   // 1: fields that came twice are joined by commas, which no JWT has.
-  if (proof.length > LONGEST || proof.includes(",")) throw refusal("send one DPoP field with one proof");
+  if (proof.length > LONGEST || proof.includes(",")) {
+    throw refusal(`send one DPoP header field with one JWT of at most ${LONGEST} characters`);
+  }
   const { header, claims } = readJws(proof) ?? {};
-  if (!header || !claims) throw refusal("it is no JWT");
+  if (!header || !claims) throw refusal("not a JWT");
   const jkt = await checkSignature(header, proof);
-  if (claims.htm !== request.method) throw refusal("htm must be the method of the request");
+  if (claims.htm !== request.method) throw refusal("htm must be the HTTP method of the request");
   if (!isSameTarget(claims.htu, as.origin + pathOf(request.url))) {
-    throw refusal("htu must be the address of the request, without query and fragment");
+    throw refusal("htu must be the URI of the request without query and fragment");
   }
   const now = as.now() / 1000;
   const { iat, jti, nonce } = claims;
   if (typeof iat !== "number" || Math.abs(now - iat) > WINDOW) {
-    throw refusal(`iat must be within ${WINDOW} seconds of now`);
+    throw refusal(`iat must be within ${WINDOW} seconds of the server time`);
   }
-  if (typeof jti !== "string" || jti === "" || jti.length > 256) throw refusal("jti must be there");
+  if (typeof jti !== "string" || jti === "" || jti.length > 256) {
+    throw refusal("jti is required and must be a string of 1 to 256 characters");
+  }
   const fresh = await checkNonce(as, nonce);
   if (token !== undefined && claims.ath !== encodeBase64url(sha256(token))) {
-    throw refusal("ath must be the digest of the access token");
+    throw refusal("ath must be the base64url SHA-256 hash of the access token");
   }
   if (!await useOnce(as, "dpop", `${jkt}\n${jti}`, (iat + 2 * WINDOW) * 1000)) {
     throw refusal("jti was used before");
@@ -70,13 +74,13 @@ async function checkSignature(header: Claims, proof: string): Promise<string> {
   const alg = JWS_ALGORITHMS.find((each) => each === header.alg);
   if (!alg) throw refusal(`alg must be one of ${JWS_ALGORITHMS.join(", ")}`);
   const jwk = checkJwk(header.jwk);
-  if (typeof jwk === "string") throw refusal(`in jwk ${jwk}`);
-  if (!algorithmsOf(jwk).includes(alg)) throw refusal("jwk is no key for alg");
+  if (typeof jwk === "string") throw refusal(`jwk: ${jwk}`);
+  if (!algorithmsOf(jwk).includes(alg)) throw refusal("jwk does not match alg");
   const verified = await importPublicJwk(jwk, alg).then(
     (key) => verifyJws(key, "dpop+jwt", proof),
     () => undefined,
   );
-  if (!verified) throw refusal("typ must be dpop+jwt, and the signature that of jwk");
+  if (!verified) throw refusal("typ must be dpop+jwt, and the signature must verify with jwk");
   return thumbprint(jwk);
 }
 
@@ -96,7 +100,7 @@ async function checkNonce(as: AuthorizationServer, nonce: unknown): Promise<stri
     if (equalInConstantTime(nonce, current)) return undefined;
     if (equalInConstantTime(nonce, await makeNonce(as, window - 1))) return current;
   }
-  throw refusal("it must hold the nonce of the DPoP-Nonce field", "use_dpop_nonce", current);
+  throw refusal("nonce must be the value of the DPoP-Nonce header field", "use_dpop_nonce", current);
 }
 
 /** Nothing is stored: every instance can make and check the nonce of a time. */
@@ -105,7 +109,7 @@ async function makeNonce(as: AuthorizationServer, window: number): Promise<strin
 }
 
 function refusal(rule: string, code: OAuthErrorCode = "invalid_dpop_proof", nonce?: string): OAuthError {
-  return new OAuthError(code, `The DPoP proof cannot be taken: ${rule}`, {
+  return new OAuthError(code, `Invalid DPoP proof: ${rule}`, {
     ...(nonce !== undefined && { fields: [["dpop-nonce", nonce]] }),
   });
 }

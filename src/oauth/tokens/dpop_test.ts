@@ -106,15 +106,15 @@ test("the error says which rule the proof breaks", async () => {
   const good = await prove(key, TOKEN);
   for (
     const [dpop, rule] of [
-      [`${good}, ${good}`, "send one DPoP field with one proof"],
-      [await prove(key, TOKEN, { filler: "x".repeat(4096) }), "send one DPoP field with one proof"],
-      ["e30.e30", "it is no JWT"],
+      [`${good}, ${good}`, "one DPoP header field"],
+      [await prove(key, TOKEN, { filler: "x".repeat(4096) }), "one DPoP header field"],
+      ["e30.e30", "not a JWT"],
       [await prove(key, TOKEN, { header: { alg: "HS256" } }), "alg must be one of"],
-      [await prove(key, TOKEN, { header: { jwk: { ...key.jwk, d: "AAAA" } } }), "in jwk"],
-      [await prove(key, TOKEN, { header: { jwk: okp.jwk } }), "jwk is no key for alg"],
+      [await prove(key, TOKEN, { header: { jwk: { ...key.jwk, d: "AAAA" } } }), "jwk: "],
+      [await prove(key, TOKEN, { header: { jwk: okp.jwk } }), "jwk does not match alg"],
       [await prove(key, "https://user@as.example/oauth/token"), "htu must be"],
       [await prove(key, "https://:word@as.example/oauth/token"), "htu must be"],
-      [await prove(key, TOKEN, { jti: "" }), "jti must be there"],
+      [await prove(key, TOKEN, { jti: "" }), "jti is required"],
     ] as const
   ) {
     const { error, error_description } = await (await server.token(CC, { dpop })).json();

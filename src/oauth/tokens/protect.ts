@@ -20,7 +20,7 @@ import { expandScopes } from "../grants/scope.ts";
 /** The one workspace of everybody who comes with a token of this server. */
 const WORKSPACE = "default";
 const DPOP = /^dpop +([A-Za-z0-9\-._~+/]+=*) *$/i;
-const UNKNOWN = "The access token is unknown, expired or revoked";
+const UNKNOWN = "The access token is invalid, expired or revoked";
 /** What is said to whoever comes with the DPoP scheme. */
 const PROOFS: DpopChallenge = { algs: JWS_ALGORITHMS };
 /** What scopes bring along, by their text: there are few, and every request asks. */
@@ -68,14 +68,14 @@ export async function checkRequest<Caller>(
   if (!live) return refuse(UNKNOWN);
   const { token } = live;
   if (!isFor(as, token.resource, resource)) {
-    return refuse(`The access token is for another resource than ${resource}`);
+    return refuse(`The access token was not issued for ${resource}`);
   }
   // RFC 9449 §7.2: a bound token is no bearer token, and the other way round.
   if ((token.cnf?.jkt !== undefined) !== (proven !== undefined)) {
     return refuse(
       proven === undefined
-        ? "The access token is bound to a key: send it with DPoP"
-        : "The access token is no DPoP token",
+        ? "The access token is bound to a key. Use the DPoP authorization scheme"
+        : "The access token is not bound to a key. Use the Bearer authorization scheme",
     );
   }
   if (token.cnf?.jkt !== undefined) {
@@ -98,7 +98,11 @@ async function checkProof(
   try {
     const proof = await checkDpopProof(as, request, presented);
     if (!proof) {
-      return new TokenRefusal("invalid_dpop_proof", "Send a DPoP proof with the access token", PROOFS);
+      return new TokenRefusal(
+        "invalid_dpop_proof",
+        "The DPoP proof is missing. Send one with the access token",
+        PROOFS,
+      );
     }
     if (proof.jkt === jkt) return undefined;
     return new TokenRefusal("invalid_token", "The access token is bound to another key", PROOFS);
