@@ -78,7 +78,7 @@ type Given = Pick<
   | "secret"
   | "now"
   | "extensions"
-  | "authenticate"
+  | "identify"
   | "implied"
   | "observe"
   | "resourceMetadata"

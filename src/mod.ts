@@ -15,6 +15,7 @@ export type { OAuthOptions, TrivetOptions } from "./options.ts";
 export type { DiscoverySettings, MessagesSettings, SkillsOptions } from "./skills_options.ts";
 export type { TrivetEvent } from "./events.ts";
 export type { Principal } from "./http/principal.ts";
+export type { AuthenticateOptions, ProtectOptions } from "./http/protect.ts";
 export type { RequestContext } from "./http/service.ts";
 export type { BunServer, DenoInfo, RuntimeContext, WorkerContext } from "./http/runtime_context.ts";
 export type { TrustedProxies } from "./http/network/trusted_proxy.ts";

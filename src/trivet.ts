@@ -1,6 +1,6 @@
 /**
  * Composes the three services into one fetch handler. The only file that knows two services: it joins them by
- * function types, `Authenticate` (who calls) and `SkillSource` (what skills there are).
+ * function types, `IdentifyCaller` (who calls) and `SkillSource` (what skills there are).
  *
  * @module
  */
@@ -8,7 +8,8 @@ import type { TrivetEvent } from "./events.ts";
 import { homePage } from "./home.ts";
 import { createLoopbackGuard } from "./http/network/loopback_guard.ts";
 import { readBearer, TokenRefusal } from "./http/bearer.ts";
-import type { Authenticate } from "./http/principal.ts";
+import type { IdentifyCaller } from "./http/principal.ts";
+import { createProtection, type Protection } from "./http/protect.ts";
 import { allowWellKnown, answerPreflight, isWellKnown } from "./http/cors.ts";
 import { respondJson, respondText } from "./http/response.ts";
 import { pathOf } from "./http/router.ts";
@@ -46,14 +47,12 @@ const SKILL_CHANGES: ReadonlySet<TrivetEvent["type"]> = new Set([
 ]);
 
 /** One server: `export default createTrivet(...)` runs on Deno, Bun and workerd as it is. */
-export interface Trivet {
+export interface Trivet extends Protection {
   /** `context` and `worker` are what the runtime gives; each of them is known by its shape. */
   fetch(request: Request, context?: RuntimeContext, worker?: WorkerContext): Promise<Response>;
   readonly oauth: OAuthService | undefined;
   readonly skills: SkillsService | undefined;
   readonly mcp: ToolServer | undefined;
-  /** Who makes a request to the tools, as over HTTP: for other ways to them, and routes of your own beside them. */
-  readonly authenticate: Authenticate;
 }
 
 /**
@@ -78,20 +77,18 @@ export function createTrivet(options: TrivetOptions): Trivet {
     },
     user: { resource: `${place}/api/user`, name: "your name and e-mail address" },
   };
-  const oauth = options.oauth === false ? undefined : authorizationServer(completeOAuth(
-    options,
-    options.oauth ?? {},
-    [
-      { resource: issuer, name: "this server" },
-      resources.user,
-      ...(options.mcp === false ? [] : [resources.mcp]),
-      ...(options.skills === false ? [] : [resources.skills]),
-    ],
-    { observe, now, secret },
-  ));
+  const own = [
+    { resource: issuer, name: "this server" },
+    resources.user,
+    ...(options.mcp === false ? [] : [resources.mcp]),
+    ...(options.skills === false ? [] : [resources.skills]),
+  ];
+  const oauthOptions = options.oauth === false ? undefined : options.oauth ?? {};
+  const oauth = oauthOptions &&
+    authorizationServer(completeOAuth(options, oauthOptions, own, { observe, now, secret }));
 
-  /** Who calls a resource: by an API key of the Skills service, or by an access token that is for it. */
-  const authenticateFor = (resource: string): Authenticate => (request, context = {}) => {
+  /** The caller at a resource: by an API key of the Skills service, or by an access token that is for the resource. */
+  const identifyAt = (resource: string): IdentifyCaller => (request, context = {}) => {
     const key = request.headers.get("x-api-key");
     const field = request.headers.get("authorization");
     return key === null && field === null
@@ -104,12 +101,12 @@ export function createTrivet(options: TrivetOptions): Trivet {
     context: RequestContext,
     key: string | null,
     field: string,
-  ): ReturnType<Authenticate> => {
+  ): ReturnType<IdentifyCaller> => {
     if (key !== null) return await verifyApiKey(store, key) ?? UNKNOWN_KEY;
     if (field.includes(API_KEY_PREFIX)) {
       return await verifyApiKey(store, readBearer(request) ?? "") ?? UNKNOWN_KEY;
     }
-    const caller = await oauth?.authenticate(request, context, resource) ?? "none";
+    const caller = await oauth?.identify(request, context, resource) ?? "none";
     return caller === "none" ? UNKNOWN_KEY : caller;
   };
 
@@ -117,7 +114,7 @@ export function createTrivet(options: TrivetOptions): Trivet {
   const skills = skillsOptions && skillsService({
     store,
     base,
-    authenticate: authenticateFor(resources.skills.resource),
+    identify: identifyAt(resources.skills.resource),
     resourceMetadata: oauth && resourceMetadataUrl(resources.skills.resource),
     ...completeSkills(skillsOptions, options.mcp === false || options.mcp?.auth !== "required"),
     cursorKey: secret,
@@ -131,7 +128,7 @@ export function createTrivet(options: TrivetOptions): Trivet {
     now,
   });
 
-  const authenticate = authenticateFor(resources.mcp.resource);
+  const implied = impliedScopes(oauthOptions?.scopes ?? SCOPES);
   const mcpOptions = options.mcp === false ? undefined : options.mcp ?? {};
   const allowedHosts = [...options.allowedHosts ?? [], ...mcpOptions?.allowedHosts ?? []];
   const allowedOrigins = [...options.allowedOrigins ?? [], ...mcpOptions?.allowedOrigins ?? []];
@@ -142,8 +139,8 @@ export function createTrivet(options: TrivetOptions): Trivet {
     secret,
     now,
     extensions: skills && mcpOptions.skills !== false ? [skillsExtension(skills.catalog)] : [],
-    authenticate,
-    implied: impliedScopes(options.oauth === false ? SCOPES : options.oauth?.scopes ?? SCOPES),
+    identify: identifyAt(resources.mcp.resource),
+    implied,
     observe,
     resourceMetadata: oauth && resourceMetadataUrl(resources.mcp.resource),
   }));
@@ -164,6 +161,23 @@ export function createTrivet(options: TrivetOptions): Trivet {
     skills: skills !== undefined,
     mcp: mcp !== undefined,
   };
+
+  const toContext = (request: Request, given?: RuntimeContext, worker?: WorkerContext): RequestContext => {
+    const direct = toRequestContext(request, given, worker);
+    return findCaller ? findCaller(request, direct) : direct;
+  };
+  const protection = createProtection({
+    identify: identifyAt,
+    issuer,
+    resources: new Map(
+      [...own, ...oauthOptions?.resources ?? []].map((each) => [
+        each.resource,
+        oauth && resourceMetadataUrl(each.resource),
+      ]),
+    ),
+    implied,
+    toContext,
+  });
 
   /** The service whose mount covers the path: by its first segment below the base, the whole path, or its first two. */
   function find(path: string): Service | undefined {
@@ -193,10 +207,9 @@ export function createTrivet(options: TrivetOptions): Trivet {
     oauth,
     skills,
     mcp,
-    authenticate,
+    ...protection,
     async fetch(request, given, worker) {
-      const direct = toRequestContext(request, given, worker);
-      const context = findCaller ? findCaller(request, direct) : direct;
+      const context = toContext(request, given, worker);
       const path = pathOf(request.url);
       const service = find(path);
       try {

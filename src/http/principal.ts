@@ -32,8 +32,22 @@ export interface Principal {
 /** The principal that a bearer token identifies; `undefined` when the token is unknown, expired or revoked. */
 export type VerifyToken = (token: string) => Promise<Principal | undefined>;
 
-/** The principal that makes the request; `"none"` without credentials. `trivet.ts` gives it to the services. */
-export type Authenticate = (
+/**
+ * The principal that makes the request; `"none"` without credentials, a refusal for invalid ones. Both are truthy, so this is
+ * for the services alone: users call `authenticate` and `protect` (`protect.ts`).
+ */
+export type IdentifyCaller = (
   request: Request,
   context?: RequestContext,
 ) => Promise<Principal | "none" | TokenRefusal>;
+
+/** Whether the principal has a scope, by itself or as one that another implies. `admin` stands for every scope. */
+export function hasScope(
+  { scopes }: Principal,
+  scope: string,
+  implied: ReadonlyMap<string, ReadonlySet<string>>,
+): boolean {
+  if (scopes.has(scope) || scopes.has("admin")) return true;
+  for (const each of scopes) if (implied.get(each)?.has(scope)) return true;
+  return false;
+}

@@ -71,7 +71,7 @@ for (const [name, open] of Object.entries(STREAMS)) {
       definitions,
       keepAlive: 10,
       sse: createSseHandlers,
-      authenticate: () => Promise.resolve(principal),
+      identify: () => Promise.resolve(principal),
     });
     const events = await open(server);
     const pause = async () => {

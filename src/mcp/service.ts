@@ -5,7 +5,7 @@
  * @module
  */
 import type { Observe } from "../events.ts";
-import type { Authenticate, Principal } from "../http/principal.ts";
+import { hasScope, type IdentifyCaller, type Principal } from "../http/principal.ts";
 import { createHostGuard } from "../http/network/origin.ts";
 import { respondText } from "../http/response.ts";
 import { pathOf } from "../http/router.ts";
@@ -57,7 +57,7 @@ export interface ToolServerOptions extends ServerInfo {
   readonly definitions: Definitions;
   readonly extensions: readonly Extension[];
   readonly middleware: readonly Middleware[];
-  readonly authenticate: Authenticate;
+  readonly identify: IdentifyCaller;
   readonly auth: "required" | "optional" | "off";
   /** What a scope implies, itself aside. */
   readonly implied: ReadonlyMap<string, ReadonlySet<string>>;
@@ -120,7 +120,7 @@ export function toolServer(options: ToolServerOptions): ToolServer {
   const changes = new Changes(store, wakeups, now);
   const cancellations = new Cancellations(store, wakeups, now, storage);
   const host: CallHost = {
-    holds: (principal, scope) => holds(principal, scope, options.implied),
+    holds: (principal, scope) => principal !== undefined && hasScope(principal, scope, options.implied),
     levelOf: async (session) =>
       (await sessions.settings(session).catch(() => undefined))?.level ?? DEFAULT_LEVEL,
     watch(call, gone) {
@@ -279,17 +279,4 @@ export function toolServer(options: ToolServerOptions): ToolServer {
       for (const end of [...open]) end();
     },
   };
-}
-
-/** `admin` stands for everything. */
-function holds(
-  principal: Principal | undefined,
-  scope: string,
-  implied: ReadonlyMap<string, ReadonlySet<string>>,
-): boolean {
-  if (!principal) return false;
-  const { scopes } = principal;
-  if (scopes.has(scope) || scopes.has("admin")) return true;
-  for (const each of scopes) if (implied.get(each)?.has(scope)) return true;
-  return false;
 }

@@ -126,7 +126,7 @@ export function newServer(options: Partial<ToolServerOptions> = {}): TestServer 
     base: "",
     issuer: "http://127.0.0.1:8787",
     definitions: DEFINITIONS,
-    authenticate: (request) => {
+    identify: (request) => {
       const token = request.headers.get("authorization");
       const known = { "Bearer reader": READER, "Bearer writer": WRITER }[token ?? ""];
       return Promise.resolve(

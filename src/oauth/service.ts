@@ -28,7 +28,7 @@ import { logout, showLogout } from "./endpoints/logout.ts";
 import { serveKeys, serveMetadata } from "./endpoints/metadata.ts";
 import { createPasswordQueue } from "./users/password_queue.ts";
 import { pushRequest } from "./endpoints/par.ts";
-import { authenticateRequest, verifyAccessToken } from "./tokens/protect.ts";
+import { identifyCaller, verifyAccessToken } from "./tokens/protect.ts";
 import { serveProtectedResources } from "./endpoints/protected_resource.ts";
 import { endRegistration, register, showRegistration, updateRegistration } from "./endpoints/register.ts";
 import { createRemoteDocuments } from "./clients/remote_document.ts";
@@ -46,7 +46,7 @@ export interface OAuthService extends Service {
   /** Who an access token stands for that is for the server as a whole and bound to no key. */
   readonly verifyToken: VerifyToken;
   /** Who makes a request to a protected resource; `"none"` without a token. */
-  authenticate(
+  identify(
     request: Request,
     context: RequestContext,
     resource: string,
@@ -201,7 +201,7 @@ export function authorizationServer(options: AuthorizationServerOptions): OAuthS
       ...documents.keys(),
     ],
     verifyToken: (presented) => verifyAccessToken(as, presented),
-    authenticate: (request, context, resource) => authenticateRequest(as, request, context, resource),
+    identify: (request, context, resource) => identifyCaller(as, request, context, resource),
     fetch(request, context = {}) {
       if (request.method === "OPTIONS") {
         const preflight = pages.has(pathOf(request.url))

@@ -4,7 +4,7 @@
  * @module
  */
 import type { Observe } from "../events.ts";
-import type { Authenticate } from "../http/principal.ts";
+import type { IdentifyCaller } from "../http/principal.ts";
 import { allowEveryOrigin, answerPreflight } from "../http/cors.ts";
 import type { Fields } from "../http/response.ts";
 import { createRouter, pathOf, type Route, type RouteHandler } from "../http/router.ts";
@@ -38,7 +38,7 @@ import { versionEndpoints } from "./api/version_endpoints.ts";
 export interface SkillsServiceOptions {
   readonly store: Store;
   readonly base: string;
-  readonly authenticate: Authenticate;
+  readonly identify: IdentifyCaller;
   readonly auth: "required" | "off";
   /** Where the RFC 9728 document is; left out of challenges when there is none. */
   readonly resourceMetadata?: string | undefined;

@@ -59,7 +59,7 @@ export async function newService(options: Partial<SkillsServiceOptions> = {}): P
   const service = skillsService({
     store,
     base: "",
-    authenticate: async (request) => {
+    identify: async (request) => {
       const key = request.headers.get("x-api-key");
       return key === null
         ? "none"

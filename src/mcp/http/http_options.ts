@@ -4,7 +4,7 @@
  * @module
  */
 import { TokenRefusal } from "../../http/bearer.ts";
-import type { Authenticate, Principal } from "../../http/principal.ts";
+import type { IdentifyCaller, Principal } from "../../http/principal.ts";
 import type { RequestContext } from "../../http/service.ts";
 import type { Dispatcher } from "../../jsonrpc/dispatch.ts";
 import type { Call, CallHost } from "../call.ts";
@@ -23,7 +23,7 @@ export interface HttpOptions extends AnswerOptions {
   readonly legacy: Dispatcher<Call>;
   readonly modern: Dispatcher<Call>;
   readonly checkSender: (request: Request) => string | undefined;
-  readonly authenticate: Authenticate;
+  readonly identify: IdentifyCaller;
   readonly auth: "required" | "optional" | "off";
   /** Bytes. */
   readonly bodyLimit: number;
@@ -54,10 +54,10 @@ export type Admit = (
 ) => Promise<Principal | undefined | Response>;
 
 /** The door (RFC 6750 §3): no token where none is needed, a good one, or a challenge. */
-export function createAdmit({ auth, authenticate }: HttpOptions, answers: Answers): Admit {
+export function createAdmit({ auth, identify }: HttpOptions, answers: Answers): Admit {
   return async (request, context) => {
     if (auth === "off") return undefined;
-    const caller = await authenticate(request, context);
+    const caller = await identify(request, context);
     if (caller instanceof TokenRefusal) return answers.refuseToken(caller, eraOfHeaders(request.headers));
     if (caller !== "none") return caller;
     return auth === "required" ? answers.challenge(eraOfHeaders(request.headers)) : undefined;

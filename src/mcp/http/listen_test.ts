@@ -149,7 +149,7 @@ test("a token that ended ends the stream", async () => {
     definitions,
     now: () => now,
     keepAlive: 10,
-    authenticate: () => Promise.resolve(principal),
+    identify: () => Promise.resolve(principal),
   });
   const events = readEvents(await listen(server, {}));
   await events.message();

@@ -323,7 +323,7 @@ test("RFC 8705 section 3: a bound token is good with its certificate only", asyn
   const { server, body } = await newToken(client, TRUSTED);
   assert.is(body.token_type, "Bearer");
   const at = (headers: Record<string, string>, ip = PROXY) =>
-    server.service.authenticate(
+    server.service.identify(
       new Request(ISSUER + "/mcp", { headers: { authorization: `Bearer ${body.access_token}`, ...headers } }),
       { ip },
       ISSUER + "/mcp",

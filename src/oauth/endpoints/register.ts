@@ -15,7 +15,7 @@ import { type Entry, putIfAbsent } from "../../store/store.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import { readClientMetadata } from "../clients/client_metadata.ts";
 import { OAuthError } from "../error.ts";
-import { authenticateRequest } from "../tokens/protect.ts";
+import { identifyCaller } from "../tokens/protect.ts";
 import { type Client, clientKey } from "../records.ts";
 import { STORAGE_LIMITS, UNUSED_REGISTRATION_LIFETIME } from "../room.ts";
 
@@ -124,7 +124,7 @@ async function checkInitialToken(
   request: Request,
   context: RequestContext,
 ): Promise<void> {
-  const caller = await authenticateRequest(as, request, context, as.issuer);
+  const caller = await identifyCaller(as, request, context, as.issuer);
   if (caller === "none") {
     throw new OAuthError(
       "invalid_token",

@@ -81,7 +81,7 @@ test("what was traded ends with what it came from", async () => {
   const { access_token, refresh_token } = await server.tokens({ resource: MCP, scope: "read" });
   const { body } = await exchange(server, access_token!, { ...GATEWAY, resource: MCP });
   assert.ok(
-    await server.service.authenticate(
+    await server.service.identify(
       new Request(MCP, { headers: { authorization: `Bearer ${body.access_token}` } }),
       {},
       MCP,

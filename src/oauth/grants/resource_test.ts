@@ -14,7 +14,7 @@ const RESOURCES = [
 ] as const;
 
 const at = (server: TestServer, token: string, resource: string) =>
-  server.service.authenticate(
+  server.service.identify(
     new Request(resource, { headers: { authorization: `Bearer ${token}` } }),
     {},
     resource,

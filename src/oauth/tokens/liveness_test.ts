@@ -82,14 +82,14 @@ const isActive = async (server: TestServer, token: string, form = GATEWAY): Prom
 const mayCall = async (server: TestServer, token: string): Promise<boolean> => {
   const url = `${ISSUER}/mcp`;
   const request = new Request(url, { headers: { authorization: `Bearer ${token}` } });
-  const caller = await server.service.authenticate(request, {}, url);
+  const caller = await server.service.identify(request, {}, url);
   return caller !== "none" && !(caller instanceof TokenRefusal);
 };
 /** Who called with a token before it ended, and may have something open still. */
 async function open(server: TestServer, token: string): Promise<() => Promise<boolean>> {
   const url = `${ISSUER}/mcp`;
   const request = new Request(url, { headers: { authorization: `Bearer ${token}` } });
-  const caller = await server.service.authenticate(request, {}, url);
+  const caller = await server.service.identify(request, {}, url);
   return caller !== "none" && !(caller instanceof TokenRefusal)
     ? caller.isStillValid!
     : () => Promise.resolve(false);

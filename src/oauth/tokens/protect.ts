@@ -39,7 +39,7 @@ export async function verifyAccessToken(
 }
 
 /** Who makes the request, with a token that is for `resource`; `"none"` without one. */
-export function authenticateRequest(
+export function identifyCaller(
   as: AuthorizationServer,
   request: Request,
   context: RequestContext,
@@ -48,7 +48,7 @@ export function authenticateRequest(
   return checkRequest(as, request, context, resource, ({ token }, text) => toPrincipal(as, token, text));
 }
 
-/** As {@linkcode authenticateRequest}, for this server's own endpoints: what `toCaller` makes of a token that is good. */
+/** As {@linkcode identifyCaller}, for this server's own endpoints: what `toCaller` makes of a token that is good. */
 export async function checkRequest<Caller>(
   as: AuthorizationServer,
   request: Request,

@@ -5,7 +5,6 @@
  *
  * @module
  */
-import { TokenRefusal } from "../../http/bearer.ts";
 import type { Principal } from "../../http/principal.ts";
 import type { Trivet } from "../../trivet.ts";
 import { UsageError } from "./output.ts";
@@ -52,11 +51,9 @@ export async function readCaller(
   // can hold would be quoted by the error.
   if (!/^[\x21-\x7e]+$/.test(token)) throw new UsageError("TRIVET_TOKEN must be an access token or API key");
   const ask = async (): Promise<Principal | string> => {
-    const answer = await trivet.authenticate(
-      new Request(server, { method: "POST", headers: { authorization: `Bearer ${token}` } }),
-    );
-    if (answer === "none") return "It is no access token or API key";
-    return answer instanceof TokenRefusal ? answer.description : answer;
+    const request = new Request(server, { method: "POST", headers: { authorization: `Bearer ${token}` } });
+    const answer = await trivet.protect(request, { resource: server });
+    return answer instanceof Response ? (await answer.json()).error_description : answer;
   };
   const principal = await ask();
   if (typeof principal === "string") throw new Error(`TRIVET_TOKEN does not hold: ${principal}`);

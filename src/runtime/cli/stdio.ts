@@ -61,7 +61,9 @@ export async function run(argv: readonly string[]): Promise<void> {
         if (event.type === "fault") printError(`trivet: fault in ${event.where}: ${String(event.error)}`);
       },
     });
-    const caller = await readCaller(trivet, `${issuer}/mcp`, process.env);
+    const { origin, pathname } = new URL(issuer);
+    const server = `${origin}${pathname.replace(/\/$/, "")}/mcp`;
+    const caller = await readCaller(trivet, server, process.env);
     const ended = new AbortController();
     const unwatch = caller.watch((reason) => ended.abort(reason));
     const stop = module && offerChanges(trivet, module, { store });

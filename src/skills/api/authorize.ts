@@ -5,13 +5,13 @@
  * @module
  */
 import { bearerChallenge, TokenRefusal } from "../../http/bearer.ts";
-import type { Authenticate, Principal } from "../../http/principal.ts";
+import type { IdentifyCaller, Principal } from "../../http/principal.ts";
 import type { RequestContext } from "../../http/service.ts";
 import { betasOf, type Dialect } from "./dialect.ts";
 import { SkillError } from "../error.ts";
 
 export interface AuthorizeOptions {
-  readonly authenticate: Authenticate;
+  readonly identify: IdentifyCaller;
   readonly auth: "required" | "off";
   /** Where the RFC 9728 document is; left out of challenges when there is none. */
   readonly resourceMetadata?: string | undefined;
@@ -41,15 +41,15 @@ export type Authorize = (
 
 /** A function that gives the caller, or throws {@linkcode SkillError}. */
 export function createAuthorize(options: AuthorizeOptions): Authorize {
-  const { authenticate, auth, resourceMetadata: resource_metadata, unknownBetas } = options;
+  const { identify, auth, resourceMetadata: resource_metadata, unknownBetas } = options;
 
-  async function identify(
+  async function authorize(
     request: Request,
     context: RequestContext,
     { may, scope }: Need,
   ): Promise<Principal> {
     if (auth === "off") return ANYBODY;
-    const caller = await authenticate(request, context);
+    const caller = await identify(request, context);
     if (caller === "none") {
       throw new SkillError("authentication_error", "Send an API key in x-api-key, or an access token", {
         fields: [["www-authenticate", bearerChallenge({ scope, resource_metadata })]],
@@ -73,7 +73,7 @@ export function createAuthorize(options: AuthorizeOptions): Authorize {
 
   return async (request, context, dialect, need) => {
     if (dialect.name !== "openai") checkRevision(request.headers, unknownBetas);
-    const principal = await identify(request, context, need);
+    const principal = await authorize(request, context, need);
     const workspace = request.headers.get("anthropic-workspace-id");
     if (workspace !== null && workspace !== principal.workspace) {
       throw new SkillError("permission_error", "anthropic-workspace-id must be the workspace of the key");

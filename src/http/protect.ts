@@ -1,0 +1,114 @@
+/**
+ * Guards routes beside the services with the same credentials: the caller, or the finished refusal
+ * (https://www.rfc-editor.org/rfc/rfc6750#section-3, https://www.rfc-editor.org/rfc/rfc9728#section-5.1).
+ *
+ * @module
+ */
+import { bearerChallenge, TokenRefusal } from "./bearer.ts";
+import { hasScope, type IdentifyCaller, type Principal } from "./principal.ts";
+import { type Fields, jsonFields, respondJson } from "./response.ts";
+import type { RuntimeContext } from "./runtime_context.ts";
+import type { RequestContext } from "./service.ts";
+
+export interface AuthenticateOptions {
+  /** What the access token must be for (RFC 8707): the issuer, or another resource of this server. @default the issuer */
+  readonly resource?: string;
+}
+
+export interface ProtectOptions extends AuthenticateOptions {
+  /** The scopes that the call needs, all of them. @default none */
+  readonly scopes?: readonly string[];
+}
+
+export interface Protection {
+  /**
+   * The caller that the access token or API key of a request identifies; `undefined` without credentials, or when they are
+   * invalid, expired, revoked or for another resource.
+   * @throws {TypeError} for a resource that is not configured
+   */
+  authenticate(
+    request: Request,
+    options?: AuthenticateOptions,
+    context?: RuntimeContext,
+  ): Promise<Principal | undefined>;
+  /**
+   * The caller, or the response to send instead: 401 without valid credentials, 403 without the scopes.
+   *
+   * ```ts
+   * const caller = await trivet.protect(request, { scopes: ["read"] });
+   * if (caller instanceof Response) return caller;
+   * ```
+   * @throws {TypeError} for a resource that is not configured
+   */
+  protect(
+    request: Request,
+    options?: ProtectOptions,
+    context?: RuntimeContext,
+  ): Promise<Principal | Response>;
+}
+
+export interface ProtectionOptions {
+  /** The caller at a resource. */
+  readonly identify: (resource: string) => IdentifyCaller;
+  /** The resource where none is named. */
+  readonly issuer: string;
+  /** Each resource, and the address of its metadata; `undefined` where there is none. */
+  readonly resources: ReadonlyMap<string, string | undefined>;
+  /** What a scope implies, itself aside. */
+  readonly implied: ReadonlyMap<string, ReadonlySet<string>>;
+  readonly toContext: (request: Request, given: RuntimeContext | undefined) => RequestContext;
+}
+
+const FIELDS = jsonFields(["cache-control", "no-store"]);
+const SEND_TOKEN = "Send an access token: Authorization: Bearer <access token>";
+
+/** Makes both functions. */
+export function createProtection(options: ProtectionOptions): Protection {
+  const { issuer, resources, implied, toContext } = options;
+  const identifiers = new Map(
+    [...resources.keys()].map((resource) => [resource, options.identify(resource)]),
+  );
+
+  function identify(
+    request: Request,
+    resource: string,
+    given: RuntimeContext | undefined,
+  ): ReturnType<IdentifyCaller> {
+    const identifyCaller = identifiers.get(resource);
+    if (!identifyCaller) {
+      throw new TypeError(
+        `Cannot authenticate: resource "${resource}" is not configured; add it to "oauth.resources"`,
+      );
+    }
+    return identifyCaller(request, toContext(request, given));
+  }
+
+  return {
+    async authenticate(request, { resource = issuer } = {}, given) {
+      const caller = await identify(request, resource, given);
+      return caller === "none" || caller instanceof TokenRefusal ? undefined : caller;
+    },
+    async protect(request, { resource = issuer, scopes = [] } = {}, given) {
+      const caller = await identify(request, resource, given);
+      const scope = scopes.length > 0 ? scopes.join(" ") : undefined;
+      const members = { scope, resource_metadata: resources.get(resource) };
+      if (caller === "none") {
+        // RFC 6750 §3.1: no error code for a request without credentials.
+        return refuse(401, undefined, SEND_TOKEN, [["www-authenticate", bearerChallenge(members)]]);
+      }
+      if (caller instanceof TokenRefusal) {
+        return refuse(401, caller.error, caller.description, caller.challenge(members));
+      }
+      const missing = scopes.filter((each) => !hasScope(caller, each, implied));
+      if (missing.length === 0) return caller;
+      const error = "insufficient_scope";
+      const error_description = `The access token lacks the scope ${missing.join(" ")}`;
+      const challenge = bearerChallenge({ error, error_description, ...members });
+      return refuse(403, error, error_description, [["www-authenticate", challenge]]);
+    },
+  };
+}
+
+function refuse(status: 401 | 403, error: string | undefined, description: string, fields: Fields): Response {
+  return respondJson(status, { error, error_description: description }, [...FIELDS, ...fields]);
+}
