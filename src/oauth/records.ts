@@ -174,16 +174,32 @@ export interface PushedRequest {
   readonly pushed?: string;
 }
 
-/** A question that waits for the user's answer. Written by `consent.ts` and `device_page.ts`, used once. */
-export interface Transaction {
+/** A request that waits for the user's decision. Written by `consent/transaction.ts`; ended by the decision. */
+export type Transaction = TransactionByKind[keyof TransactionByKind];
+
+export interface TransactionByKind {
+  readonly authorization: AuthorizationTransaction;
+  readonly device: DeviceTransaction;
+}
+
+interface SessionTransaction {
+  /** The digest of the session to which the page was shown. */
   readonly session: string;
   readonly user: string;
   readonly authentication: Authentication;
-  readonly request?: AuthorizationRequest;
-  /** What was pushed for it and ends with it, by its digest. */
+}
+
+export interface AuthorizationTransaction extends SessionTransaction {
+  readonly kind: "authorization";
+  readonly request: AuthorizationRequest;
+  /** The digest of the pushed request, which ends with the transaction. */
   readonly pushed?: string;
-  /** The device that it is about, by the digest of its code. */
-  readonly device?: string;
+}
+
+export interface DeviceTransaction extends SessionTransaction {
+  readonly kind: "device";
+  /** The digest of the device code. */
+  readonly device: string;
 }
 
 /** Written at consent; what is left of a spent one stays a while, so that a replay is seen and ends its grant. */
@@ -193,20 +209,30 @@ export interface Code {
   readonly user: string;
   readonly grant: string;
   /** What it can be redeemed for, and until when; absent once it is spent. */
-  readonly unspent?: Required<Pick<Transaction, "request" | "authentication">> & { readonly until: number };
+  readonly unspent?: Pick<AuthorizationTransaction, "request" | "authentication"> & {
+    readonly until: number;
+  };
 }
 
-/** Written by `device_authorization.ts`, answered by `device_page.ts`; a spent one stays a while, as a code does. */
-export interface DeviceCode extends Authorization {
+/** Written by `device_authorization.ts`, answered by `device_consent.ts`; a spent one stays a while, as a code does. */
+export type DeviceCode =
+  | DeviceRequest & { readonly status: "pending" }
+  | DeviceRequest & { readonly status: "denied" }
+  | ApprovedDeviceRequest & { readonly status: "approved" }
+  | ApprovedDeviceRequest & { readonly status: "spent" };
+
+interface DeviceRequest extends Authorization {
   readonly user_code: string;
   /** Seconds that the client must wait between two questions: RFC 8628 §3.5. */
   readonly interval: number;
   readonly asked: number;
   readonly until: number;
-  readonly status: "pending" | "approved" | "denied" | "spent";
   readonly grant: string;
-  readonly user?: string;
-  readonly authentication?: Authentication;
+}
+
+export interface ApprovedDeviceRequest extends DeviceRequest {
+  readonly user: string;
+  readonly authentication: Authentication;
 }
 
 /** What binds a token to its holder's key (RFC 7800): a DPoP key or a certificate, by its SHA-256 thumbprint. */

@@ -18,7 +18,7 @@ import type { AuthorizationServer, AuthorizationServerOptions } from "./authoriz
 import { authorize } from "./endpoints/authorize.ts";
 import { decideConsent } from "./consent/consent.ts";
 import { authorizeDevice } from "./endpoints/device_authorization.ts";
-import { answerDevice, showDevice } from "./consent/device_page.ts";
+import { answerDevice, showDevice } from "./consent/device_consent.ts";
 import { OAuthError, plain } from "./error.ts";
 import { toErrorPage } from "./endpoints/error_page.ts";
 import { introspect } from "./endpoints/introspect.ts";

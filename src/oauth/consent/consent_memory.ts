@@ -11,10 +11,10 @@ import type { AuthorizationServer } from "../authorization_server.ts";
 import { isPublic } from "../clients/client.ts";
 import {
   type AuthorizationRequest,
+  type AuthorizationTransaction,
   type Client,
   type Consent,
   consentKey,
-  type Transaction,
 } from "../records.ts";
 import { expandScopes } from "../grants/scope.ts";
 
@@ -38,9 +38,8 @@ export interface ConsentChange {
 export async function findConsent(
   as: AuthorizationServer,
   client: Client,
-  { user, request }: Transaction,
+  { user, request }: Pick<AuthorizationTransaction, "user" | "request">,
 ): Promise<FoundConsent> {
-  if (!request) return { covers: false, scopes: new Set() };
   const entries = await readConsents(as, client, user, request);
   const [first, ...more] = entries.map(({ scope }) => expandScopes(as, scope));
   const scopes = more.length === 0

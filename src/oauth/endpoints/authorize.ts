@@ -17,7 +17,7 @@ import { findConsent, mayAnswerSilently } from "../consent/consent_memory.ts";
 import { OAuthError, plain } from "../error.ts";
 import { type Parameters, parseParameters } from "../parameters.ts";
 import { findRequest, keepRequest } from "./pushed_request.ts";
-import type { Client } from "../records.ts";
+import type { AuthorizationTransaction, Client } from "../records.ts";
 import { findRedirectUri } from "../clients/redirect_uri.ts";
 import { findSession, type SignedIn } from "../users/session.ts";
 import { requireRole } from "../users/user_role.ts";
@@ -129,7 +129,8 @@ async function answer(
     scope: requireRole(as, signedIn.user, asks.scope),
     ...(dpop_jkt !== undefined && { dpop_jkt }),
   };
-  const transaction = {
+  const transaction: AuthorizationTransaction = {
+    kind: "authorization",
     session: signedIn.session,
     user: signedIn.user.id,
     authentication: signedIn.authentication,
@@ -142,7 +143,7 @@ async function answer(
     consent.covers && !demands.prompt.has("consent") && mayAnswerSilently(as, client, request, isOwn)
   ) return await issueCode(as, client, transaction);
   if (silent) throw new OAuthError("consent_required", "The user has not given consent to this request");
-  return await askConsent(as, client, signedIn, transaction, consent);
+  return await askConsent(as, client, signedIn.user, transaction, consent.scopes);
 }
 
 /** @throws {OAuthError} unmet_authentication_requirements when a login just now did not help (RFC 9470 §5) */

@@ -8,18 +8,19 @@ import { parseForm, readForm } from "../../http/body/form.ts";
 import { acceptNames } from "../../http/body/media_type.ts";
 import { isSameOrigin } from "../../http/network/origin.ts";
 import { html, respondPage } from "../../http/page.ts";
-import { type Fields, respond, respondText } from "../../http/response.ts";
+import { respond, respondText } from "../../http/response.ts";
 import { queryOf } from "../../http/router.ts";
 import type { RequestContext } from "../../http/service.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import { writeDevice } from "../users/device_cookie.ts";
 import { attemptLogin } from "../users/login_attempt.ts";
+import { type FormProblem, showProblem, tooManyAttempts } from "./form_problem.ts";
 import { startSession } from "../users/session.ts";
 import { canonicalUsername } from "../users/user.ts";
 
 const FORM_LIMIT = 16 * 1024;
 const BAD_REDIRECT = "Invalid redirect: it must be a path on this server, such as /oauth/authorize?...";
-const WRONG = "Wrong user name or password.";
+const WRONG_CREDENTIALS: FormProblem = { message: "Wrong user name or password.", status: 401 };
 
 /** `GET /login?redirect=...`: the form. 400 for a redirect that leads away. */
 export function showLogin(as: AuthorizationServer, request: Request): Response {
@@ -69,15 +70,12 @@ export async function login(
 }
 
 /** 401, or 429 with `Retry-After`: a page for browsers, else plain text. */
-function refuse(as: AuthorizationServer, request: Request, redirect: string, wait: number): Response {
-  const problem = wait > 0
-    ? `Too many attempts. Try again in ${wait} second${wait === 1 ? "" : "s"}.`
-    : WRONG;
-  const fields: Fields = wait > 0 ? [["retry-after", String(wait)]] : [];
-  const status = wait > 0 ? 429 : 401;
+function refuse(as: AuthorizationServer, request: Request, redirect: string, waitSeconds: number): Response {
+  const problem = waitSeconds > 0 ? tooManyAttempts(waitSeconds) : WRONG_CREDENTIALS;
+  const { message, status, fields = [] } = problem;
   return acceptNames(request.headers.get("accept"), "text/html")
-    ? loginPage(as, redirect, { problem, status, fields })
-    : respondText(status, problem, [...fields, NO_STORE]);
+    ? loginPage(as, redirect, problem)
+    : respondText(status, message, [...fields, NO_STORE]);
 }
 
 const NO_STORE = ["cache-control", "no-store"] as const;
@@ -104,24 +102,16 @@ function readRedirect(as: AuthorizationServer, request: Request): string | undef
   return path.startsWith("//") ? undefined : path;
 }
 
-interface Refusal {
-  readonly problem: string;
-  readonly status: number;
-  readonly fields: Fields;
-}
-
-function loginPage(as: AuthorizationServer, redirect: string, refusal?: Refusal): Response {
+function loginPage(as: AuthorizationServer, redirect: string, problem?: FormProblem): Response {
   const action = as.base + "/login" + (redirect === "" ? "" : "?redirect=" + encodeURIComponent(redirect));
   return respondPage({
     title: "Sign in",
-    status: refusal?.status ?? 200,
-    fields: refusal?.fields ?? [],
+    status: problem?.status ?? 200,
+    fields: problem?.fields ?? [],
     body: html`
       <h1>Sign in</h1>
       <p class="soft">to ${new URL(as.issuer).host}</p>
-      ${refusal && html`
-        <p class="bad" role="alert">${refusal.problem}</p>
-      `}
+      ${showProblem(problem)}
       <form method="post" action="${action}">
         <label for="username">User name</label>
         <input id="username" name="username" autocomplete="username" autocapitalize="none" spellcheck="false"

@@ -15,12 +15,12 @@ import { keepClient } from "../clients/client.ts";
 import { addConsent } from "../consent/consent_memory.ts";
 import { clientSince } from "../tokens/liveness.ts";
 import {
+  type AuthorizationTransaction,
   type Client,
   type Code,
   codeKey,
   type Mutable,
   pushedRequestKey,
-  type Transaction,
 } from "../records.ts";
 import { findRedirectUri } from "../clients/redirect_uri.ts";
 
@@ -31,10 +31,9 @@ const MEMORY = 10 * 60 * 1000;
 export async function issueCode(
   as: AuthorizationServer,
   client: Client,
-  { user, authentication, request, pushed }: Transaction,
-  question?: Entry<Transaction>,
+  { user, authentication, request, pushed }: AuthorizationTransaction,
+  question?: Entry<AuthorizationTransaction>,
 ): Promise<Response> {
-  if (!request) return refuse("The transaction does not belong to an authorization request");
   // Between the question and the answer the client may have changed.
   if (question && findRedirectUri(client, request.redirect_uri) === undefined) {
     return refuse("redirect_uri is no longer registered for this client");

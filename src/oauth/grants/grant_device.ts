@@ -10,7 +10,7 @@ import type { AuthorizationServer } from "../authorization_server.ts";
 import { OAuthError } from "../error.ts";
 import { startGrant } from "./grant.ts";
 import { findLiveUser, isOfClient } from "../tokens/liveness.ts";
-import { type DeviceCode, deviceCodeKey, grantKey } from "../records.ts";
+import { type ApprovedDeviceRequest, type DeviceCode, deviceCodeKey, grantKey } from "../records.ts";
 import type { TokenCall, TokenResponse } from "../endpoints/token_response.ts";
 
 const REFUSED = "The device_code is invalid or already used, or was issued to another client";
@@ -36,11 +36,11 @@ export async function grantDevice(as: AuthorizationServer, call: TokenCall): Pro
     );
   }
   if (device.status === "pending") return await wait(as, entry);
-  const owner = await findLiveUser(as, device.user!);
+  const owner = await findLiveUser(as, device.user);
   if (!owner) throw new OAuthError("invalid_grant", REFUSED);
   const { response, set } = await startGrant(as, call, {
     grant: device.grant,
-    user: device.user!,
+    user: device.user,
     owner,
     authorization: device,
     authentication: device.authentication,
@@ -53,7 +53,7 @@ export async function grantDevice(as: AuthorizationServer, call: TokenCall): Pro
     type: "token_issued",
     grant_type: "urn:ietf:params:oauth:grant-type:device_code",
     client: client.id,
-    user: device.user!,
+    user: device.user,
   });
   return response;
 }
@@ -76,8 +76,11 @@ async function wait(
 }
 
 /** As with codes: what comes twice has been seen by somebody else. */
-async function refuseReplay(as: AuthorizationServer, { grant, client_id, user }: DeviceCode): Promise<never> {
+async function refuseReplay(
+  as: AuthorizationServer,
+  { grant, client_id, user }: ApprovedDeviceRequest,
+): Promise<never> {
   await as.store.commit({ remove: [grantKey(grant)] });
-  as.observe({ type: "code_replayed", client: client_id, user: user ?? "" });
+  as.observe({ type: "code_replayed", client: client_id, user });
   throw new OAuthError("invalid_grant", REFUSED);
 }

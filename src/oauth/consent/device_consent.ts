@@ -1,0 +1,148 @@
+/**
+ * `/device`: the user signs in, enters the user code of the device, and allows or denies its request
+ * (https://www.rfc-editor.org/rfc/rfc8628#section-3.3).
+ *
+ * @module
+ */
+import { secretDigest } from "../../crypto/secret.ts";
+import { parseForm, readForm } from "../../http/body/form.ts";
+import { networkOf } from "../../http/network/network.ts";
+import { isSameOrigin } from "../../http/network/origin.ts";
+import { respondText } from "../../http/response.ts";
+import { pathOf, queryOf } from "../../http/router.ts";
+import type { RequestContext } from "../../http/service.ts";
+import { MAX_COMMIT_TRIES, pauseBefore } from "../../store/retry.ts";
+import { StoreUnavailableError } from "../../store/store.ts";
+import type { AuthorizationServer } from "../authorization_server.ts";
+import { findClient, keepClient } from "../clients/client.ts";
+import { sendToLogin } from "../endpoints/authorize.ts";
+import { canonicalUserCode } from "../endpoints/device_authorization.ts";
+import { tooManyAttempts } from "../endpoints/form_problem.ts";
+import { type DeviceCode, deviceCodeKey, userCodeKey } from "../records.ts";
+import { findSession, type SignedIn } from "../users/session.ts";
+import { limitToRole } from "../users/user_role.ts";
+import { parseDecision, refuseRepeatedFields } from "./decision_form.ts";
+import { deviceConnectedPage, deviceConsentPage, deviceDeniedPage, userCodePage } from "./device_page.ts";
+import { createTransaction, getTransaction, transactionEnded } from "./transaction.ts";
+
+const MAX_FORM_BYTES = 4 * 1024;
+const UNKNOWN_CODE = {
+  message: "Unknown or expired code. Compare it with the code on your device.",
+  status: 400,
+};
+const INSUFFICIENT_ROLE = {
+  message: "Your role does not allow the access that this device asks for. " +
+    "Contact the administrator of this server.",
+  status: 403,
+};
+
+/** `GET /device?user_code=...`: the form for the user code, or 302 to the login. */
+export async function showDevice(as: AuthorizationServer, request: Request): Promise<Response> {
+  if (!await findSession(as, request)) return sendToLogin(as, pathOf(request.url), queryOf(request.url));
+  return userCodePage(as, parseForm(queryOf(request.url)).values.get("user_code") ?? "");
+}
+
+/**
+ * `POST /device` with `user_code`: the question. With `transaction` and `decision`: the outcome.
+ * @throws {OAuthError} to be shown as a page
+ */
+export async function answerDevice(
+  as: AuthorizationServer,
+  request: Request,
+  context: RequestContext,
+): Promise<Response> {
+  if (!isSameOrigin(request, as.origin)) {
+    return respondText(
+      403,
+      "Cross-site request refused. Open the device page of this site and answer there.",
+    );
+  }
+  const { values, repeated } = await readForm(request, MAX_FORM_BYTES);
+  refuseRepeatedFields(repeated);
+  const signedIn = await findSession(as, request);
+  if (!signedIn) return sendToLogin(as, pathOf(request.url), "");
+  return values.has("transaction")
+    ? await decide(as, request, context, signedIn, values)
+    : await ask(as, signedIn, context, values.get("user_code") ?? "");
+}
+
+async function ask(
+  as: AuthorizationServer,
+  signedIn: SignedIn,
+  context: RequestContext,
+  typed: string,
+): Promise<Response> {
+  // RFC 8628 §5.1: short codes must not be found by guessing. The counts are shared: a right code takes back only its
+  // own attempt, because everyone can get a right code.
+  const network = networkOf(context);
+  const attempts = [
+    { kind: "user_code", of: signedIn.user.id, free: 10, longest: 300, shared: true },
+    ...(network === undefined
+      ? []
+      : [{ kind: "user_code_network", of: network, free: 100, longest: 300, shared: true }]),
+  ];
+  const wait = await as.throttle.begin(attempts);
+  if (wait > 0) return userCodePage(as, "", tooManyAttempts(wait));
+  const index = await as.store.get<string>(userCodeKey(secretDigest(canonicalUserCode(typed))));
+  const entry = index && await as.store.get<DeviceCode>(deviceCodeKey(index.value));
+  const client = entry && await findClient(as, entry.value.client_id, context);
+  if (!client || !isPending(as, entry.value)) return userCodePage(as, typed.slice(0, 20), UNKNOWN_CODE);
+  await as.throttle.succeeded(attempts);
+  const device = entry.value;
+  const { session, user, authentication } = signedIn;
+  const scope = limitToRole(as, user, device.scope);
+  if (scope === "") return userCodePage(as, "", INSUFFICIENT_ROLE);
+  const transactionToken = await createTransaction(as, {
+    kind: "device",
+    session,
+    user: user.id,
+    authentication,
+    device: index.value,
+  });
+  return deviceConsentPage(as, { client, user, device, scope, transactionToken });
+}
+
+async function decide(
+  as: AuthorizationServer,
+  request: Request,
+  context: RequestContext,
+  signedIn: SignedIn,
+  form: ReadonlyMap<string, string>,
+): Promise<Response> {
+  const decision = parseDecision(form);
+  for (let attempt = 0; attempt < MAX_COMMIT_TRIES; attempt++) {
+    if (attempt > 0) await pauseBefore(attempt);
+    const transaction = await getTransaction(as, request, form.get("transaction"), "device");
+    const { device, user, authentication } = transaction.value;
+    const entry = await as.store.get<DeviceCode>(deviceCodeKey(device));
+    if (!entry || !isPending(as, entry.value)) throw transactionEnded();
+    const { key, version, value, expires } = entry;
+    const scope = limitToRole(as, signedIn.user, value.scope);
+    const isApproved = decision === "approve" && scope !== "";
+    const answered: DeviceCode = isApproved
+      ? { ...value, scope, status: "approved", user, authentication }
+      : { ...value, status: "denied" };
+    const isStored = await as.store.commit({
+      check: [{ key, version }, { key: transaction.key, version: transaction.version }],
+      set: [{ key, value: answered, expires }],
+      remove: [transaction.key, userCodeKey(secretDigest(canonicalUserCode(value.user_code)))],
+    });
+    // Lost to a poll of the device or to the same answer sent twice: read both again.
+    if (!isStored) continue;
+    if (!isApproved) {
+      as.observe({ type: "consent_denied", user, client: value.client_id });
+      return deviceDeniedPage();
+    }
+    const client = await findClient(as, value.client_id, context);
+    if (client) await keepClient(as, client);
+    as.observe({ type: "consent_given", user, client: value.client_id, scope });
+    return deviceConnectedPage();
+  }
+  throw new StoreUnavailableError(
+    "Too many concurrent requests for this device code: try again in a second",
+  );
+}
+
+function isPending(as: AuthorizationServer, { status, until }: DeviceCode): boolean {
+  return status === "pending" && until > as.now();
+}

@@ -1,0 +1,47 @@
+/**
+ * Transactions: requests that wait for the user's decision. The page that asks carries a one-time token; the store has
+ * its digest and the session to which the page was shown.
+ *
+ * @module
+ */
+import { randomSecret, secretDigest } from "../../crypto/secret.ts";
+import type { Entry } from "../../store/store.ts";
+import type { AuthorizationServer } from "../authorization_server.ts";
+import { OAuthError } from "../error.ts";
+import { type Transaction, type TransactionByKind, transactionKey } from "../records.ts";
+import { findSession } from "../users/session.ts";
+
+const TRANSACTION_LIFETIME_MS = 10 * 60 * 1000;
+
+/** Stores a transaction. @returns its one-time token */
+export async function createTransaction(as: AuthorizationServer, transaction: Transaction): Promise<string> {
+  const token = randomSecret("");
+  const expires = as.now() + TRANSACTION_LIFETIME_MS;
+  await as.store.commit({ set: [{ key: transactionKey(secretDigest(token)), value: transaction, expires }] });
+  return token;
+}
+
+/**
+ * The transaction of this token and kind.
+ * @throws {OAuthError} invalid_request when it was answered, has expired, or belongs to another session
+ */
+export async function getTransaction<Kind extends Transaction["kind"]>(
+  as: AuthorizationServer,
+  request: Request,
+  token: string | undefined,
+  kind: Kind,
+): Promise<Entry<TransactionByKind[Kind]>> {
+  const signedIn = await findSession(as, request);
+  const entry = await as.store.get<TransactionByKind[Kind]>(transactionKey(secretDigest(token ?? "")));
+  if (!signedIn || entry?.value.session !== signedIn.session || entry.value.kind !== kind) {
+    throw transactionEnded();
+  }
+  return entry;
+}
+
+export function transactionEnded(): OAuthError {
+  return new OAuthError(
+    "invalid_request",
+    "This request was already answered, has expired, or belongs to another session",
+  );
+}
