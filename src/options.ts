@@ -16,6 +16,7 @@ import type {
 } from "./oauth/authorization_server.ts";
 import { type ClientRegistration, toClient } from "./oauth/clients/client.ts";
 import { documentsSupported } from "./oauth/clients/client_document.ts";
+import { isLoopbackHost } from "./http/network/loopback.ts";
 import type { TrustedProxies } from "./http/network/trusted_proxy.ts";
 import type { UserRole } from "./oauth/records.ts";
 import { checkUserRole } from "./oauth/users/user_role.ts";
@@ -198,13 +199,11 @@ const LIFETIMES = [
   "registrationLifetime",
 ] as const;
 
-const LOOPBACK = new Set(["localhost", "127.0.0.1", "[::1]"]);
-
 /** The issuer, checked. @throws {TypeError} naming the rule that it breaks */
 export function checkIssuer({ issuer, unsafe }: TrivetOptions): string {
   const url = URL.parse(issuer);
   const secure = url?.protocol === "https:" ||
-    url?.protocol === "http:" && (LOOPBACK.has(url.hostname) || unsafe?.httpIssuer === true);
+    url?.protocol === "http:" && (isLoopbackHost(url.hostname) || unsafe?.httpIssuer === true);
   if (!url || !secure || /[?#]/.test(issuer) || url.username !== "" || url.password !== "") {
     throw new TypeError(
       `Cannot create Trivet: "issuer" must be an https URL (http on loopback) without query, fragment or user, but is "${issuer}"`,

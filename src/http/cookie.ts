@@ -1,10 +1,10 @@
 /**
- * One cookie in, one cookie out (https://www.rfc-editor.org/rfc/rfc6265#section-4).
+ * Reads and writes one cookie (RFC 6265 section 4).
  *
  * @module
  */
 
-/** The value of the cookie `name`; `undefined` when it is absent or sent twice with different values. */
+/** The value of the cookie `name`; `undefined` when it is absent or occurs with two different values. */
 export function readCookie(request: Request, name: string): string | undefined {
   const field = request.headers.get("cookie");
   if (field === null) return undefined;
@@ -13,7 +13,7 @@ export function readCookie(request: Request, name: string): string | undefined {
     const equals = pair.indexOf("=");
     if (equals < 0 || pair.slice(0, equals).trim() !== name) continue;
     const value = pair.slice(equals + 1).trim().replace(/^"(.*)"$/, "$1");
-    // Another host of the same site may have planted a second one: then neither is believed.
+    // Another host of the same site may have set a second cookie of this name: then neither is trusted.
     if (found !== undefined && found !== value) return undefined;
     found = value;
   }
@@ -21,8 +21,8 @@ export function readCookie(request: Request, name: string): string | undefined {
 }
 
 /**
- * A `Set-Cookie` value: HttpOnly, SameSite=Lax, for the whole host unless a `path` is named; `maxAge` in seconds, 0
- * removes it. `secure` must be true wherever the issuer is https.
+ * A `Set-Cookie` value with HttpOnly and SameSite=Lax. `path` is the whole host by default; `maxAge` is in seconds, and 0
+ * removes the cookie. `secure` must be true for an https issuer.
  */
 export function writeCookie(
   name: string,

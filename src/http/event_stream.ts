@@ -1,51 +1,52 @@
 /**
- * Server-sent events (https://html.spec.whatwg.org/multipage/server-sent-events.html) as the body of a response: with
- * comments that keep quiet connections open, and with word of when the reader is slow or gone.
+ * Server-sent events (https://html.spec.whatwg.org/multipage/server-sent-events.html) as the body of a response, with
+ * keep-alive comments, backpressure, and a callback when the client disconnects.
  *
  * @module
  */
 import { type Fields, respond } from "./response.ts";
 import { timerDelay } from "./timer.ts";
 
-/** Milliseconds of quiet after which a comment is sent; proxies and clients hang up after a minute or more. */
-const KEEP_ALIVE = 15_000;
+/** The default interval of keep-alive comments: proxies and clients close idle connections after a minute or more. */
+const KEEP_ALIVE_MS = 15_000;
 
-/** Events that may wait for a slow reader before it counts as full, and before it counts as gone. */
-const HIGH_WATER = 64;
-const MOST = 2000;
+/** With this many events queued for a slow reader, the stream is full. */
+const HIGH_WATER_EVENTS = 64;
+/** With more events queued, the stream fails. */
+const MAX_QUEUED_EVENTS = 2000;
 
 export interface EventStreamOptions {
-  /** Hears that the reader is gone. Not called after `close()`. */
-  readonly onGone?: () => void;
-  /** Called with every comment: a place to look for what may have been missed. */
-  readonly onQuiet?: () => void;
-  /** Milliseconds. @default 15000 */
+  /** Called when the client disconnects. Not called after `close()`. */
+  readonly onDisconnect?: () => void;
+  /** Called at every keep-alive interval, for periodic checks. */
+  readonly onKeepAlive?: () => void;
+  /** The interval of keep-alive comments, in milliseconds. @default 15000 */
   readonly keepAlive?: number | undefined;
 }
 
-/** How often to look whether a slow reader has read, in milliseconds. */
-const LOOK_EVERY = 50;
+/** How often to check whether a slow reader has read. */
+const POLL_INTERVAL_MS = 50;
 
 const FIELDS: Fields = [
   ["content-type", "text/event-stream"],
-  // Proxies would keep events back until they have a page of them.
+  // Prevents proxies from buffering events.
   ["cache-control", "no-cache, no-transform"],
   ["x-accel-buffering", "no"],
 ];
 
 const encoder = new TextEncoder();
 
-/** One stream to one reader. */
+/** A stream of events to one client. */
 export class EventStream {
   readonly body: ReadableStream<Uint8Array>;
   #controller!: ReadableStreamDefaultController<Uint8Array>;
   #open = true;
   #timer: ReturnType<typeof setInterval>;
   #waiting: (() => void)[] = [];
-  readonly #onGone: (() => void) | undefined;
+  readonly #onDisconnect: (() => void) | undefined;
 
-  constructor({ onGone, onQuiet, keepAlive = KEEP_ALIVE }: EventStreamOptions = {}) {
-    this.#onGone = onGone;
+  constructor({ onDisconnect, onKeepAlive, keepAlive = KEEP_ALIVE_MS }: EventStreamOptions = {}) {
+    this.#onDisconnect = onDisconnect;
     this.body = new ReadableStream<Uint8Array>({
       start: (controller) => {
         this.#controller = controller;
@@ -54,40 +55,40 @@ export class EventStream {
       cancel: () => {
         if (!this.#open) return;
         this.#end();
-        onGone?.();
+        onDisconnect?.();
       },
-    }, { highWaterMark: HIGH_WATER });
+    }, { highWaterMark: HIGH_WATER_EVENTS });
     this.#timer = setInterval(() => {
-      // A reader that takes nothing needs no comments on top.
+      // A full stream needs no comment: events are waiting already.
       if ((this.#controller.desiredSize ?? 0) > 0) this.comment();
-      onQuiet?.();
+      onKeepAlive?.();
     }, timerDelay(keepAlive));
   }
 
-  /** False when it was closed or the reader is gone. */
+  /** `false` after `close()` or when the client has disconnected. */
   get isOpen(): boolean {
     return this.#open;
   }
 
-  /** More waits for the reader than should. */
+  /** Whether the queue has reached its high-water mark. */
   get isFull(): boolean {
     return this.#open && (this.#controller.desiredSize ?? 0) <= 0;
   }
 
-  /** Resolves when there is room again, or nobody reads any more. */
-  async room(): Promise<void> {
+  /** Resolves when the stream is no longer full, or no longer open. */
+  async waitUntilWritable(): Promise<void> {
     while (this.isFull) {
-      // Workerd tells of reads only when nothing is left to read.
+      // workerd calls `pull` only when the queue is empty, so the queue is also polled.
       let timer: ReturnType<typeof setTimeout> | undefined;
       await new Promise<void>((resolve) => {
         this.#waiting.push(resolve);
-        timer = setTimeout(resolve, LOOK_EVERY);
+        timer = setTimeout(resolve, POLL_INTERVAL_MS);
       });
       clearTimeout(timer);
     }
   }
 
-  /** One event. `data` is a single line, as JSON text is. */
+  /** Sends an event. `data` must be a single line, such as JSON text. */
   send(
     data: string,
     { id, event }: { readonly id?: string | undefined; readonly event?: string } = {},
@@ -98,38 +99,38 @@ export class EventStream {
     );
   }
 
-  /** Nothing, to keep the connection open, or to begin: runtimes send the header fields with the first bytes. */
+  /** Sends a comment, to keep the connection open or to start the response: runtimes send headers with the first bytes. */
   comment(): void {
     this.#write(":\n\n");
   }
 
-  /** How long the reader should wait before it comes back, in milliseconds. */
+  /** Sets how long the client should wait before it reconnects, in milliseconds. */
   retry(milliseconds: number): void {
     this.#write(`retry: ${milliseconds}\n\n`);
   }
 
-  /** Ends the stream after what was sent. */
+  /** Ends the stream after the queued events. */
   close(): void {
     if (!this.#open) return;
     this.#end();
     this.#controller.close();
   }
 
-  /** The response that carries it. */
+  /** The response with this stream as its body. */
   response(more: Fields = []): Response {
     return respond(200, this.body, [...FIELDS, ...more]);
   }
 
   #write(text: string): void {
     if (!this.#open) return;
-    if (this.#controller.desiredSize! > HIGH_WATER - MOST) {
+    if (this.#controller.desiredSize! > HIGH_WATER_EVENTS - MAX_QUEUED_EVENTS) {
       this.#controller.enqueue(encoder.encode(text));
       return;
     }
-    // Who reads nothing must not fill the memory.
+    // A client that does not read must not use up the memory.
     this.#end();
-    this.#controller.error(new Error("The reader is too slow"));
-    this.#onGone?.();
+    this.#controller.error(new Error("Event stream closed: the client reads too slowly"));
+    this.#onDisconnect?.();
   }
 
   #end(): void {

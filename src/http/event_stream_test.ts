@@ -40,7 +40,7 @@ test("a quiet stream carries comments; each is a moment to look around", async (
   let looks = 0;
   const stream = new EventStream({
     keepAlive: 5,
-    onQuiet: () => {
+    onKeepAlive: () => {
       if (++looks === 3) stream.close();
     },
   });
@@ -49,7 +49,7 @@ test("a quiet stream carries comments; each is a moment to look around", async (
 
 test("a reader that leaves is told of once; nothing is written to it", async () => {
   let gone = 0;
-  const stream = new EventStream({ onGone: () => gone++ });
+  const stream = new EventStream({ onDisconnect: () => gone++ });
   const reader = stream.body.getReader();
   stream.send("x");
   await reader.read();
@@ -63,32 +63,32 @@ test("a reader that leaves is told of once; nothing is written to it", async () 
 
 test("close() tells nobody that the reader left", async () => {
   let gone = 0;
-  const stream = new EventStream({ onGone: () => gone++ });
+  const stream = new EventStream({ onDisconnect: () => gone++ });
   stream.close();
   await readAll(stream.body);
   assert.is(gone, 0);
 });
 
-test("room() waits for a slow reader, and no longer when it is gone", async () => {
+test("waitUntilWritable() waits for a slow reader, and ends when the client disconnects", async () => {
   const stream = new EventStream();
   const reader = stream.body.getReader();
   while (!stream.isFull) stream.send("x");
   let had = false;
-  const room = stream.room().then(() => had = true);
+  const room = stream.waitUntilWritable().then(() => had = true);
   await new Promise((resolve) => setTimeout(resolve, 5));
   assert.is(had, false);
   await reader.read();
   await room;
   while (!stream.isFull) stream.send("x");
-  const another = stream.room();
+  const another = stream.waitUntilWritable();
   await reader.cancel();
   await another;
-  await stream.room();
+  await stream.waitUntilWritable();
 });
 
 test("a reader that reads nothing is given up before it fills the memory", async () => {
   let gone = 0;
-  const stream = new EventStream({ onGone: () => gone++ });
+  const stream = new EventStream({ onDisconnect: () => gone++ });
   let sent = 0;
   while (stream.isOpen && sent < 10_000) {
     stream.send("x".repeat(100));

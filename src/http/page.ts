@@ -1,11 +1,11 @@
 /**
- * HTML pages that need no script: an escaping template tag, one style, and the fields that keep a page safe.
+ * HTML pages without scripts: a template tag that escapes, the style sheet, and the security header fields.
  *
  * @module
  */
-import { type Fields, respond } from "./response.ts";
+import { type Fields, NO_STORE, respond } from "./response.ts";
 
-/** Markup that is safe to put in a page as it is. Only {@linkcode html} makes it. */
+/** Markup that is inserted without escaping. Only {@linkcode html} creates it. */
 export class Markup {
   readonly text: string;
   constructor(text: string) {
@@ -15,7 +15,7 @@ export class Markup {
 
 type Insertion = Markup | string | number | undefined | false | readonly Markup[];
 
-/** A template whose insertions are escaped, unless they are markup themselves. */
+/** A template tag: insertions are escaped unless they are {@linkcode Markup}. */
 export function html(strings: TemplateStringsArray, ...insertions: readonly Insertion[]): Markup {
   let text = strings[0]!;
   insertions.forEach((insertion, i) => text += toMarkup(insertion) + strings[i + 1]!);
@@ -47,14 +47,14 @@ export interface PageOptions {
   /** @default 200 */
   readonly status?: number;
   /**
-   * Where the page's form may lead, redirects included, as CSP sources. Left out, forms are not limited:
-   * Chromium applies the limit to redirects too, and would stop the way back to a client.
+   * The CSP `form-action` sources of the page. Without it, the targets of forms are not restricted: Chromium applies the
+   * restriction to redirects too, and would block the redirect to a client.
    */
   readonly formAction?: string;
   readonly fields?: Fields;
 }
 
-/** A whole page: no script, no foreign resource, never framed, cached or named to others. */
+/** A complete page: no scripts, no external resources, no framing, no caching, no Referer. */
 export function respondPage({ title, body, status = 200, formAction, fields = [] }: PageOptions): Response {
   const page = html`
     <!doctype html>
@@ -77,7 +77,7 @@ export function respondPage({ title, body, status = 200, formAction, fields = []
     ["x-frame-options", "DENY"],
     ["x-content-type-options", "nosniff"],
     ["referrer-policy", "no-referrer"],
-    ["cache-control", "no-store"],
+    NO_STORE,
     ...fields,
   ]);
 }

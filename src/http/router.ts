@@ -1,13 +1,13 @@
 /**
- * Method and path to handler, by a table of path segments made at start. Not URLPattern: five patterns tried
- * in turn cost Node 35 microseconds, this under one.
+ * Finds the handler for a method and path in a table of path segments that is built at start. URLPattern would be slower:
+ * five patterns take 35 microseconds on Node, this table less than one.
  *
  * @module
  */
 import { respond } from "./response.ts";
 import type { RequestContext } from "./service.ts";
 
-/** Values of the `:name` segments of a route's path, percent-decoded. */
+/** The values of the `:name` segments of a route's path, percent-decoded. */
 export type PathParameters = Readonly<Record<string, string>>;
 
 export type RouteHandler = (
@@ -16,7 +16,7 @@ export type RouteHandler = (
   parameters: PathParameters,
 ) => Response | Promise<Response>;
 
-/** `path` is literal segments and `:name` segments: `/v1/skills/:id`. */
+/** `path` has literal segments and `:name` segments: `/v1/skills/:id`. */
 export interface Route {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   readonly path: string;
@@ -24,12 +24,12 @@ export interface Route {
 }
 
 export interface RouterOptions {
-  /** Where the routes hang, the issuer's own path: `""` or `/tenant`. */
+  /** The path of the issuer, which precedes the routes: `""` or `/tenant`. */
   readonly base?: string;
   readonly routes: readonly Route[];
-  /** Documents by their whole paths, wherever the base is. */
+  /** Documents by their whole paths, independent of `base`. */
   readonly documents?: ReadonlyMap<string, RouteHandler>;
-  /** Answers what no route does, in the service's own form; for 405, `allow` goes into the `Allow` field. */
+  /** Creates the error response in the form of the service. For 405, `allow` is the value of the `Allow` field. */
   readonly refuse: (status: 404 | 405, request: Request, allow: string) => Response;
 }
 
@@ -40,7 +40,7 @@ interface Node {
   allow: string;
 }
 
-/** A function that answers every request: GET routes answer HEAD too, OPTIONS tells what is allowed. */
+/** Creates a handler for all routes. HEAD is answered like GET without the body, OPTIONS with `Allow`. */
 export function createRouter({ base = "", routes, documents = new Map(), refuse }: RouterOptions): (
   request: Request,
   context: RequestContext,
@@ -77,7 +77,7 @@ export function createRouter({ base = "", routes, documents = new Map(), refuse 
   };
 }
 
-/** The path of an absolute URL as it was sent, without building a `URL`. */
+/** The path of an absolute URL, not decoded. Faster than a `URL`. */
 export function pathOf(url: string): string {
   const start = url.indexOf("/", url.indexOf("//") + 2);
   if (start < 0) return "/";
@@ -140,7 +140,7 @@ function decode(segment: string): string | undefined {
   }
 }
 
-// RFC 9110 §9.3.2: the same fields as GET would have, no content.
+// RFC 9110 section 9.3.2: the header fields of GET without the content.
 async function withoutBody(answer: Response | Promise<Response>): Promise<Response> {
   const response = await answer;
   await response.body?.cancel();

@@ -1,6 +1,6 @@
 /**
- * What each runtime hands to a default export's `fetch` beside the request, told apart by shape: Deno an object with
- * `remoteAddr`, Bun its server, workerd bindings and, third, an execution context.
+ * Converts what a runtime passes to `fetch` beside the request into a `RequestContext`. The shape shows the runtime: Deno
+ * passes an object with `remoteAddr`, Bun its server, workerd bindings and, as third argument, an execution context.
  *
  * @module
  */
@@ -8,7 +8,7 @@ import type { RequestContext } from "./service.ts";
 
 /** The second argument of a handler of `deno serve` (`Deno.ServeHandlerInfo`). */
 export interface DenoInfo {
-  /** `hostname` where the connection is one of TCP. */
+  /** Has `hostname` for a TCP connection. */
   readonly remoteAddr: { readonly transport: string };
 }
 
@@ -22,16 +22,16 @@ export interface WorkerContext {
   waitUntil(promise: Promise<unknown>): void;
 }
 
-/** What a runtime, an entry of ours or an embedder gives beside the request. */
+/** The second argument of `fetch`, from a runtime, an entry of Trivet, or a program that embeds Trivet. */
 export type RuntimeContext = RequestContext | DenoInfo | BunServer;
 
-/** The context of a request, whoever serves the handler. */
+/** The context of a request on any runtime. */
 export function toRequestContext(
   request: Request,
   given: RuntimeContext | undefined,
   worker?: WorkerContext,
 ): RequestContext {
-  // Only workerd gives three; its edge sets this field and removes what a client sent under the name.
+  // Only workerd passes three arguments. Cloudflare sets this header field and removes one that a client sent.
   if (typeof worker?.waitUntil === "function") {
     return {
       ip: request.headers.get("cf-connecting-ip") ?? undefined,
@@ -39,7 +39,7 @@ export function toRequestContext(
     };
   }
   if (given === undefined || given === null) return {};
-  // Asked by name, not by value: an entry works the address out when it is read.
+  // `in` does not read the value: an entry may compute the address when it is read.
   if ("ip" in given) return given;
   if ("remoteAddr" in given) {
     const { hostname } = given.remoteAddr as { readonly hostname?: unknown };

@@ -1,26 +1,31 @@
 /**
- * What a service is to whoever mounts it: a `fetch` and the paths that it answers.
+ * The interface of a service: a `fetch` and the paths that it serves. Also the context of a request.
  *
  * @module
  */
 
-/** What the runtime knows beyond the request. Everything is optional: a handler works with none of it. */
+/** What the runtime knows about a request beside the `Request`. All members are optional. */
 export interface RequestContext {
-  /** The caller's address, as far as the runtime (or a proxy that it trusts) tells. */
+  /** The caller's IP address, as the runtime or a trusted proxy reports it. */
   readonly ip?: string | undefined;
   /**
-   * The address of the connection. Set where the operator named the trusted proxies and `ip` was worked out by them
-   * (`trusted_proxy.ts`): a private `ip` is then a caller's own, and not that of a proxy that nobody named.
+   * The address of the connection. Set when `trustedProxies` is configured and `ip` was found through them
+   * (`trusted_proxy.ts`): a private `ip` is then the caller's own address, not that of an unknown proxy.
    */
   readonly peer?: string | undefined;
-  /** Keeps the runtime alive until the promise settles, after the response has gone. */
+  /**
+   * Whether the runtime has the whole body in memory before the handler runs, as Bun's server does. A request that waits
+   * for its turn then holds the memory of its body; on other runtimes the client waits.
+   */
+  readonly isBodyBuffered?: boolean | undefined;
+  /** Keeps the runtime alive until the promise settles, even after the response was sent. */
   waitUntil?(promise: Promise<unknown>): void;
 }
 
-/** One service: stands alone, or is mounted beside others by its paths. */
+/** A service, served alone or mounted beside others. */
 export interface Service {
   /**
-   * What belongs to it: first segments (`"oauth"`), whole paths (`"/.well-known/jwks.json"`), and what lies below two
+   * The paths that it serves: first segments (`"oauth"`), whole paths (`"/.well-known/jwks.json"`), and prefixes of two
    * segments (`"/.well-known/agent-skills/"`).
    */
   readonly mounts: readonly string[];

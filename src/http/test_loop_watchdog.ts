@@ -1,22 +1,22 @@
 /**
- * How long work holds the event loop. A tick comes as often as the loop allows; what the longest gap between two ticks cost
- * is the processor time of this thread (of this process where the runtime does not tell threads apart), so that a busy
- * machine does not look like a busy loop. Nothing but tests and fuzzers imports this.
+ * Measures how long work blocks the event loop. A timer ticks as often as the loop allows; the result is the processor time
+ * of this thread (of the process, on runtimes that do not measure threads) in the longest gap between two ticks, so a busy
+ * machine does not look like a blocked loop. Only tests and fuzzers import this.
  *
  * - A test: `await assertLoopIsFree(() => service.fetch(request()))`.
  * - A long run: `const watchdog = new LoopWatchdog();`, then `watchdog.take()` after each request, and `watchdog.stop()`.
  *
- * On workerd, which has no such clock, nothing is measured.
+ * On workerd, which has no such clock, the result is always 0.
  *
  * @module
  */
 
-/** Milliseconds that no request may hold the event loop. */
+/** The maximum time that a request may block the event loop. */
 export const MAX_LOOP_HOLD_MS = 50;
 
-/** How often work is tried before it counts as too long: what others do to the machine's caches is not its fault. */
+/** Work fails only if every attempt takes too long: other processes can slow one attempt down. */
 const ATTEMPTS = 3;
-/** Milliseconds between two ticks of an idle loop. */
+/** Between two ticks of an idle loop. */
 const TICK_MS = 1;
 
 interface Usage {
@@ -31,7 +31,7 @@ interface ProcessorClock {
 const isWorkerd = globalThis.navigator?.userAgent === "Cloudflare-Workers";
 const host = isWorkerd ? undefined : (globalThis as { process?: ProcessorClock }).process;
 
-/** Milliseconds of processor time, of this thread if possible. */
+/** Processor time in milliseconds, of this thread if the runtime measures it. */
 export function processorTime(): number {
   const usage = host?.threadCpuUsage?.() ?? host?.cpuUsage?.();
   return usage ? (usage.user + usage.system) / 1000 : 0;
@@ -48,9 +48,9 @@ export class LoopWatchdog {
     this.#timer = setInterval(() => this.#look(), TICK_MS);
   }
 
-  /** The longest hold since the last `take()`, in milliseconds, and begins anew. */
+  /** The longest time that the loop was blocked since the last `take()`, in milliseconds. Starts a new measurement. */
   async take(): Promise<number> {
-    // A hold ends with the tick behind it.
+    // The time is measured at the next tick.
     await new Promise((resolve) => setTimeout(resolve, TICK_MS));
     this.#look();
     const longest = this.#longest;
@@ -65,7 +65,7 @@ export class LoopWatchdog {
   #look(): void {
     const wall = performance.now();
     const processor = processorTime();
-    // Other threads may have worked while this one waited: no hold is longer than the gap.
+    // Other threads may have worked while this one waited, so the gap is the upper limit.
     const held = Math.min(wall - this.#wall, processor - this.#processor);
     if (held > this.#longest) this.#longest = held;
     this.#wall = wall;
@@ -73,7 +73,7 @@ export class LoopWatchdog {
   }
 }
 
-/** The longest that the work held the event loop, in milliseconds. */
+/** The longest time that the work blocked the event loop, in milliseconds. */
 export async function longestHold(work: () => unknown): Promise<number> {
   const watchdog = new LoopWatchdog();
   try {
@@ -85,7 +85,7 @@ export async function longestHold(work: () => unknown): Promise<number> {
   }
 }
 
-/** @throws {Error} when the work holds the event loop for longer than {@linkcode MAX_LOOP_HOLD_MS} each time it is tried */
+/** @throws {Error} when every attempt blocks the event loop for longer than {@linkcode MAX_LOOP_HOLD_MS} */
 export async function assertLoopIsFree(work: () => unknown): Promise<void> {
   const holds: number[] = [];
   while (holds.length < ATTEMPTS) {

@@ -1,20 +1,20 @@
 /**
- * Long work in slices, so that one request does not keep the event loop from all others: code that may run for long asks
- * after each small step whether its slice is over, and if so lets other work run first.
+ * Splits long work into time slices, so that one request does not block the event loop: after each small step, the work
+ * checks whether its slice is over, and if so lets other work run first.
  *
  * @module
  */
 
-/** Milliseconds that work may run on before others get a turn. */
+/** How long work may run before other work gets a turn. */
 export const MAX_SLICE_MS = 10;
 
-/** Resolves after the events that wait have been handled. */
+/** Resolves after the pending events were handled. */
 export function nextTurn(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, 0));
 }
 
 /**
- * The time of one piece of work. On workerd, whose clock stands still while code runs, a slice never ends.
+ * Measures the current time slice. On workerd, whose clock stops while code runs, a slice never ends.
  *
  * @example
  * ```ts
@@ -33,7 +33,7 @@ export class WorkSlice {
     return performance.now() - this.#since > MAX_SLICE_MS;
   }
 
-  /** Resolves after the events that wait have been handled. */
+  /** Lets other work run, then starts a new slice. */
   async yield(): Promise<void> {
     await nextTurn();
     this.#since = performance.now();

@@ -4,10 +4,7 @@
  *
  * @module
  */
-import { readText } from "../http/body/body.ts";
-import { BodyError } from "../http/body/body.ts";
-import { readPairs } from "../http/body/form.ts";
-import { mediaType } from "../http/body/media_type.ts";
+import { parsePairs, readFormText } from "../http/body/form.ts";
 import { OAuthError, plain } from "./error.ts";
 
 /** RFC 8707 §2 and RFC 8693 §2.1: what may come several times. */
@@ -67,7 +64,7 @@ export function parseParameters(text: string): Parameters {
   let repeated: string[] | undefined;
   let lists: Map<string, string[]> | undefined;
   let count = 0;
-  for (const [name, value] of readPairs(text)) {
+  for (const [name, value] of parsePairs(text)) {
     if (++count > MOST) throw new OAuthError("invalid_request", `Too many parameters. Send at most ${MOST}`);
     if (value === "") continue;
     if (name === "resource" || name === "audience") {
@@ -88,10 +85,7 @@ export function parseParameters(text: string): Parameters {
  * @throws {BodyError} when the body is too large, cut off, or no form
  */
 export async function readParameters(request: Request): Promise<Parameters> {
-  if (mediaType(request.headers.get("content-type")) !== "application/x-www-form-urlencoded") {
-    throw new BodyError(415, "The body must be application/x-www-form-urlencoded");
-  }
-  const parameters = parseParameters(await readText(request, FORM_LIMIT));
+  const parameters = parseParameters(await readFormText(request, FORM_LIMIT));
   refuseRepeated(parameters);
   return parameters;
 }

@@ -1,5 +1,5 @@
 /**
- * Reading a request's body under a limit of bytes: bytes, text, JSON.
+ * Reads a request body as bytes or text, up to a limit of bytes.
  *
  * @module
  */
@@ -7,7 +7,7 @@ import { bodyReaderOf } from "./body_reader.ts";
 import { ByteBuffer } from "./byte_buffer.ts";
 import { WorkSlice } from "../work_slice.ts";
 
-/** A body that cannot be taken. `status` is what HTTP says of it; each service gives it its own form. */
+/** The request body is not acceptable. `status` is the HTTP status; each service writes its own form of error response. */
 export class BodyError extends Error {
   override readonly name = "BodyError";
   readonly status: 400 | 413 | 415;
@@ -19,19 +19,19 @@ export class BodyError extends Error {
 }
 
 /**
- * A body that declares at most so many bytes is left to the runtime, which is quickest. It may keep each piece of the body
- * apart, at some 200 bytes a piece, so a larger one is collected here.
+ * A body with a Content-Length up to this is read by the runtime, which is fastest. The runtime may keep every chunk as an
+ * object of its own, about 200 bytes each, so larger bodies are collected here.
  */
 const MAX_RUNTIME_BODY_BYTES = 64 * 1024;
 const strictUtf8 = new TextDecoder("utf-8", { fatal: true });
 
 /**
- * The whole body.
- * @throws {BodyError} 413 past `limit` bytes (the rest is not read), 400 when the sender breaks off
+ * Reads the whole body.
+ * @throws {BodyError} 413 for more than `limit` bytes (the rest is not read), 400 when the connection breaks
  */
 export async function readBytes(request: Request, limit: number): Promise<Uint8Array<ArrayBuffer>> {
   const declared = declaredLength(request);
-  if (declared !== undefined && declared > limit) throw refuse(request, limit);
+  if (declared !== undefined && declared > limit) throw cancelTooLarge(request, limit);
   if (declared === undefined || declared > MAX_RUNTIME_BODY_BYTES) {
     return request.body ? await readChunks(request.body, limit) : new Uint8Array();
   }
@@ -40,44 +40,44 @@ export async function readBytes(request: Request, limit: number): Promise<Uint8A
   try {
     bytes = read ? await read() as Uint8Array<ArrayBuffer> : new Uint8Array(await request.arrayBuffer());
   } catch (cause) {
-    throw new BodyError(400, "The body ended early", { cause });
+    throw incompleteBody(cause);
   }
   if (bytes.length > limit) throw tooLarge(limit);
   return bytes;
 }
 
 /**
- * The whole body as UTF-8 text.
- * @throws {BodyError} as {@linkcode readBytes}, and 400 when it is not UTF-8
+ * Reads the whole body as UTF-8 text.
+ * @throws {BodyError} as {@linkcode readBytes}, and 400 when the body is not UTF-8
  */
 export function readText(request: Request, limit: number): Promise<string> {
-  // Not by `text()`: it puts U+FFFD where bytes are no UTF-8, and a sender may also have meant one.
+  // Not `text()`: it replaces invalid UTF-8 by U+FFFD, which a sender may also have sent on purpose.
   return readBytes(request, limit).then(decodeUtf8);
 }
 
-/** The length that the sender declared. A server in front enforces it, so that reading by it is bounded. */
+/** The value of Content-Length. The HTTP server enforces it, so it bounds what is read. */
 function declaredLength(request: Request): number | undefined {
   const field = request.headers.get("content-length");
-  // RFC 9110 §8.6: digits. What is not is passed over, and the body counted as it comes.
+  // RFC 9110 section 8.6: digits only. Any other value is ignored, and the bytes are counted as they arrive.
   return field !== null && /^\d+$/.test(field) ? Number(field) : undefined;
 }
 
-/** The error of a body that declares too much, which is not read. */
-function refuse(request: Request, limit: number): BodyError {
-  if (request.body) leave(request.body);
+/** The error for a Content-Length above the limit. The body is not read. */
+function cancelTooLarge(request: Request, limit: number): BodyError {
+  if (request.body) cancel(request.body);
   return tooLarge(limit);
 }
 
 /**
- * The rest is not wanted. Not waited for: of a request that somebody cloned the other half would have to be left too, and
- * a sender may have gone already.
+ * Cancels the rest of a body without waiting: the stream of a cloned request only settles when its other branch is
+ * cancelled too, and the client may have disconnected already.
  */
-function leave(body: { cancel(): Promise<void> }): void {
+function cancel(body: { cancel(): Promise<void> }): void {
   body.cancel().catch(() => {});
 }
 
 /**
- * Bytes as UTF-8 text, strictly.
+ * Decodes UTF-8; invalid bytes are an error.
  * @throws {BodyError} 400
  */
 export function decodeUtf8(bytes: Uint8Array): string {
@@ -94,23 +94,28 @@ async function readChunks(body: ReadableStream<Uint8Array>, limit: number): Prom
   const slice = new WorkSlice();
   for (;;) {
     const { done, value } = await reader.read().catch((cause) => {
-      throw new BodyError(400, "The body ended early", { cause });
+      throw incompleteBody(cause);
     });
     if (done) return buffer.take();
     if (buffer.length + value.length > limit) {
-      leave(reader);
+      cancel(reader);
       throw tooLarge(limit);
     }
     buffer.append(value);
-    // Small chunks that are there already are read without a turn of the event loop.
+    // Chunks that have arrived already are read without a turn of the event loop in between.
     if (slice.isOver) await slice.yield();
   }
 }
 
+/** The connection broke before the body was complete. */
+export function incompleteBody(cause: unknown): BodyError {
+  return new BodyError(400, "The request body is incomplete: the connection ended early", { cause });
+}
+
 function notUtf8(cause?: unknown): BodyError {
-  return new BodyError(400, "The body must be UTF-8", { cause });
+  return new BodyError(400, "The request body must be UTF-8", { cause });
 }
 
 function tooLarge(limit: number): BodyError {
-  return new BodyError(413, `The body must be at most ${limit} bytes`);
+  return new BodyError(413, `The request body must be at most ${limit} bytes`);
 }

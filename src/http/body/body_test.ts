@@ -18,6 +18,11 @@ async function refusal(work: Promise<unknown>): Promise<[number, string]> {
   throw new Error("It was accepted");
 }
 
+function assertTooLarge([status, message]: [number, string]): void {
+  assert.is(status, 413);
+  assert.match(message, "100 bytes");
+}
+
 function streamOf(chunks: number, size: number, onCancel: () => void): ReadableStream<Uint8Array> {
   let sent = 0;
   return new ReadableStream({
@@ -37,23 +42,16 @@ test("a body up to the limit is read whole, with and without a declared length",
 });
 
 test("a byte more is 413, however it is sent", async () => {
-  const message = "The body must be at most 100 bytes";
-  assert.equal(await refusal(readBytes(post(new Uint8Array(101)), 100)), [413, message]);
-  assert.equal(await refusal(readBytes(post(new Uint8Array(101), { "content-length": "101" }), 100)), [
-    413,
-    message,
-  ]);
-  assert.equal(await refusal(readBytes(post(new Uint8Array(101), { "content-length": "5" }), 100)), [
-    413,
-    message,
-  ]);
+  for (const headers of [{}, { "content-length": "101" }, { "content-length": "5" }]) {
+    assertTooLarge(await refusal(readBytes(post(new Uint8Array(101), headers), 100)));
+  }
 });
 
 test("a sender that declares too much and is gone is 413 as well", async () => {
   const body = new ReadableStream<Uint8Array>({ start: (controller) => controller.error(new Error("gone")) });
   const request = { headers: new Headers({ "content-length": "101" }), body } as unknown as Request;
   for (const read of [readBytes, readText]) {
-    assert.equal(await refusal(read(request, 100)), [413, "The body must be at most 100 bytes"]);
+    assertTooLarge(await refusal(read(request, 100)));
   }
 });
 
@@ -146,14 +144,16 @@ test("a sender that breaks off is 400", async () => {
   const body = new ReadableStream<Uint8Array>({
     pull: (controller) => controller.error(new Error("connection lost")),
   });
-  assert.equal(await refusal(readBytes(post(body), 100)), [400, "The body ended early"]);
+  assert.is((await refusal(readBytes(post(body), 100)))[0], 400);
 });
 
 test("text that is not UTF-8 is 400", async () => {
   for (const bytes of [[0xff], [0xc3], [0xc0, 0x80], [0xed, 0xa0, 0x80]]) {
     for (const headers of [{}, { "content-length": String(bytes.length) }]) {
       const read = readText(post(Uint8Array.from(bytes), headers as HeadersInit), 100);
-      assert.equal(await refusal(read), [400, "The body must be UTF-8"]);
+      const [status, message] = await refusal(read);
+      assert.is(status, 400);
+      assert.match(message, "UTF-8");
     }
   }
 });

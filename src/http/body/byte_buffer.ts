@@ -1,19 +1,19 @@
 /**
- * Bytes that arrive in chunks, in one growing buffer. A list of chunks would cost some 200 bytes for each chunk, however
- * small: 45 times a body that is sent a byte at a time.
+ * Collects bytes that arrive in chunks in one growing buffer. A list of chunks would cost about 200 bytes for each chunk,
+ * however small: a body that is sent byte by byte would take 45 times its size.
  *
  * @module
  */
 
-/** Bytes of the first allocation, unless the caller knows how many will come. */
-const MIN_CAPACITY = 1024;
+/** The first allocation, unless the caller knows the size. */
+const MIN_CAPACITY_BYTES = 1024;
 
 /**
- * A queue of bytes: append at the end, look at them, discard at the start. It copies what it is given and keeps no chunk.
- * All operations together take time linear in the bytes appended, and the memory is at most twice the most bytes that were
- * held at once. It sets no limit: check one before you append.
+ * A queue of bytes: append at the end, view, discard at the start. It copies each chunk. All operations together take time
+ * linear in the bytes appended; the memory is at most twice the largest number of bytes held at once. It has no limit of
+ * its own: check the length before you append.
  *
- * @example Lines: look only at what is new, then discard what was read.
+ * @example Read a line, then discard it.
  * ```ts
  * import { ByteBuffer } from "./byte_buffer.ts";
  * const buffer = new ByteBuffer();
@@ -28,24 +28,24 @@ export class ByteBuffer {
   #start = 0;
   #end = 0;
 
-  /** @param expected how many bytes will come, where that is known: the buffer then need not grow */
+  /** @param expected the number of bytes to come, if known: the buffer then never grows */
   constructor(expected = 0) {
     this.#bytes = new Uint8Array(expected);
   }
 
-  /** How many bytes are held. */
+  /** The number of bytes held. */
   get length(): number {
     return this.#end - this.#start;
   }
 
-  /** How many bytes are allocated. */
+  /** The number of bytes allocated. */
   get capacity(): number {
     return this.#bytes.length;
   }
 
-  /** Copies the chunk behind the others. */
+  /** Copies the chunk to the end. */
   append(chunk: Uint8Array): void {
-    if (this.#end + chunk.length > this.#bytes.length) this.#makeRoom(chunk.length);
+    if (this.#end + chunk.length > this.#bytes.length) this.#grow(chunk.length);
     this.#bytes.set(chunk, this.#end);
     this.#end += chunk.length;
   }
@@ -55,13 +55,13 @@ export class ByteBuffer {
     return this.#bytes.subarray(this.#start + from, this.#start + Math.min(to, this.length));
   }
 
-  /** Drops bytes at the start: all, when `count` is more than there are. */
+  /** Drops `count` bytes at the start, or all if there are fewer. */
   discard(count: number): void {
     this.#start += Math.min(count, this.length);
     if (this.#start === this.#end) this.#start = this.#end = 0;
   }
 
-  /** Gives all bytes away, in an array that has its memory for itself. The buffer is empty afterwards. */
+  /** Returns all bytes in an array with a buffer of its own, and empties this buffer. */
   take(): Uint8Array<ArrayBuffer> {
     const { length } = this;
     if (this.#start > 0) this.#bytes.copyWithin(0, this.#start, this.#end);
@@ -72,13 +72,13 @@ export class ByteBuffer {
     return taken;
   }
 
-  #makeRoom(more: number): void {
+  #grow(more: number): void {
     const { length } = this;
-    // Moving is worth it only when at least half of the room is free: else a queue that stays full moves with every chunk.
+    // Move only if at least half of the capacity is free: otherwise a queue that stays full would move with every chunk.
     if (2 * (length + more) <= this.#bytes.length) {
       this.#bytes.copyWithin(0, this.#start, this.#end);
     } else {
-      const capacity = Math.max(MIN_CAPACITY, 2 * length, length + more);
+      const capacity = Math.max(MIN_CAPACITY_BYTES, 2 * length, length + more);
       if (this.#start === 0) {
         this.#bytes = new Uint8Array(this.#bytes.buffer.transfer(capacity));
       } else {
@@ -92,14 +92,14 @@ export class ByteBuffer {
   }
 }
 
-/** All chunks as one array. */
+/** Joins all chunks of a stream. */
 export async function collectBytes(chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array<ArrayBuffer>> {
   const buffer = new ByteBuffer();
   for await (const chunk of chunks) buffer.append(chunk);
   return buffer.take();
 }
 
-/** Chunks as one array of `length` bytes. */
+/** Joins chunks that have `length` bytes together. */
 export function joinBytes(chunks: readonly Uint8Array[], length: number): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(length);
   let at = 0;

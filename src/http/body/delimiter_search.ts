@@ -1,7 +1,7 @@
 /**
- * Finding a delimiter that begins with CR and has no other, in bytes that arrive piece by piece: Horspool's search
- * (Practical Fast Searching in Strings, 1980), which looks at one byte in as many as the delimiter is long. It stays
- * linear, however hostile the bytes are: a comparison runs on only behind a CR, and stops before the next.
+ * Finds a delimiter that begins with CR, and has no other CR, in bytes that arrive in chunks. Horspool's search (Practical
+ * Fast Searching in Strings, 1980) looks at about one byte in `needle.length`. It is linear for hostile input too: a
+ * comparison starts only at a CR and ends before the next one.
  *
  * @module
  */
@@ -10,17 +10,17 @@ const CR = 13;
 
 export interface DelimiterSearch {
   /**
-   * Where the delimiter begins in `bytes`, between `from` and `end`; or, as a negative number `-1 - at`, that none begins
-   * before `at`: where to go on when there is more.
+   * The position of the delimiter in `bytes` between `from` and `end`. If there is none, the negative number `-1 - at`: no
+   * delimiter begins before `at`, so the search continues there when more bytes have arrived.
    */
   (bytes: Uint8Array, from: number, end: number): number;
 }
 
-/** @param needle of at most 255 bytes, the first of them CR */
+/** @param needle at most 255 bytes, of which only the first is CR */
 export function createDelimiterSearch(needle: Uint8Array): DelimiterSearch {
   const length = needle.length;
   const last = length - 1;
-  /** By the byte under the delimiter's end: how far no delimiter can begin. */
+  /** By the byte at the position of the delimiter's last byte: how far to advance. */
   const skip = new Uint8Array(256).fill(length);
   for (let i = 0; i < last; i++) skip[needle[i]!] = last - i;
   return (bytes, from, end) => {

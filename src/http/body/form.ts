@@ -1,23 +1,23 @@
 /**
- * `application/x-www-form-urlencoded`, in bodies and queries (https://url.spec.whatwg.org/#urlencoded-parsing),
- * with the one rule that OAuth adds: a name comes at most once.
+ * Parses `application/x-www-form-urlencoded` bodies and queries (https://url.spec.whatwg.org/#urlencoded-parsing) and
+ * lists repeated names, which OAuth does not allow (RFC 6749 section 3.1).
  *
  * @module
  */
 import { BodyError, readText } from "./body.ts";
 import { mediaType } from "./media_type.ts";
 
-/** Names and values, the first of each name; `repeated` lists the names that came more than once. */
+/** The first value of each name. `repeated` lists the names that occur more than once. */
 export interface Form {
   readonly values: ReadonlyMap<string, string>;
   readonly repeated: readonly string[];
 }
 
-/** Reads a query or a form body. */
+/** Parses a query or a form body. */
 export function parseForm(text: string): Form {
   const values = new Map<string, string>();
   let repeated: string[] | undefined;
-  for (const [name, value] of readPairs(text)) {
+  for (const [name, value] of parsePairs(text)) {
     if (!values.has(name)) values.set(name, value);
     else (repeated ??= []).push(name);
   }
@@ -26,9 +26,9 @@ export function parseForm(text: string): Form {
 
 const NONE: readonly string[] = [];
 
-/** Names and values in order, as `URLSearchParams` has them: most texts need no more than their pieces. */
-export function readPairs(text: string): Iterable<readonly [name: string, value: string]> {
-  // It passes over a question mark in front, and puts U+FFFD where bytes are no UTF-8.
+/** Names and values in order, as `URLSearchParams` returns them, but faster for most texts. */
+export function parsePairs(text: string): Iterable<readonly [name: string, value: string]> {
+  // `URLSearchParams` skips a leading question mark, and replaces invalid UTF-8 by U+FFFD.
   if (text.startsWith("?")) return new URLSearchParams(text);
   const pairs: [string, string][] = [];
   try {
@@ -49,19 +49,27 @@ export function readPairs(text: string): Iterable<readonly [name: string, value:
   }
 }
 
-/** @throws {URIError} for percent signs that encode no UTF-8 */
+/** @throws {URIError} for percent-encoded bytes that are not UTF-8 */
 function decode(text: string): string {
   const plain = text.includes("+") ? text.replaceAll("+", " ") : text;
   return plain.includes("%") ? decodeURIComponent(plain) : plain;
 }
 
 /**
- * Reads the request's form body.
- * @throws {BodyError} 415 for another media type, else as {@linkcode readText}
+ * Reads and parses the form body of a request.
+ * @throws {BodyError} as {@linkcode readFormText}
  */
 export async function readForm(request: Request, limit: number): Promise<Form> {
+  return parseForm(await readFormText(request, limit));
+}
+
+/**
+ * Reads the form body of a request, not parsed.
+ * @throws {BodyError} 415 for another media type, otherwise as {@linkcode readText}
+ */
+export async function readFormText(request: Request, limit: number): Promise<string> {
   if (mediaType(request.headers.get("content-type")) !== "application/x-www-form-urlencoded") {
-    throw new BodyError(415, "The body must be application/x-www-form-urlencoded");
+    throw new BodyError(415, "Content-Type must be application/x-www-form-urlencoded");
   }
-  return parseForm(await readText(request, limit));
+  return await readText(request, limit);
 }

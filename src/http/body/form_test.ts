@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { readPairs } from "./form.ts";
+import { parsePairs } from "./form.ts";
 
 const test = suite("http/form");
 
@@ -27,8 +27,8 @@ test("names and values are those of URLSearchParams, whatever the text", () => {
   for (const first of PIECES) {
     for (const second of PIECES) {
       const text = `${first}&${second}`;
-      assert.equal([...readPairs(text)].map((pair) => [...pair]), [...new URLSearchParams(text)], text);
-      assert.equal([...readPairs(first)].map((pair) => [...pair]), [...new URLSearchParams(first)], first);
+      assert.equal([...parsePairs(text)].map((pair) => [...pair]), [...new URLSearchParams(text)], text);
+      assert.equal([...parsePairs(first)].map((pair) => [...pair]), [...new URLSearchParams(first)], first);
     }
   }
 });

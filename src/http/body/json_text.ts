@@ -1,43 +1,46 @@
 /**
- * What JSON text will cost to parse, found in one pass that is quick for every text: a megabyte of `{"a":0,"b":0,…}` takes
- * a hundred times as long to parse as a megabyte of one string.
+ * Limits the depth of JSON text and the time to parse it, checked in one fast pass before parsing: a megabyte of
+ * `{"a":0,"b":0,…}` takes a hundred times as long to parse as a megabyte of one string.
  *
  * @module
  */
 
 /**
- * Lists and objects inside each other (RFC 8259 §9: "An implementation may set limits on the maximum depth of nesting").
- * What walks through a value, JSON.stringify too, would run out of stack some thousands further down.
+ * The maximum nesting depth (RFC 8259 section 9: "An implementation may set limits on the maximum depth of nesting").
+ * Recursive functions, JSON.stringify among them, overflow the stack at a depth of some thousands.
  */
 export const MAX_JSON_DEPTH = 512;
-/** A text may have 400,000 numbers, 60,000 strings, 150,000 members with few names or 22,000 with a name each. */
-export const MAX_JSON_WORK = 20_000_000;
+/**
+ * The maximum estimated time to parse, in nanoseconds: 400,000 numbers, 60,000 strings, 150,000 members with few distinct
+ * names, or 22,000 members with distinct names.
+ */
+export const MAX_JSON_PARSE_NS = 20_000_000;
 
-/** Longer texts are parsed in a turn of the event loop of their own. */
+/** Longer texts are parsed in their own turn of the event loop. */
 export const LARGE_TEXT_CHARACTERS: number = 64 * 1024;
 
-/** Nanoseconds for one of each, where it is dear: names that no object had before, strings that are not alike. */
-const NEW_NAME = 600;
-const MEMBER = 80;
-const STRING = 300;
-/** Longer names count as new each time, and so do those that come when so many are remembered. */
+/** The worst-case time for one of each, measured with names that no object had before and strings that all differ. */
+const NEW_NAME_NS = 600;
+const MEMBER_NS = 80;
+const STRING_NS = 300;
+const ESCAPED_QUOTE_NS = 20;
+const CONTAINER_NS = 150;
+const ITEM_NS = 50;
+/** Longer names always count as new, and so does every name after the first `MAX_NAMES`. */
 const MAX_NAME_CHARACTERS = 40;
 const MAX_NAMES = 1000;
-const ESCAPED_QUOTE = 20;
-const CONTAINER = 150;
-const ITEM = 50;
 
 const QUOTE = 34, COMMA = 44, COLON = 58, BACKSLASH = 92;
 const OPEN_LIST = 91, CLOSE_LIST = 93, OPEN_OBJECT = 123, CLOSE_OBJECT = 125;
 
-/** Why a text must not be parsed: it is nested too deeply, or has too many values. `undefined` when it may be. */
+/** Which limit the text exceeds: the depth, or the number of values. `undefined` when it may be parsed. */
 export function findExcess(text: string): "depth" | "values" | undefined {
-  // A character costs half of NEW_NAME at the most, so that no shorter text has too many values.
-  const isShort = text.length <= MAX_JSON_WORK / (NEW_NAME / 2);
+  // A character costs at most half of NEW_NAME_NS, so a shorter text cannot have too many values.
+  const isShort = text.length <= MAX_JSON_PARSE_NS / (NEW_NAME_NS / 2);
   return isShort && hasFewContainers(text) ? undefined : findExcessByValue(text);
 }
 
-/** Whether a text cannot be nested too deeply, since it does not even begin so many lists and objects. */
+/** Whether the text opens so few arrays and objects that it cannot be nested too deeply. */
 function hasFewContainers(text: string): boolean {
   let count = 0;
   for (const begin of ["{", "["]) {
@@ -52,16 +55,16 @@ function findExcessByValue(text: string): "depth" | "values" | undefined {
   const names = new Set<string>();
   let depth = 0;
   let work = 0;
-  // Of the last string.
+  // Position and length of the last string.
   let start = 0;
   let length = 0;
-  for (let at = 0; at < text.length && work <= MAX_JSON_WORK; at++) {
+  for (let at = 0; at < text.length && work <= MAX_JSON_PARSE_NS; at++) {
     switch (text.charCodeAt(at)) {
       case QUOTE: {
-        work += STRING;
+        work += STRING_NS;
         let end = text.indexOf('"', at + 1);
-        for (; end > 0 && isEscaped(text, end); end = text.indexOf('"', end + 1)) work += ESCAPED_QUOTE;
-        // It is not JSON: parsing says so.
+        for (; end > 0 && isEscaped(text, end); end = text.indexOf('"', end + 1)) work += ESCAPED_QUOTE_NS;
+        // Not JSON: the parser reports it.
         if (end < 0) return undefined;
         start = at + 1;
         length = end - start;
@@ -69,18 +72,18 @@ function findExcessByValue(text: string): "depth" | "values" | undefined {
         break;
       }
       case COMMA:
-        work += ITEM;
+        work += ITEM_NS;
         break;
       case COLON: {
-        // The string before it was a name.
+        // The string before the colon is a name.
         const name = length <= MAX_NAME_CHARACTERS ? text.slice(start, start + length) : undefined;
-        work += name !== undefined && names.has(name) ? MEMBER - STRING : NEW_NAME - STRING;
+        work += name !== undefined && names.has(name) ? MEMBER_NS - STRING_NS : NEW_NAME_NS - STRING_NS;
         if (name !== undefined && names.size < MAX_NAMES) names.add(name);
         break;
       }
       case OPEN_LIST:
       case OPEN_OBJECT:
-        work += CONTAINER;
+        work += CONTAINER_NS;
         if (++depth > MAX_JSON_DEPTH) return "depth";
         break;
       case CLOSE_LIST:
@@ -88,10 +91,10 @@ function findExcessByValue(text: string): "depth" | "values" | undefined {
         depth--;
     }
   }
-  return work > MAX_JSON_WORK ? "values" : undefined;
+  return work > MAX_JSON_PARSE_NS ? "values" : undefined;
 }
 
-/** Whether an odd number of backslashes stands before a place. */
+/** Whether an odd number of backslashes precedes the position. */
 function isEscaped(text: string, at: number): boolean {
   let first = at;
   while (text.charCodeAt(first - 1) === BACKSLASH) first--;

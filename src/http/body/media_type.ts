@@ -1,17 +1,17 @@
 /**
- * Media types of `Content-Type` and `Accept` (https://www.rfc-editor.org/rfc/rfc9110#section-8.3).
+ * Parses media types in `Content-Type` and `Accept` (RFC 9110 section 8.3).
  *
  * @module
  */
 
-/** The type and subtype in lower case, without parameters; `""` when there is no field. */
+/** The type and subtype in lower case, without parameters; `""` without a field. */
 export function mediaType(field: string | null): string {
   if (field === null) return "";
   const end = field.indexOf(";");
   return (end < 0 ? field : field.slice(0, end)).trim().toLowerCase();
 }
 
-/** The value of a parameter such as `boundary`, unquoted; `undefined` when it is not there. */
+/** The value of a parameter such as `boundary`, unquoted; `undefined` when it is absent. */
 export function mediaTypeParameter(field: string, name: string): string | undefined {
   const parameters = /;\s*([!#$%&'*+\-.^_`|~\w]+)=(?:"((?:[^"\\]|\\.)*)"|([!#$%&'*+\-.^_`|~\w]*))/g;
   for (const [, key, quoted, plain] of field.matchAll(parameters)) {
@@ -20,7 +20,7 @@ export function mediaTypeParameter(field: string, name: string): string | undefi
   return undefined;
 }
 
-/** Whether an `Accept` field names this very type (wildcards aside), whatever its weight. */
+/** Whether an `Accept` field names exactly this type. Wildcards do not count, and weights are ignored. */
 export function acceptNames(field: string | null, type: string): boolean {
   return field !== null && field.toLowerCase().split(",").some((range) => mediaType(range) === type);
 }

@@ -3,7 +3,7 @@ import * as assert from "uvu/assert";
 import { BodyError } from "./body.ts";
 import {
   createMultipartParser,
-  longestMultipart,
+  maxMultipartBytes,
   type Part,
   readBoundary,
   readMultipart,
@@ -127,7 +127,7 @@ test("preamble, epilogue and padding are passed over", () => {
 test("2000 parts are taken, one more is 400", () => {
   const body = (count: number) => part("form-data; name=a", "").repeat(count) + "--b--";
   assert.is(parse(body(2000)).length, 2000);
-  assert.is(refused(() => parse(body(2001))), "400 The multipart body may have at most 2000 parts");
+  assert.match(refused(() => parse(body(2001))), /^400 .*2000/);
 });
 
 for (
@@ -197,7 +197,7 @@ test("contents are kept up to the limit, to the byte; whatever is passed over do
     return parser.end().map(({ name, bytes }) => [name, bytes.length]);
   };
   assert.equal(parse(100), [["a", 60], ["b", 40]]);
-  assert.is(refused(() => parse(99)), "413 The contents must have at most 99 bytes together");
+  assert.match(refused(() => parse(99)), /^413 .*99 bytes/);
 });
 
 test("a content that is too long is refused when it is, not at its end", () => {
@@ -213,17 +213,17 @@ test("a body of nothing that is kept ends at its own limit", () => {
     parser.push(encoder.encode(start));
     let sent = start.length;
     const send = () => {
-      for (; sent <= 2 * longestMultipart(1000); sent += 50_000) parser.push(new Uint8Array(50_000));
+      for (; sent <= 2 * maxMultipartBytes(1000); sent += 50_000) parser.push(new Uint8Array(50_000));
     };
     assert.match(refused(send), /^413 /);
-    assert.ok(sent <= longestMultipart(1000), `${sent} bytes were taken`);
+    assert.ok(sent <= maxMultipartBytes(1000), `${sent} bytes were taken`);
   }
 });
 
 test("a boundary that is padded without end is 400", () => {
   const body = encoder.encode("--b" + " ".repeat(20_000));
   for (const size of [1, 1000, 20_003]) {
-    assert.match(refused(() => parseMultipart(body, "b", size)), "within 16384 bytes");
+    assert.match(refused(() => parseMultipart(body, "b", size)), /^400 .*16384 bytes/);
   }
 });
 
@@ -275,7 +275,7 @@ test("the sender is cut off at the first byte that is wrong", async () => {
     assert.instance(error, BodyError);
     assert.is(error.status, status);
     assert.ok(cut, "cut off");
-    assert.ok(sent <= longestMultipart(1000) + 100_000, `${sent} bytes were taken`);
+    assert.ok(sent <= maxMultipartBytes(1000) + 100_000, `${sent} bytes were taken`);
   }
 });
 
@@ -285,7 +285,8 @@ test("a request without a body has no boundary", async () => {
   const error = await readMultipart(request, { limit: 10, keep: () => true, pace: PACE }).catch((error) =>
     error
   );
-  assert.is(error.message, "The multipart body must begin with its boundary");
+  assert.instance(error, BodyError);
+  assert.is(error.status, 400);
 });
 
 test.run();

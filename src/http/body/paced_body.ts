@@ -1,45 +1,53 @@
 /**
- * A body whose sender must keep going: it is read piece by piece, and given up when nothing comes for too long or the
- * whole takes too long. Whoever sends a byte a minute would otherwise hold what was set aside for him for hours.
+ * Reads a body under time limits: reading ends with an error when no data arrives for too long, when the average rate is
+ * too low, or when the whole body takes too long. A client that sends one byte a minute would otherwise hold the memory
+ * reserved for its request for hours.
  *
  * @module
  */
-import { BodyError } from "./body.ts";
+import { BodyError, incompleteBody } from "./body.ts";
 import { timerDelay } from "../timer.ts";
 import { WorkSlice } from "../work_slice.ts";
 
-/** How slow a sender may be; milliseconds. */
+/** The time limits of a body, in milliseconds. */
 export interface Pace {
-  /** Between two pieces. */
+  /** The maximum time between two chunks. */
   readonly idle: number;
-  /** From the first look at the body to its end. */
+  /** The maximum time from the start of reading to the end of the body. */
   readonly whole: number;
-  /** Bytes a second that must come on average after the first so many milliseconds. @default 0 */
+  /** The minimum average rate after `grace`, in bytes per second. @default 0 */
   readonly rate?: number;
-  /** @default 10000 */
+  /** The time before `rate` applies. @default 10000 */
   readonly grace?: number;
 }
 
-/** Milliseconds in which a sender may get up to speed. */
+/** The default of `grace`. */
 const GRACE_MS = 10_000;
 
-/** The sender was too slow: 400, since clients repeat what is 408 by themselves and would be as slow again. */
+/**
+ * The client sent the body too slowly. The status is 400, because clients retry 408 by themselves and would be as slow
+ * again.
+ */
 export class SlowBodyError extends BodyError {
-  constructor(message: string) {
-    super(400, message);
+  /** The time limit that was exceeded. */
+  readonly limit: "idle" | "whole" | "rate";
+
+  constructor(limit: SlowBodyError["limit"], message: string) {
+    super(400, `The request body arrived too slowly: ${message}. Send it again over a faster connection`);
+    this.limit = limit;
   }
 }
 
 /**
- * Gives `take` each piece in turn, which must not keep it. The sender is cut off when `take` throws.
- * @throws {BodyError} 400 when the sender breaks off or is too slow, and what `take` throws
+ * Calls `take` with each chunk; `take` must not keep it. Reading ends when `take` throws.
+ * @throws {BodyError} 400 when the connection breaks or is too slow, and what `take` throws
  */
 export async function readPaced(
   body: ReadableStream<Uint8Array>,
   { idle, whole, rate = 0, grace = GRACE_MS }: Pace,
-  take: (piece: Uint8Array) => void,
+  take: (chunk: Uint8Array) => void,
 ): Promise<void> {
-  const isOurs = givesAway(body);
+  const isOwned = isByteStream(body);
   const reader = body.getReader();
   const since = performance.now();
   let received = 0;
@@ -48,35 +56,31 @@ export async function readPaced(
     for (;;) {
       const passed = performance.now() - since;
       const left = whole - passed;
-      if (left <= 0) throw slow("did not end", whole);
-      // What came suffices for so long.
+      if (left <= 0) throw tooLong(whole);
+      // The bytes received so far satisfy the rate for this long.
       const leftAtRate = Math.max(0, (rate > 0 ? grace + received * 1000 / rate : Infinity) - passed);
       const time = Math.min(idle, left, leftAtRate);
-      // Made only when it is needed: an error notes where it was made, which costs as much as a piece.
+      // Created only when needed: an error records its stack, which costs as much as reading a chunk.
       const late = () =>
-        time === leftAtRate
-          ? tooSlow(rate)
-          : time === left
-          ? slow("did not end", whole)
-          : slow("brought nothing", idle);
+        time === leftAtRate ? belowRate(rate) : time === left ? tooLong(whole) : idleFor(idle);
       const { done, value } = await within(reader.read(), time, late);
       if (done) return;
       received += value.length;
       take(value);
-      // Given back at once: the pieces of a long body would lie about as garbage, as long as all of it.
-      if (isOurs) (value.buffer as ArrayBuffer).transfer(0);
-      // Small pieces that are there already are read without a turn of the event loop.
+      // Frees the memory now: as garbage, the chunks of a long body would take as much memory as the body.
+      if (isOwned) (value.buffer as ArrayBuffer).transfer(0);
+      // Chunks that have arrived already are read without a turn of the event loop in between.
       if (slice.isOver) await slice.yield();
     }
   } catch (error) {
-    // Not awaited: a sender that is stuck need not hear of it before the caller does.
+    // Not awaited: the stream of a client that hangs may never settle.
     reader.cancel().catch(() => {});
     throw error;
   }
 }
 
-/** Whether pieces are nobody else's: a byte stream gives the memory of each away (Streams Standard, section 4.7.3). */
-function givesAway(body: ReadableStream<Uint8Array>): boolean {
+/** Whether the reader owns the memory of each chunk: a byte stream transfers it (Streams Standard, section 4.7.3). */
+function isByteStream(body: ReadableStream<Uint8Array>): boolean {
   try {
     body.getReader({ mode: "byob" }).releaseLock();
     return true;
@@ -98,21 +102,20 @@ async function within<Value>(
     return await Promise.race([reading, timeout]);
   } catch (cause) {
     if (cause instanceof SlowBodyError) throw cause;
-    throw new BodyError(400, "The body ended early", { cause });
+    throw incompleteBody(cause);
   } finally {
     clearTimeout(timer);
   }
 }
 
-function tooSlow(rate: number): SlowBodyError {
-  const bytes = Math.ceil(rate);
-  return new SlowBodyError(
-    `The body came slower than ${bytes} bytes a second: send it again over a faster line`,
-  );
+function belowRate(rate: number): SlowBodyError {
+  return new SlowBodyError("rate", `fewer than ${Math.ceil(rate)} bytes per second`);
 }
 
-function slow(what: string, time: number): SlowBodyError {
-  return new SlowBodyError(
-    `The body ${what} within ${Math.ceil(time / 1000)} s: send it again over a faster line`,
-  );
+function tooLong(time: number): SlowBodyError {
+  return new SlowBodyError("whole", `it was not complete within ${Math.ceil(time / 1000)} s`);
+}
+
+function idleFor(time: number): SlowBodyError {
+  return new SlowBodyError("idle", `no data for ${Math.ceil(time / 1000)} s`);
 }

@@ -1,39 +1,39 @@
 /**
- * How much callers may take of something that the server gives to strangers, such as bytes of storage: a limit for each
- * network and one for all together, kept in memory of this instance, without a store call.
+ * Limits how much unauthenticated callers may use of a resource, such as bytes of storage: one limit for each network and
+ * one for all networks together. Counted in the memory of this instance, without store calls.
  *
  * @module
  */
 
 export interface AllowanceOptions {
-  /** What one network may take within the window. */
+  /** The maximum for one network within the window. */
   readonly perNetwork: number;
-  /** What all networks may take together. */
+  /** The maximum for all networks together. */
   readonly overall: number;
-  /** What all callers whose network is unknown may take together. @default overall */
+  /** The maximum for all callers of unknown network together. @default overall */
   readonly unknown?: number;
-  /** Milliseconds after which what was taken is free again: the lifetime of the records that it pays for. */
+  /** Milliseconds after which an amount is free again: the lifetime of the records that it stands for. */
   readonly windowMs: number;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
 }
 
 /**
- * Never more than `overall` + `unknown` is out at any time: what was taken counts whole until a window has passed, and up
- * to a sixteenth of a window longer. Forgotten at a restart; each instance has its own.
+ * At any time, at most `overall` + `unknown` is in use: each amount counts in full for one window, and for up to a
+ * sixteenth of a window longer. Each instance counts for itself, and a restart forgets the counts.
  */
 export interface Allowance {
   /**
-   * Takes `amount`, for a caller in `network` (`networkOf`; `undefined` where it is unknown).
-   * @returns 0 when it was taken, else nothing was and these are the seconds after which to try again (`Retry-After`)
+   * Takes `amount` for a caller in `network` (see `networkOf`; `undefined` when unknown).
+   * @returns 0 when the amount was taken; otherwise nothing was taken, and the result is `Retry-After` in seconds
    */
   take(network: string | undefined, amount: number): number;
-  /** Gives back what was taken and not used, or is free before its time. */
+  /** Returns an amount that was not used or became free early. */
   giveBack(network: string | undefined, amount: number): void;
 }
 
 const SLOTS = 16;
-/** More networks than this are not told apart: the ones that came first share the overall limit alone. */
+/** If there are more networks, the least recently active are no longer counted one by one, only in the overall limit. */
 const MAX_NETWORKS = 20_000;
 
 export function createAllowance(options: AllowanceOptions): Allowance {
@@ -44,7 +44,7 @@ export function createAllowance(options: AllowanceOptions): Allowance {
   const networks = new Map<string, SlidingSum>();
 
   const retryAfter = (sum: SlidingSum, needed: number, at: number): number => {
-    const free = sum.slotWithRoom(needed, at);
+    const free = sum.slotWhenFree(needed, at);
     return Math.max(1, Math.ceil((free * (windowMs / SLOTS) - now()) / 1000));
   };
 
@@ -65,7 +65,7 @@ export function createAllowance(options: AllowanceOptions): Allowance {
       known.add(at, amount);
       const sum = own ?? new SlidingSum();
       sum.add(at, amount);
-      // The one that took last is last: the first is the one to forget.
+      // A Map keeps insertion order, so the first entry is the least recently active.
       networks.delete(network);
       networks.set(network, sum);
       if (networks.size > MAX_NETWORKS) networks.delete(networks.keys().next().value!);
@@ -79,7 +79,7 @@ export function createAllowance(options: AllowanceOptions): Allowance {
   };
 }
 
-/** A sum over the last `SLOTS` slots of time and the one that is under way. */
+/** A sum over the last `SLOTS` time slots and the current one. */
 class SlidingSum {
   #slots: { readonly at: number; amount: number }[] = [];
   #sum = 0;
@@ -98,7 +98,7 @@ class SlidingSum {
     this.#sum += amount;
   }
 
-  /** From the newest slots first, and never below nothing. @returns what was subtracted */
+  /** Subtracts from the newest slots first, never below zero. @returns the amount subtracted */
   subtract(now: number, amount: number): number {
     this.at(now);
     let left = amount;
@@ -112,8 +112,8 @@ class SlidingSum {
     return amount - left;
   }
 
-  /** The slot at whose beginning `needed` has become free. */
-  slotWithRoom(needed: number, now: number): number {
+  /** The first slot at whose beginning the amount `needed` is free. */
+  slotWhenFree(needed: number, now: number): number {
     let free = 0;
     for (const { at, amount } of this.#slots) {
       free += amount;

@@ -1,18 +1,17 @@
 /**
- * IP addresses: reading one in any spelling, telling public ones from those of special use, and the block that one
- * subscriber has.
+ * Parses IP addresses, classifies them as public, private or of special use, and finds the block of one subscriber.
  *
  * @module
  */
 
-/** 4 or 16 bytes; `undefined` for anything but an address in its usual spelling. */
+/** The 4 or 16 bytes of an address in its usual notation; `undefined` for any other text. */
 export function parseIp(text: string): Uint8Array | undefined {
   const bare = text.replace(/^\[(.*)\]$/, "$1").replace(/%.*$/, "");
   return bare.includes(":") ? parseV6(bare) : parseV4(bare);
 }
 
 function parseV4(text: string): Uint8Array | undefined {
-  // Leading zeros are octal to some and decimal to others: nobody means them.
+  // Leading zeros are refused: some parsers read them as octal, others as decimal.
   const parts = /^(0|[1-9]\d{0,2})\.(0|[1-9]\d{0,2})\.(0|[1-9]\d{0,2})\.(0|[1-9]\d{0,2})$/.exec(text)?.slice(
     1,
   );
@@ -44,7 +43,7 @@ function readGroups(text: string): number[] | undefined {
   return bytes;
 }
 
-/** Prefixes of special use, beside the IPv6 ones that hold an IPv4 address: the IANA registries (RFC 6890). */
+/** Prefixes of special use (IANA registries, RFC 6890), except the IPv6 prefixes that embed an IPv4 address. */
 const SPECIAL: readonly (readonly [prefix: string, bits: number])[] = [
   ["0.0.0.0", 8],
   ["10.0.0.0", 8],
@@ -69,11 +68,11 @@ const SPECIAL: readonly (readonly [prefix: string, bits: number])[] = [
 ];
 const SPECIAL_BYTES = SPECIAL.map(([prefix, bits]) => [parseIp(prefix)!, bits] as const);
 const GLOBAL_V6 = parseIp("2000::")!;
-/** Where an IPv6 address holds an IPv4 one: mapped, NAT64, 6to4. The number is where its bytes begin. */
+/** IPv6 prefixes that embed an IPv4 address: mapped, NAT64, 6to4. The number is the offset of its bytes. */
 const EMBEDDING = ([["::ffff:0:0", 96, 12], ["64:ff9b::", 96, 12], ["2002::", 16, 2]] as const)
   .map(([prefix, bits, at]) => [parseIp(prefix)!, bits, at] as const);
 
-/** Whether the address is one that the public internet routes; bytes that are no address are none. */
+/** Whether the address is globally reachable; `false` for bytes that are not an address. */
 export function isPublicIp(bytes: Uint8Array): boolean {
   if (bytes.length === 16) {
     const holder = EMBEDDING.find(([prefix, bits]) => startsWith(bytes, prefix, bits));
@@ -83,7 +82,7 @@ export function isPublicIp(bytes: Uint8Array): boolean {
   return !SPECIAL_BYTES.some(([prefix, bits]) => startsWith(bytes, prefix, bits));
 }
 
-/** Where an address says nothing of who calls, because a proxy of the operator's own may have it. */
+/** Addresses that do not identify a caller, because a reverse proxy of the operator may have one. */
 const PRIVATE = ([
   ["0.0.0.0", 8],
   ["10.0.0.0", 8],
@@ -97,18 +96,18 @@ const PRIVATE = ([
   ["fe80::", 10],
 ] as const).map(([prefix, bits]) => [parseIp(prefix)!, bits] as const);
 
-/** Whether the address is loopback, link-local, of a private network, or behind a carrier's NAT (RFC 6598). */
+/** Whether the address is loopback, link-local, private, or shared address space of a carrier (RFC 6598). */
 export function isPrivateIp(bytes: Uint8Array): boolean {
   const inner = unmapIp(bytes);
   return PRIVATE.some(([prefix, bits]) => startsWith(inner, prefix, bits));
 }
 
-/** An IPv4 address in its own form where IPv6 holds it mapped (RFC 4291 §2.5.5.2). */
+/** The IPv4 address of an IPv4-mapped IPv6 address (RFC 4291 section 2.5.5.2); any other address unchanged. */
 export function unmapIp(bytes: Uint8Array): Uint8Array {
   return startsWith(bytes, EMBEDDING[0]![0], 96) ? bytes.subarray(12) : bytes;
 }
 
-/** Whether the first `bits` bits are those of `prefix`; never across address families. */
+/** Whether the address is in the block `prefix/bits`; always `false` for another address family. */
 export function startsWith(bytes: Uint8Array, prefix: Uint8Array, bits: number): boolean {
   if (bytes.length !== prefix.length) return false;
   const whole = bits >> 3;
@@ -118,8 +117,8 @@ export function startsWith(bytes: Uint8Array, prefix: Uint8Array, bits: number):
 }
 
 /**
- * What one subscriber has: an IPv4 address, or the first 64 bits of an IPv6 one, where whoever has one address has them
- * all. Any other text is itself.
+ * The block of one subscriber: an IPv4 address, or the first 64 bits of an IPv6 address, since a subscriber has a whole /64.
+ * Any other text is returned unchanged.
  */
 export function addressBlock(ip: string): string {
   const bytes = parseIp(ip);

@@ -1,24 +1,25 @@
 /**
- * What a server on this machine answers to web pages. Its issuer is on loopback, so every page that the user visits can
- * send it requests, also under a name of the page's own site (DNS rebinding): other hosts and origins get nothing but the
- * metadata that everybody may read (RFC 8414 section 3, RFC 9728 section 3), and no answer is for all origins.
+ * Protects a server whose issuer is on loopback. Every web page that the user visits can send requests to it, also under a
+ * host name of the page's site (DNS rebinding). So requests of other hosts and origins get only the public metadata (RFC
+ * 8414 section 3, RFC 9728 section 3), and no response allows all origins.
  *
  * @module
  */
 import { isWellKnown } from "../cors.ts";
-import { createHostGuard, type HostGuardOptions, isLoopback } from "./origin.ts";
+import { isLoopbackUrl } from "./loopback.ts";
+import { createHostGuard, type HostGuardOptions } from "./origin.ts";
 import { respondText } from "../response.ts";
 
 export interface LoopbackGuardOptions extends HostGuardOptions {
-  /** Paths of pages for people: a browser opens them from other sites, and they look at who posts themselves. */
+  /** Paths of pages for users: browsers open them from links on other sites, and they check the origin of forms themselves. */
   readonly pages: ReadonlySet<string>;
 }
 
-/** Two looks at each request, and no promise of its own: it is in the way of all of them. */
+/** Synchronous, because it runs for every request. */
 export interface LoopbackGuard {
-  /** The answer to a request that may not come in; `undefined` for any other. */
+  /** The 403 response for a request that is not allowed; `undefined` for an allowed request. */
   refuse(request: Request, path: string): Response | undefined;
-  /** The response for the one origin that asked, in place of all. */
+  /** The response, allowed for the requesting origin only instead of all. */
   finish(request: Request, path: string, response: Response): Response;
 }
 
@@ -26,15 +27,15 @@ const METADATA =
   /\/\.well-known\/(?:oauth-authorization-server|oauth-protected-resource|openid-configuration|jwks\.json)(?:\/|$)/;
 const ALLOW_ORIGIN = "access-control-allow-origin";
 
-/** The guard of an issuer on loopback; `undefined` for any other. */
+/** The guard for an issuer on loopback; `undefined` for any other issuer. */
 export function createLoopbackGuard(options: LoopbackGuardOptions): LoopbackGuard | undefined {
-  if (!isLoopback(options.issuer)) return undefined;
+  if (!isLoopbackUrl(options.issuer)) return undefined;
   const { checkHost, checkOrigin } = createHostGuard(options);
 
   return {
     refuse(request, path) {
       const { headers } = request;
-      // A browser tells one or the other: https://w3c.github.io/webappsec-fetch-metadata/.
+      // A browser sends at least one of these (https://w3c.github.io/webappsec-fetch-metadata/).
       const isBrowser = headers.has("origin") || headers.has("sec-fetch-site");
       const problem = checkHost(request) ??
         (isBrowser && !options.pages.has(path) && !isMetadata(path)
@@ -44,18 +45,18 @@ export function createLoopbackGuard(options: LoopbackGuardOptions): LoopbackGuar
     },
     finish(request, path, response) {
       const origin = request.headers.get("origin");
-      // Nothing is for all origins unless one asked, or it is a document that caches share.
+      // Only responses to a request with an Origin, and documents that shared caches keep, allow all origins.
       return origin === null && !isWellKnown(path) || isMetadata(path) ? response : narrow(response, origin);
     },
   };
 }
 
-/** What everybody may read. */
+/** Whether the path is one of public metadata. */
 function isMetadata(path: string): boolean {
   return isWellKnown(path) && METADATA.test(path);
 }
 
-/** The response for the one origin that asked, where it was for all. */
+/** Replaces permission for all origins by permission for the requesting origin. */
 export function narrow(response: Response, origin: string | null): Response {
   if (response.headers.get(ALLOW_ORIGIN) !== "*") return response;
   if (origin === null) response.headers.delete(ALLOW_ORIGIN);
@@ -64,10 +65,10 @@ export function narrow(response: Response, origin: string | null): Response {
   return response;
 }
 
-/** A picture or a script of another site's page brings no Origin, and still tells that something is there. */
+/** An image or script element of another site sends no Origin, but its load event would reveal that the path exists. */
 function checkEmbedding(headers: Headers): string | undefined {
   if (headers.get("sec-fetch-site") !== "cross-site" || headers.has("origin")) return undefined;
   return headers.get("sec-fetch-mode") === "navigate"
     ? undefined
-    : "Pages of other sites may not embed this.";
+    : "Cross-site embedding not allowed: open this URL directly";
 }

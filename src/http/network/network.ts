@@ -1,5 +1,5 @@
 /**
- * The network that a caller is in: what limits count by, since one subscriber has one IPv4 address, or 64 bits of IPv6.
+ * The network of a caller, by which limits count: one IPv4 address or one IPv6 /64, which is what one subscriber has.
  *
  * @module
  */
@@ -7,9 +7,9 @@ import { addressBlock, isPrivateIp, parseIp } from "./ip_address.ts";
 import type { RequestContext } from "../service.ts";
 
 /**
- * The IPv4 address or the IPv6 /64 of the caller, in one spelling. `undefined` while the address is unknown, and for a
- * loopback or private one unless the operator named the trusted proxies: it may be that of a proxy in front of everybody,
- * and whoever counted by it would count all callers as one.
+ * The IPv4 address or the IPv6 /64 of the caller, in canonical form. `undefined` when the address is unknown, and for a
+ * loopback or private address unless `trustedProxies` is set: it may be the address of a reverse proxy, and counting by it
+ * would count all callers as one.
  */
 export function networkOf({ ip, peer }: RequestContext): string | undefined {
   const bytes = ip === undefined ? undefined : parseIp(ip);

@@ -1,13 +1,14 @@
 /**
- * Who may have sent this: guards against forms posted from other sites (CSRF) and pages that reach a local
- * server through a name of their own (DNS rebinding).
+ * Checks the origin of a request: against forms posted from other sites (CSRF), and against pages that reach a local
+ * server through a host name of their own (DNS rebinding).
  *
  * @module
  */
+import { isLoopbackHost } from "./loopback.ts";
 
 /**
- * Whether a state-changing browser request comes from this very origin. A caller that sends neither
- * `Sec-Fetch-Site` nor `Origin`, such as curl, is no browser and carries nobody's cookies by accident.
+ * Whether a state-changing request comes from this origin. A client that sends neither `Sec-Fetch-Site` nor `Origin`, such
+ * as curl, is not a browser, so it does not attach a user's cookies by itself.
  */
 export function isSameOrigin(request: Request, origin: string): boolean {
   const site = request.headers.get("sec-fetch-site");
@@ -16,21 +17,14 @@ export function isSameOrigin(request: Request, origin: string): boolean {
   return sender === null || sender === origin || sender === new URL(request.url).origin;
 }
 
-/** Which hosts and origins may call, beside the issuer's own. `*` stands for all. */
+/** The hosts and origins allowed beside the issuer's own. `*` allows all. */
 export interface HostGuardOptions {
   readonly issuer: string;
   readonly allowedHosts?: readonly string[];
   readonly allowedOrigins?: readonly string[];
 }
 
-const LOOPBACK = new Set(["localhost", "127.0.0.1", "[::1]"]);
-
-/** Whether the issuer is a server of this machine. */
-export function isLoopback(issuer: string): boolean {
-  return LOOPBACK.has(new URL(issuer).hostname);
-}
-
-/** Tests of a request: what is wrong with who sent it, and what the operator sets to let it pass. */
+/** Checks of a request: the error text, which names the setting that would allow it, or `undefined`. */
 export interface HostGuard {
   checkHost(request: Request): string | undefined;
   checkOrigin(request: Request): string | undefined;
@@ -39,24 +33,24 @@ export interface HostGuard {
 }
 
 /**
- * Tests of `Host` and `Origin`, made once. A loopback issuer goes by all its names, on any port: that is
- * what keeps a page of another site out (MCP, basic/transports, security warning).
+ * Creates the checks of `Host` and `Origin` (MCP, basic/transports, security warning). An issuer on loopback may be called
+ * by any loopback host name on any port.
  */
 export function createHostGuard(
   { issuer, allowedHosts = [], allowedOrigins = [] }: HostGuardOptions,
 ): HostGuard {
   const own = new URL(issuer);
-  const loopback = isLoopback(issuer);
+  const loopback = isLoopbackHost(own.hostname);
   const hosts = new Set([own.host, ...allowedHosts]);
   const origins = new Set([own.origin, ...allowedOrigins]);
   const hostAllowed = (host: string): boolean =>
-    hosts.has("*") || hosts.has(host) || loopback && LOOPBACK.has(host.replace(/:\d*$/, ""));
+    hosts.has("*") || hosts.has(host) || loopback && isLoopbackHost(host.replace(/:\d*$/, ""));
   const originAllowed = (origin: string): boolean => {
     if (origins.has("*") || origins.has(origin)) return true;
     const url = URL.parse(origin);
-    return loopback && url !== null && LOOPBACK.has(url.hostname);
+    return loopback && url !== null && isLoopbackHost(url.hostname);
   };
-  /** Nearly every request names the same. */
+  /** The last allowed host: nearly every request has the same. */
   let known: string | undefined;
   const checkHost = (request: Request): string | undefined => {
     const named = request.headers.get("host") ?? hostOf(request.url);
@@ -75,7 +69,7 @@ export function createHostGuard(
 
 function describe(field: string, value: string, flag: string, option: string): string {
   const seen = value.replace(/[^\x21-\x7e]/g, "?").slice(0, 200);
-  return `${field} ${seen} may not call this server. Its operator allows it with ${flag} ${seen} (option ${option})`;
+  return `${field} not allowed: ${seen}. The operator of this server allows it with ${flag} ${seen} (option ${option})`;
 }
 
 function hostOf(url: string): string {

@@ -74,9 +74,12 @@ test("the host guard of a public issuer takes its own host, and what the operato
 test("a refusal names what came and what allows it, whatever came", () => {
   const { checkHost, checkOrigin } = createHostGuard({ issuer: "https://a.example" });
   const problem = checkHost(request("https://b.example/", { host: "b.example:81" })) ?? "";
-  assert.match(problem, "Host b.example:81");
+  assert.match(problem, /^Host\b.*b\.example:81/);
   assert.match(problem, "--allow-host b.example:81");
-  assert.match(checkOrigin(request("https://a.example/", { origin: "null" })) ?? "", "--allow-origin null");
+  assert.match(
+    checkOrigin(request("https://a.example/", { origin: "null" })) ?? "",
+    /^Origin\b.*--allow-origin null/,
+  );
   const long = checkOrigin(request("https://a.example/", { origin: "x".repeat(5000) + "\u00e9" })) ?? "";
   assert.ok(long.length < 1000 && /^[\x20-\x7e]+$/.test(long));
 });

@@ -1,10 +1,10 @@
 /**
- * Fetching a document from an address that a stranger gave, without being led into the network that we stand in
- * (server-side request forgery): https only, public hosts only, no redirects, a cap on bytes and on time.
+ * Fetches a document from a URL that an unauthenticated caller supplied, without server-side request forgery: https only,
+ * public hosts only, no redirects, limits on bytes and time.
  *
- * A host name is judged by its text here. What it resolves to is judged by who opens the connection: on Node, Deno and
- * Bun `runtime/public_connect.ts`, on workerd its network service, which reaches public addresses only. The runtime's
- * own `fetch` judges nothing, so without such a connection nothing is fetched.
+ * This file checks the host name in the URL. The address that it resolves to is checked where the connection opens: on
+ * Node, Deno and Bun in `runtime/public_connect.ts`, on workerd by its network service, which reaches public addresses
+ * only. The runtime's own `fetch` checks no address, so it is never used.
  *
  * @module
  */
@@ -12,98 +12,98 @@ import { ByteBuffer } from "../body/byte_buffer.ts";
 import { isPublicIp, parseIp } from "./ip_address.ts";
 import { timerDelay } from "../timer.ts";
 
-/** The part of `fetch` that is used. */
+/** A function like `fetch` that opens connections to public addresses only. */
 export type Connect = (url: string, init: RequestInit) => Promise<Response>;
 
-/** A document that was fetched whole. */
+/** A fetched document. */
 export interface PublicDocument {
   readonly text: string;
   readonly headers: Headers;
 }
 
-/** Fetches a JSON document. @throws {PublicFetchError} saying what the address or the answer breaks */
+/** Fetches a JSON document. @throws {PublicFetchError} naming what is wrong with the URL or the response */
 export type PublicFetch = (url: string) => Promise<PublicDocument>;
 
-/** Why a document was not taken. The message is for the developer of whoever gave the address. */
+/** Why a document was not fetched. The message is for the developer of the client that supplied the URL. */
 export class PublicFetchError extends Error {
   override readonly name = "PublicFetchError";
 }
 
 export interface PublicFetchOptions {
-  /** Opens connections to public addresses only. @default nothing is fetched */
+  /** @default every fetch fails */
   readonly connect?: Connect | undefined;
-  /** Bytes. @default 10240 */
+  /** The maximum size of a document, in bytes. @default 10240 */
   readonly limit?: number;
-  /** Milliseconds for everything. @default 5000 */
+  /** The maximum time from the request to the end of the body, in milliseconds. @default 5000 */
   readonly timeout?: number;
 }
 
 let platformConnect: Connect | undefined;
 
-/** The way to public addresses on this runtime. For runtime entries, once at start. */
+/** Sets the default `connect` of this runtime. Runtime entries call it when they are imported. */
 export function usePublicConnect(connect: Connect): void {
   platformConnect = connect;
 }
 
-/** The given way to public addresses, else the runtime entry's; `undefined` when there is none. */
+/** The `connect` given, otherwise that of the runtime entry; `undefined` when there is none. */
 export function findConnect(given: Connect | undefined): Connect | undefined {
   return given ?? platformConnect;
 }
 
-/** RFC 6761 and its kin: names that stand for this machine or this network. */
+/** Names reserved for this machine or this network (RFC 6761 and others). */
 const PRIVATE_NAME =
   /(^|\.)(localhost|local|internal|intranet|lan|home|corp|private|arpa|onion|alt|invalid)\.?$/i;
 
-/** What is wrong with the address; `undefined` when it may be asked. */
+/** The rule that the URL breaks, as the end of a sentence; `undefined` when it may be fetched. */
 export function checkPublicUrl(text: string): string | undefined {
   const url = URL.parse(text);
   if (!url || url.protocol !== "https:") return "must be an https URL";
-  if (url.username !== "" || url.password !== "") return "must have no user name or password";
-  if (text.includes("#")) return "must have no fragment";
+  if (url.username !== "" || url.password !== "") return "must not have a user name or password";
+  if (text.includes("#")) return "must not have a fragment";
   const ip = parseIp(url.hostname);
   if (ip ? !isPublicIp(ip) : !url.hostname.includes(".") || PRIVATE_NAME.test(url.hostname)) {
-    return "must be on a public host";
+    return "must have a public host";
   }
   return undefined;
 }
 
-/** A fetch function under these rules. */
+/** Creates a fetch function with these limits. */
 export function createPublicFetch(
   { connect, limit = 10_240, timeout = 5000 }: PublicFetchOptions = {},
 ): PublicFetch {
   return async (url) => {
     const problem = checkPublicUrl(url);
-    if (problem) throw new PublicFetchError(`The address ${problem}`);
+    if (problem) throw new PublicFetchError(`The URL ${problem}`);
     if (!connect) {
       throw new PublicFetchError(
-        "This server has no way to public addresses: its operator sets oauth.connect",
+        "This server cannot fetch public URLs: its operator has to set oauth.connect",
       );
     }
     const signal = AbortSignal.timeout(timerDelay(timeout));
-    // A connection that does not hear the signal, and a sender of one byte a second, are given up all the same.
+    // Also ends the wait for a connection that ignores the signal, and for a server that sends a byte per second.
     const late = new Promise<never>((_, reject) => {
       signal.addEventListener("abort", () => reject(signal.reason), { once: true });
     });
     late.catch(() => {});
     try {
       const opened = connect(url, { headers: { accept: "application/json" }, redirect: "manual", signal });
-      opened.then((response) => signal.aborted && drop(response), () => {});
+      opened.then((response) => signal.aborted && discard(response), () => {});
       const response = await Promise.race([opened, late]);
       if (response.status !== 200) {
-        drop(response);
-        throw new PublicFetchError(`The address answered ${response.status}, not 200`);
+        discard(response);
+        throw new PublicFetchError(`The URL returned status ${response.status}, expected 200`);
       }
       return { text: await readWithin(response, limit, late), headers: response.headers };
     } catch (error) {
       if (error instanceof PublicFetchError) throw error;
-      if (signal.aborted) throw new PublicFetchError(`The address did not answer within ${timeout} ms`);
-      throw new PublicFetchError("The address could not be reached", { cause: error });
+      if (signal.aborted) throw new PublicFetchError(`The URL did not respond within ${timeout} ms`);
+      throw new PublicFetchError("The URL could not be fetched", { cause: error });
     }
   };
 }
 
-/** Nobody waits for what nobody reads. */
-function drop(response: Response): void {
+/** Cancels the body without waiting. */
+function discard(response: Response): void {
   response.body?.cancel().catch(() => {});
 }
 
@@ -116,7 +116,7 @@ async function readWithin(response: Response, limit: number, late: Promise<never
       const { done, value } = await Promise.race([reader?.read() ?? { done: true, value: undefined }, late]);
       if (done) return decoder.decode(document.view());
       document.append(value!);
-      if (document.length > limit) throw new PublicFetchError(`The document has more than ${limit} bytes`);
+      if (document.length > limit) throw new PublicFetchError(`The document must be at most ${limit} bytes`);
     }
   } catch (error) {
     reader?.cancel().catch(() => {});

@@ -1,33 +1,33 @@
 /**
- * Who calls when a proxy is in front: the fields by which proxies pass an address on, believed only from addresses that
- * the operator named, and read from the right, where the nearest proxy writes (RFC 7239 section 8.1).
+ * Finds the caller's address behind reverse proxies: the address fields are believed only from addresses that the operator
+ * trusts, and read from the right, where the nearest proxy appends (RFC 7239 section 8.1).
  *
  * @module
  */
 import { parseIp, startsWith, unmapIp } from "./ip_address.ts";
 import type { RequestContext } from "../service.ts";
 
-/** Which proxies are the operator's own. */
+/** The proxies that the operator trusts. */
 export interface TrustedProxies {
-  /** Addresses (`10.0.0.2`, `fd00::2`) and blocks (`10.0.0.0/8`). */
+  /** Addresses (`10.0.0.2`, `fd00::2`) and CIDR blocks (`10.0.0.0/8`). */
   readonly addresses: readonly string[];
   /**
-   * The field that they write. Another one may come from the caller and is not read. Left out, `X-Forwarded-For`, and
-   * where it is missing, `Forwarded`.
+   * The header field that the proxies set. The other one may come from the caller and is ignored.
+   * @default `X-Forwarded-For`, and without it `Forwarded`
    */
   readonly field?: "x-forwarded-for" | "forwarded";
 }
 
-/** The context with the caller's address in place of the proxy's. */
+/** Returns the context with the caller's address instead of the proxy's. */
 export type FindCaller = (request: Request, context: RequestContext) => RequestContext;
 
-/** Proxies between a caller and this server that are followed, and characters of a field that are read. */
+/** More proxies in a chain, and earlier characters of the field, are not read. */
 const MAX_PROXIES = 20;
 const MAX_FIELD_CHARACTERS = 4096;
 
 /**
- * Makes the function that finds a caller's address. It is worked out when it is first asked for.
- * @throws {TypeError} for what is no address and no block
+ * Creates the function that finds a caller's address. The address is computed at its first use.
+ * @throws {TypeError} for a text that is neither an address nor a CIDR block
  */
 export function createCallerFinder(proxies: readonly string[] | TrustedProxies): FindCaller {
   const { addresses, field }: TrustedProxies = "addresses" in proxies ? proxies : { addresses: proxies };
@@ -37,7 +37,7 @@ export function createCallerFinder(proxies: readonly string[] | TrustedProxies):
 
   function find(request: Request, peer: string | undefined): string | undefined {
     const bytes = peer === undefined ? undefined : parseIp(peer);
-    // A caller that is no proxy of ours may write what it likes.
+    // The fields of a peer that is not a trusted proxy are not believed.
     if (!bytes || !isTrusted(bytes)) return peer;
     let caller: string | undefined;
     for (const hop of readHops(request, field).reverse().slice(0, MAX_PROXIES)) {
@@ -89,14 +89,14 @@ function parseBlock(text: string): readonly [prefix: Uint8Array, bits: number] {
   const bits = length === undefined ? most : /^\d{1,3}$/.test(length) ? Number(length) : -1;
   if (!bytes || more.length > 0 || bits < 0 || bits > most) {
     throw new TypeError(
-      `Cannot create Trivet: "trustedProxies" must name addresses such as 10.0.0.2 or blocks such as 10.0.0.0/8, but has "${text}"`,
+      `Cannot create Trivet: "trustedProxies" must be addresses such as 10.0.0.2 or CIDR blocks such as 10.0.0.0/8, but has "${text}"`,
     );
   }
   const inner = unmapIp(bytes);
   return [inner, Math.max(0, bits - (most - inner.length * 8))];
 }
 
-/** What each proxy said of who called it, the nearest last; an empty text where it did not say. */
+/** The caller that each proxy recorded, the nearest proxy last; an empty text where it recorded none. */
 function readHops({ headers }: Request, field: TrustedProxies["field"]): string[] {
   const list = field === "forwarded" ? null : headers.get("x-forwarded-for");
   if (list !== null) return tail(list).split(",").map((hop) => withoutPort(hop.trim()));
@@ -104,14 +104,14 @@ function readHops({ headers }: Request, field: TrustedProxies["field"]): string[
   return forwarded === null ? [] : readForwarded(tail(forwarded));
 }
 
-/** The end is what the nearest proxies wrote; the cut may go through a hop, which then is no address. */
+/** The nearest proxies append at the end. A hop that is cut in two is not a valid address and ends the search. */
 function tail(field: string): string {
   return field.slice(-MAX_FIELD_CHARACTERS);
 }
 
 /**
- * The `for` parameters of a `Forwarded` field (RFC 7239 section 4). An element without one, or with an obfuscated name,
- * is a proxy that does not say.
+ * The `for` parameters of a `Forwarded` field (RFC 7239 section 4); an empty text for an element without one. An obfuscated
+ * identifier is not an address.
  */
 function readForwarded(field: string): string[] {
   return splitOutsideQuotes(field, ",").map((element) => {
@@ -125,7 +125,7 @@ function readForwarded(field: string): string[] {
   });
 }
 
-/** A quotation that does not end swallows the rest: what it hides is not believed. */
+/** A quoted string without an end takes the rest of the text, so nothing in it is believed. */
 function splitOutsideQuotes(text: string, separator: string): string[] {
   const parts: string[] = [];
   let start = 0;
@@ -142,7 +142,7 @@ function splitOutsideQuotes(text: string, separator: string): string[] {
   return parts;
 }
 
-/** An address may come with a port: RFC 7239 section 6, and some proxies in `X-Forwarded-For`. */
+/** Removes a port, which RFC 7239 section 6 allows and some proxies write in `X-Forwarded-For`. */
 function withoutPort(node: string): string {
   return /^\[([^\]]*)\](?::\d{1,5})?$/.exec(node)?.[1] ?? /^([\d.]+):\d{1,5}$/.exec(node)?.[1] ?? node;
 }

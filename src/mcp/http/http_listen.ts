@@ -28,9 +28,9 @@ export async function openListenStream(
   }
   const stream = new EventStream({
     keepAlive: outlet.keepAlive,
-    onGone: () => end(),
+    onDisconnect: () => end(),
     // A store that fails for a moment changes nothing.
-    onQuiet: () => void isCurrent(call.principal, now).then((is) => is || end(), () => {}),
+    onKeepAlive: () => void isCurrent(call.principal, now).then((is) => is || end(), () => {}),
   });
   let stop = (): void => {};
   let leave = end;

@@ -77,7 +77,7 @@ export class HttpOutlet implements Outlet {
     if (!stream || this.#waiting >= PATIENCE) return;
     this.#send(JSON.stringify({ jsonrpc: "2.0", method, params }));
     this.#waiting++;
-    await Promise.all([stream.room(), this.#log?.room()]);
+    await Promise.all([stream.waitUntilWritable(), this.#log?.room()]);
     this.#waiting--;
   }
 
@@ -132,7 +132,7 @@ export class HttpOutlet implements Outlet {
     clearTimeout(this.#timer);
     const stream = new EventStream({
       keepAlive: this.#options.keepAlive,
-      onGone: () => {
+      onDisconnect: () => {
         this.#release();
         // Up to 2025-11-25 a lost connection is no cancellation, where the client can come back; nor is it for a task.
         const isLost = !this.#log || this.#log.isFull;

@@ -71,8 +71,8 @@ export function createSseHandlers(
     };
     const stream = new EventStream({
       keepAlive: options.outlet.keepAlive,
-      onGone: end,
-      onQuiet: () => {
+      onDisconnect: end,
+      onKeepAlive: () => {
         take();
         isCurrent(principal, options.now).then((is) => is || end(), () => {});
       },
@@ -97,7 +97,7 @@ export function createSseHandlers(
           }
           await store.commit({ remove: page.map(({ key }) => key) });
           for (const { key } of page) sent.delete(key.join());
-          await stream.room();
+          await stream.waitUntilWritable();
         }
       }).catch(() => {});
     };

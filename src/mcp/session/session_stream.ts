@@ -70,7 +70,7 @@ export async function openSessionStream(
     if (entry?.value !== owner) return;
     await store.commit({ check: [{ key: ownerKey, version: entry.version }], remove: [ownerKey] });
   };
-  const stream = new EventStream({ keepAlive, onGone: end, onQuiet: look });
+  const stream = new EventStream({ keepAlive, onDisconnect: end, onKeepAlive: look });
   open.add(end);
   const hear = ({ change, place }: PlacedChange): void => {
     if (!speaks) return;
@@ -123,13 +123,13 @@ export async function resumeStream(
   const end = (): void => gone.abort();
   open.add(end);
   const look = (): unknown => isCurrent().then((is) => is || end(), () => {});
-  const stream = new EventStream({ keepAlive, onGone: end, onQuiet: look });
+  const stream = new EventStream({ keepAlive, onDisconnect: end, onKeepAlive: look });
   // A client that loses this stream before the next event has to know where it was.
   begin(stream, session, lastEventId);
   const pump = async (): Promise<void> => {
     for await (const { id, json } of events) {
       stream.send(json, { id });
-      await stream.room();
+      await stream.waitUntilWritable();
     }
   };
   // What fails here ends the stream; the client comes back again.

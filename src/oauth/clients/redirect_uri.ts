@@ -4,11 +4,11 @@
  *
  * @module
  */
+import { isLoopbackHost } from "../../http/network/loopback.ts";
 import type { Client } from "../records.ts";
 
 /** scheme, authority and rest of an http(s) URI in plain spelling: no userinfo, backslash, fragment, blank. */
 const PLAIN = /^(https?):\/\/([a-z0-9.-]+|\[[0-9a-f:.]+\])(:[0-9]{1,5})?((?:[/?][!$-;=?-Z_a-z~%[\]]*)?)$/;
-const LOOPBACK = new Set(["127.0.0.1", "[::1]", "localhost"]);
 
 /**
  * Schemes of code editors and agents that receive codes at `SCHEME://…` addresses, though RFC 8252 section 7.1 asks for a
@@ -50,7 +50,7 @@ export function findRedirectUriProblem(
   if (!URI_CHARACTERS.test(uri)) return problem("contain only URI characters (RFC 3986)");
   if (url.username !== "" || url.password !== "") return problem("not have a user name or password");
   if (NO_APPLICATION.test(url.protocol)) return problem(`not use the scheme ${url.protocol}`);
-  if (url.protocol === "http:" && !LOOPBACK.has(url.hostname)) {
+  if (url.protocol === "http:" && !isLoopbackHost(url.hostname)) {
     return problem("use https, or http on a loopback host");
   }
   // Parsers differ in how they read other spellings: what one compares another might send elsewhere.
@@ -81,7 +81,7 @@ export function checkRedirectUri(uri: string, schemes?: readonly string[]): stri
 export function checkDomain(domain: string): string {
   const match = PLAIN.exec(toOrigin(domain));
   const isPlain = match?.[4] === "" && URL.parse(toOrigin(domain))?.hostname === match[2];
-  if (!isPlain || match[1] === "http" && !LOOPBACK.has(match[2]!)) {
+  if (!isPlain || match[1] === "http" && !isLoopbackHost(match[2]!)) {
     throw new TypeError(
       `Cannot register domain "${domain}": it must be a lower-case host such as "app.example.com", or an https origin`,
     );
@@ -125,7 +125,7 @@ function sameLoopback(registered: string, requested: string): boolean {
 
 function parseLoopback(uri: string): { host: string; rest: string } | undefined {
   const [, scheme, host, port, rest] = PLAIN.exec(uri) ?? [];
-  if (scheme !== "http" || !LOOPBACK.has(host!) || !isPort(port)) return undefined;
+  if (scheme !== "http" || !isLoopbackHost(host!) || !isPort(port)) return undefined;
   // RFC 9110 section 4.2.3: no path is the path "/".
   return { host: host!, rest: rest!.startsWith("/") ? rest! : "/" + rest! };
 }
@@ -135,7 +135,7 @@ function isOnDomain(domain: string, requested: string): boolean {
   const [, ownScheme, ownHost, ownPort] = PLAIN.exec(toOrigin(domain)) ?? [];
   if (scheme === undefined || host !== ownHost || !isPort(port) || hasDotSegment(rest!)) return false;
   // For development: http, on any port, but only on loopback.
-  if (LOOPBACK.has(host!)) return ownScheme === scheme || !domain.includes("://");
+  if (isLoopbackHost(host!)) return ownScheme === scheme || !domain.includes("://");
   return scheme === "https" && ownScheme === "https" && (port ?? ":443") === (ownPort ?? ":443");
 }
 

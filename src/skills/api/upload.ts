@@ -6,7 +6,7 @@
  */
 import { BodyError } from "../../http/body/body.ts";
 import { isBodyEager } from "../../http/body/eager_body.ts";
-import { longestMultipart, type Part, readMultipart } from "../../http/body/multipart.ts";
+import { maxMultipartBytes, type Part, readMultipart } from "../../http/body/multipart.ts";
 import { type Pace, SlowBodyError } from "../../http/body/paced_body.ts";
 import type { PartName } from "../../http/body/part_header.ts";
 import { refuseArchive, refuseSize } from "../archive/archive_refusal.ts";
@@ -63,7 +63,7 @@ const SINGLE = new Set([...LABELS, "default"]);
 /** To be made once for a process: the uploads of one intake share its room. */
 export function createIntake(options: IntakeOptions): Intake {
   const { limit, memory = 64 * 1024 * 1024, wait = 80_000, idle = 20_000, whole = 90_000 } = options;
-  const longest = longestMultipart(limit);
+  const longest = maxMultipartBytes(limit);
   const gate = createUploadGate({
     memory: Math.max(memory, longest + limit),
     kept: limit,
