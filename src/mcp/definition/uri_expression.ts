@@ -1,5 +1,5 @@
 /**
- * The parts of a URI template (https://www.rfc-editor.org/rfc/rfc6570#section-2).
+ * Parses URI templates (https://www.rfc-editor.org/rfc/rfc6570#section-2).
  *
  * @module
  */
@@ -7,19 +7,17 @@
 export interface Operator {
   readonly first: string;
   readonly separator: string;
-  /** Characters that end a value when reading. */
+  /** Characters that end a value when a URI is matched. */
   readonly stops: string;
-  /** Values stand as `name=value`. */
+  /** Whether values are written as `name=value`. */
   readonly named?: boolean;
-  /** Reserved characters and `%41` in values stay as they are. */
-  readonly reserved?: boolean;
 }
 
 // RFC 6570, appendix A.
 const OPERATORS: Readonly<Record<string, Operator>> = {
   "": { first: "", separator: ",", stops: "/?#" },
-  "+": { first: "", separator: ",", stops: "", reserved: true },
-  "#": { first: "#", separator: ",", stops: "", reserved: true },
+  "+": { first: "", separator: ",", stops: "" },
+  "#": { first: "#", separator: ",", stops: "" },
   ".": { first: ".", separator: ".", stops: "/?#" },
   "/": { first: "/", separator: "/", stops: "/?#" },
   ";": { first: ";", separator: ";", stops: "/?#", named: true },
@@ -30,7 +28,7 @@ const OPERATORS: Readonly<Record<string, Operator>> = {
 export interface Variable {
   readonly name: string;
   readonly explode: boolean;
-  /** The most characters of the value, or 0 for all. */
+  /** The maximum number of characters of the value; 0 for no maximum. */
   readonly prefix: number;
 }
 
@@ -40,17 +38,17 @@ export interface Expression {
 }
 
 /**
- * Text that stands in the URI as it is, and expressions, in turn.
- * @throws {TypeError} naming the part that cannot be read
+ * The literals and expressions of a template, in order.
+ * @throws {TypeError} naming the invalid part
  */
-export function parse(template: string): (string | Expression)[] {
-  const refuse = (part: string, rule: string): TypeError =>
+export function parseUriTemplate(template: string): (string | Expression)[] {
+  const invalid = (part: string, rule: string): TypeError =>
     new TypeError(`Invalid URI template "${template}": "${part}" ${rule}`);
   return template.split(/(\{[^{}]*\})/).filter(Boolean).map((part) => {
     if (!part.startsWith("{") || !part.endsWith("}")) {
       // RFC 6570 section 2.1, with the apostrophe (erratum 6937).
       const bad = /%(?![\dA-Fa-f]{2})|[^!#-;=?-[\]_a-z~\u{a0}-\u{d7ff}\u{e000}-\u{10ffff}]/u.exec(part);
-      if (bad) throw refuse(bad[0], "is not allowed outside an expression");
+      if (bad) throw invalid(bad[0], "is not allowed outside an expression");
       return encodeReserved(part);
     }
     const operator = /^[+#./;?&]?/.exec(part.slice(1))![0];
@@ -59,7 +57,7 @@ export function parse(template: string): (string | Expression)[] {
         spec,
       );
       if (!found) {
-        throw refuse(
+        throw invalid(
           part,
           "must be a list of name, name:3 or name* in braces, after an optional operator of +#./;?&",
         );
@@ -70,7 +68,7 @@ export function parse(template: string): (string | Expression)[] {
   });
 }
 
-/** Percent-encodes all but reserved characters and what is percent-encoded already. */
+/** Percent-encodes all characters except unreserved and reserved ones; what is percent-encoded stays as it is. */
 export function encodeReserved(text: string): string {
   return encodeURI(text).replace(/%5B|%5D|%25(?=[\dA-Fa-f]{2})/g, decodeURIComponent);
 }

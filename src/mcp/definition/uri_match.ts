@@ -1,5 +1,5 @@
 /**
- * Reading a URI by the pieces of a template: what `compileUriTemplate` promises, in time proportional to the
+ * Matches a URI against the steps of a template, by the rules of `compileUriTemplate`, in time proportional to the
  * length of the URI.
  *
  * @module
@@ -8,19 +8,19 @@ import type { Expression, Variable } from "./uri_expression.ts";
 
 const PERCENT = 37;
 
-/** One piece of a URI: a text, then a value, whose characters go on up to one that stops it. */
+/** One step of a match: a literal text, then a value up to a character that ends it. */
 export interface Step {
   readonly before: string;
-  /** By character code, all of ASCII; `undefined` for a text without a value. */
+  /** Whether an ASCII character ends the value, by character code; `undefined` for a step without a value. */
   readonly stops?: readonly boolean[];
   readonly separator: string;
   readonly variables: Variable[];
   readonly isNamed: boolean;
-  /** Text and value may be missing together; otherwise the value has a character at least. */
+  /** Whether text and value may be absent together; otherwise the value has one character or more. */
   readonly isOptional: boolean;
 }
 
-/** The pieces of a template, in their order. */
+/** The steps of a template, in order. */
 export function toSteps(parts: readonly (string | Expression)[]): Step[] {
   const steps: Step[] = [];
   for (const part of parts) {
@@ -57,13 +57,13 @@ function toCodes(characters: string): boolean[] {
   return Array.from({ length: 128 }, (_, code) => characters.includes(String.fromCharCode(code)));
 }
 
-/** The variables of a text; `undefined` when the pieces could not have made it. */
+/** The variables of a text; `undefined` when it does not match. */
 export function matchSteps(steps: readonly Step[], text: string): Record<string, string> | undefined {
-  return isPlain(steps) ? matchInOrder(steps, text) : matchByTable(steps, text);
+  return isUnambiguous(steps) ? matchInOrder(steps, text) : matchByTable(steps, text);
 }
 
-/** Whether there is one reading at the most: each value ends where the text after it begins. */
-function isPlain(steps: readonly Step[]): boolean {
+/** Whether a text matches in one way at most: each value ends where the next literal begins. */
+function isUnambiguous(steps: readonly Step[]): boolean {
   return steps.every(({ isOptional, stops }, i) => {
     const next = steps[i + 1];
     return !isOptional && (next === undefined || stops === undefined || stops[next.before.charCodeAt(0)]);
@@ -80,17 +80,17 @@ function matchInOrder(steps: readonly Step[], text: string): Record<string, stri
     if (!step.stops.includes(true)) at = text.length;
     while (at < text.length && !step.stops[text.charCodeAt(at)]) at++;
     if (at === start) return undefined;
-    const values = read(step, text.slice(start, at));
+    const values = readValues(step, text.slice(start, at));
     if (values === undefined) return undefined;
     for (const value of values) found.push(value);
   }
-  return at === text.length ? join(found) : undefined;
+  return at === text.length ? toVariables(found) : undefined;
 }
 
 /**
- * Finds the reading of a text that gives most variables a value. The table holds, for each step and place, how many
- * steps can still be taken from there (and 1 for the end of the text), or 0 when the rest does not fit: first for
- * standing before the step, then for standing inside its value. It is filled from the end, each entry once.
+ * Finds the match in which most variables have a value. For each step and position, the table holds how many steps can
+ * still be taken from there (plus 1 at the end of the text), or 0 when the rest does not match: first for the position
+ * before the step, then for the position inside its value. It is filled from the end, each entry once.
  */
 function matchByTable(steps: readonly Step[], text: string): Record<string, string> | undefined {
   const size = text.length + 1;
@@ -98,7 +98,7 @@ function matchByTable(steps: readonly Step[], text: string): Record<string, stri
   const after = (at: number): number => at + (text.charCodeAt(at) === PERCENT ? 3 : 1);
   const takes = ({ stops }: Step, at: number): boolean =>
     stops !== undefined && at < text.length && !stops[text.charCodeAt(at)];
-  /** Where a step's value goes on after what it must have, or -1. */
+  /** The position after the literal and the required first character of the step, or -1. */
   const enter = (step: Step, at: number): number => {
     const { before } = step;
     if (before !== "" && (text.charCodeAt(at) !== before.charCodeAt(0) || !text.startsWith(before, at))) {
@@ -132,15 +132,15 @@ function matchByTable(steps: readonly Step[], text: string): Record<string, stri
     const from = at + step.before.length;
     at = start;
     while (takes(step, at) && table[inside + after(at)] === table[inside + at]) at = after(at);
-    const values = read(step, text.slice(from, at));
+    const values = readValues(step, text.slice(from, at));
     if (values === undefined) return undefined;
     for (const value of values) found.push(value);
   }
-  return join(found);
+  return toVariables(found);
 }
 
-/** The variables of a step, of which a named one is there once unless it is exploded. */
-function read({ separator, variables, isNamed }: Step, raw: string): [Variable, string][] | undefined {
+/** The variables of a step. A named variable occurs once unless it is exploded. */
+function readValues({ separator, variables, isNamed }: Step, raw: string): [Variable, string][] | undefined {
   const exploded = variables.find(({ explode }) => explode);
   const pieces = isNamed || exploded ? raw.split(separator) : [raw];
   if (!isNamed) return variables.map((each) => [each, pieces.map(decodeURIComponent).join(",")]);
@@ -157,8 +157,8 @@ function read({ separator, variables, isNamed }: Step, raw: string): [Variable, 
   return [...values];
 }
 
-/** One value for each name: the whole one where there is one, of which the prefixes must be the start. */
-function join(found: [Variable, string][]): Record<string, string> | undefined {
+/** One value for each name: the whole value if there is one; prefix values must be its beginning. */
+function toVariables(found: [Variable, string][]): Record<string, string> | undefined {
   const values = new Map<string, string>();
   for (const [{ name, prefix }, value] of found.sort(([a], [b]) => (b.prefix || 1e5) - (a.prefix || 1e5))) {
     const known = values.get(name) ?? value;
