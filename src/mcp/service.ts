@@ -16,7 +16,7 @@ import { type Store, StoreUnavailableError } from "../store/store.ts";
 import { createInputRequired } from "./input/input_required.ts";
 import type { Call, CallHost } from "./call.ts";
 import { Cancellations } from "./cancellation.ts";
-import { changedLists } from "./definition/changed_lists.ts";
+import { findChangedLists } from "./definition/changed_lists.ts";
 import { Changes } from "./definition/changes.ts";
 import { completionMethods } from "./definition/completion.ts";
 import { UnavailableError } from "./error.ts";
@@ -26,7 +26,7 @@ import { createHttpHandlers } from "./http/http.ts";
 import type { HttpOptions, SseFactory } from "./http/http_options.ts";
 import { RequestStates } from "./input/inputs.ts";
 import { discoverMethods, handshakeMethods } from "./session/lifecycle.ts";
-import { type ListEntry, listPages } from "./definition/list_pages.ts";
+import { createListPages, type ListEntry } from "./definition/list_pages.ts";
 import { DEFAULT_LEVEL } from "./log_level.ts";
 import { loggingMethods } from "./logging.ts";
 import { createModernWriter } from "./modern.ts";
@@ -175,7 +175,7 @@ export function toolServer(options: ToolServerOptions): ToolServer {
       modernHead: writer.head,
     } as const;
     const listOf = (member: string, entries: Iterable<ListEntry>) =>
-      listPages({ ...pages, member, entries: [...entries] });
+      createListPages({ ...pages, member, entries: [...entries] });
     const lifecycle = {
       info: options,
       instructions: options.instructions,
@@ -268,7 +268,7 @@ export function toolServer(options: ToolServerOptions): ToolServer {
     async replace(definitions) {
       const before = registry;
       install(definitions);
-      for (const kind of changedLists(before, registry)) {
+      for (const kind of findChangedLists(before, registry)) {
         // They are in place: that clients hear of it a little later is no reason to say that they are not.
         await changes.tell({ kind }).catch((error) => onFault(error, "replace"));
       }

@@ -1,10 +1,11 @@
 /**
- * Methods that stay bound to their object when they are taken off it, at no cost to objects of which none is.
+ * Methods that stay bound to their object when a handler destructures it. An object pays only for the methods that are
+ * read from it.
  *
  * @module
  */
 
-/** Makes the methods of a prototype so. @param names with spaces between them */
+/** Binds methods of a prototype when they are read. @param names separated by spaces */
 export function bindMethods(prototype: object, names: string): void {
   for (const name of names.split(" ")) {
     const method = Reflect.get(prototype, name) as (this: unknown) => unknown;

@@ -1,13 +1,13 @@
 /**
- * Which lists changed when definitions were replaced.
+ * Finds the lists that change when definitions are replaced, for `notifications/…/list_changed`.
  *
  * @module
  */
 import type { ListEntry } from "./list_pages.ts";
 import type { Registry } from "./registry.ts";
 
-/** Which lists differ in anything that a client sees. */
-export function changedLists(before: Registry, after: Registry): ("tools" | "resources" | "prompts")[] {
+/** The lists in which a client sees a difference. */
+export function findChangedLists(before: Registry, after: Registry): ("tools" | "resources" | "prompts")[] {
   const text = (entries: Iterable<ListEntry>): string =>
     JSON.stringify(Array.from(entries, (entry) => [entry.scopes, entry.describe("9999-12-31")]));
   const resources = (

@@ -8,21 +8,22 @@ import type { Method } from "../../jsonrpc/dispatch.ts";
 import { INVALID_PARAMS, RpcError } from "../../jsonrpc/error.ts";
 import type { Call } from "../call.ts";
 import type { Complete } from "./definition.ts";
-import { ScopeError, UnknownNameError } from "../error.ts";
+import { UnknownNameError } from "../error.ts";
 import { runHandler } from "../handler.ts";
 import { optionalObject, requireObject, requireString } from "../schema/params.ts";
 import type { Registry } from "./registry.ts";
+import { requireScopes } from "./scopes.ts";
 import { variableNames } from "./uri_template.ts";
 
-/** Values in one answer. */
-const MOST = 100;
+/** Values in one result. */
+const MAX_VALUES = 100;
 
 /** The method of the completions capability. */
 export function completionMethods(registry: Registry): [string, Method<Call>][] {
   const complete: Method<Call> = async (params, call) => {
     const object = requireObject(params);
-    const ref = requireMember(object, "ref");
-    const argument = requireMember(object, "argument");
+    const ref = requireObjectMember(object, "ref");
+    const argument = requireObjectMember(object, "argument");
     const name = requireString(argument, "name");
     const value = requireString(argument, "value");
     const known = optionalObject(optionalObject(object, "context"), "arguments");
@@ -34,21 +35,25 @@ export function completionMethods(registry: Registry): [string, Method<Call>][] 
         );
       }
     }
-    const completer = find(registry, ref, name, call);
+    const completer = findCompleter(registry, ref, name, call);
     const values = completer
       ? await runHandler(() =>
         completer(value, { principal: call.principal, arguments: known as Record<string, string> })
       )
       : [];
     return {
-      completion: { values: values.slice(0, MOST), total: values.length, hasMore: values.length > MOST },
+      completion: {
+        values: values.slice(0, MAX_VALUES),
+        total: values.length,
+        hasMore: values.length > MAX_VALUES,
+      },
     };
   };
   return registry.completes ? [["completion/complete", complete]] : [];
 }
 
-/** @throws {RpcError} -32602 for a reference, an argument or a variable that there is not */
-function find(
+/** @throws {RpcError} -32602 for an unknown reference, argument or variable; {@linkcode ScopeError} */
+function findCompleter(
   { prompts, templates }: Registry,
   ref: Readonly<Record<string, unknown>>,
   name: string,
@@ -57,7 +62,7 @@ function find(
   if (ref.type === "ref/prompt") {
     const prompt = prompts.get(requireString(ref, "name"));
     if (!prompt) throw new UnknownNameError(`Unknown prompt: ${String(ref.name).slice(0, 200)}`);
-    refuseWithout(prompt.scopes, call);
+    requireScopes(call, prompt.scopes);
     const argument = prompt.definition.arguments?.find((each) => each.name === name);
     if (!argument) throw unknownArgument(name);
     return argument.complete;
@@ -66,16 +71,12 @@ function find(
     const uri = requireString(ref, "uri");
     const template = templates.find((each) => each.name === uri);
     if (!template) throw new UnknownNameError(`Unknown resource template: ${uri.slice(0, 500)}`);
-    refuseWithout(template.scopes, call);
+    requireScopes(call, template.scopes);
     if (!variableNames(uri).includes(name)) throw unknownArgument(name);
     const { complete = {} } = template.definition;
     return Object.hasOwn(complete, name) ? complete[name] : undefined;
   }
   throw new RpcError(INVALID_PARAMS, "Invalid params: ref.type must be ref/prompt or ref/resource");
-}
-
-function refuseWithout(scopes: readonly string[], call: Call): void {
-  if (!scopes.every((scope) => call.host.holds(call.principal, scope))) throw new ScopeError(scopes);
 }
 
 function unknownArgument(name: string): RpcError {
@@ -85,7 +86,7 @@ function unknownArgument(name: string): RpcError {
   );
 }
 
-function requireMember(
+function requireObjectMember(
   params: Readonly<Record<string, unknown>>,
   name: string,
 ): Readonly<Record<string, unknown>> {

@@ -1,12 +1,12 @@
 /**
- * What tools, resources and prompts give to a client: content blocks and results
- * (https://modelcontextprotocol.io/specification/2025-11-25/server/tools#tool-result). Plain values, the same in every
- * revision; `revision_shape.ts` says what an older client gets in place of what it does not know.
+ * The types of content blocks and results of tools, resources and prompts
+ * (https://modelcontextprotocol.io/specification/2025-11-25/server/tools#tool-result). They are the same in every
+ * revision; `revision_shape.ts` replaces what an older client does not know.
  *
  * @module
  */
 
-/** Hints about content: whom it is for, and how much it matters, from 0 to 1. */
+/** Hints about content: its audience, and its priority from 0 to 1. */
 export interface Annotations {
   readonly audience?: readonly ("user" | "assistant")[];
   readonly priority?: number;
@@ -14,7 +14,7 @@ export interface Annotations {
   readonly lastModified?: string;
 }
 
-/** A picture for user interfaces (2025-11-25). */
+/** An icon for user interfaces (2025-11-25). */
 export interface Icon {
   /** https or data URI. */
   readonly src: string;
@@ -37,7 +37,7 @@ export interface TextContent extends Marked {
   readonly text: string;
 }
 
-/** `data` is base64. Audio came with 2025-03-26. */
+/** `data` is base64. Audio exists since 2025-03-26. */
 export interface MediaContent extends Marked {
   readonly type: "image" | "audio";
   readonly data: string;
@@ -49,7 +49,7 @@ export interface EmbeddedResource extends Marked {
   readonly resource: ResourceContents;
 }
 
-/** A resource that the client may read (2025-06-18). */
+/** A reference to a resource that the client may read (2025-06-18). */
 export interface ResourceLink extends Marked {
   readonly type: "resource_link";
   readonly uri: string;
@@ -68,7 +68,7 @@ export interface ToolResult {
   readonly content: readonly ContentItem[];
   /** Any JSON in 2026-07-28; an object in 2025-06-18 and 2025-11-25. */
   readonly structuredContent?: unknown;
-  /** The tool failed in a way that the model may mend. */
+  /** Whether the tool failed. The model sees the content and may correct its call. */
   readonly isError?: boolean;
   readonly _meta?: Meta;
 }
@@ -77,7 +77,7 @@ export type ResourceContents =
   & { readonly uri: string; readonly mimeType?: string; readonly _meta?: Meta }
   & ({ readonly text: string } | { readonly blob: string });
 
-/** Text, bytes, either with a media type of its own, or contents in full (several for a folder, say). */
+/** Text or bytes, either of them with a media type, or complete contents (for example several, for a folder). */
 export type ReadResult =
   | string
   | Uint8Array
@@ -95,18 +95,19 @@ export interface PromptResult {
   readonly _meta?: Meta;
 }
 
-const CHUNK = 0x6000;
+/** A multiple of 3, so that no chunk but the last has padding. */
+const CHUNK_BYTES = 0x6000;
 
-/** base64 with padding, as MCP has its bytes; in pieces, because a call takes only so many arguments. */
-export function encodeBase64(bytes: Uint8Array): string {
+/** Base64 with padding. In chunks, because engines limit the number of arguments of a call. */
+function encodeBase64(bytes: Uint8Array): string {
   const pieces = [];
-  for (let at = 0; at < bytes.length; at += CHUNK) {
-    pieces.push(btoa(String.fromCharCode(...bytes.subarray(at, at + CHUNK))));
+  for (let at = 0; at < bytes.length; at += CHUNK_BYTES) {
+    pieces.push(btoa(String.fromCharCode(...bytes.subarray(at, at + CHUNK_BYTES))));
   }
   return pieces.join("");
 }
 
-/** Contents of a resource: text as it is, bytes as base64. */
+/** `ResourceContents` of text (`text`) or bytes (`blob`, base64). */
 export function toContents(
   uri: string,
   declared: string | undefined,

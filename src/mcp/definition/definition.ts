@@ -1,5 +1,5 @@
 /**
- * What a user of the tool server writes: tools, resources, resource templates, prompts
+ * What the author of a tool server writes: tools, resources, resource templates, prompts
  * (https://modelcontextprotocol.io/specification/2025-11-25/server). Plain values; `registry.ts` compiles them.
  *
  * @module
@@ -9,23 +9,23 @@ import type { Annotations, Icon, Meta, PromptMessage, PromptResult, ReadResult }
 import type { CallContext, TaskOptions } from "../context.ts";
 import type { AnySchema, Parsed, Unparsed } from "../schema/standard_schema.ts";
 
-/** A failure whose message the model may read and act on. Other errors reach it only as "the tool failed". */
+/** A failure with a message for the model. The message of any other error is not sent to the client. */
 export class ToolError extends Error {
   override readonly name = "ToolError";
 }
 acrossCopies(ToolError, "ToolError");
 
-/** What every definition may have. */
+/** Members that every definition may have. */
 interface Described {
   /** For people; `name` is for programs. */
   readonly title?: string | undefined;
   readonly icons?: readonly Icon[] | undefined;
-  /** What the caller's token must hold; callers without it neither see nor use it. */
+  /** Scopes that the access token must have; other callers can neither list nor use the definition. */
   readonly scopes?: readonly string[] | undefined;
   readonly _meta?: Meta | undefined;
 }
 
-/** Hints to clients about what a tool does; nobody has to believe them. */
+/** Hints to clients about what a tool does. Clients must not trust them if they do not trust the server. */
 export interface ToolAnnotations {
   readonly title?: string;
   readonly readOnlyHint?: boolean;
@@ -35,11 +35,11 @@ export interface ToolAnnotations {
 }
 
 export interface ToolTask extends TaskOptions {
-  /** `optional` makes a task for callers that know them; `required` refuses modern callers that do not. */
+  /** `optional`: a task for clients with the tasks extension. `required`: also refuses 2026-07-28 clients without it. */
   readonly support: "optional" | "required";
-  /** `by_run`: the call becomes a task when `run` says so ({@linkcode CallContext.startTask}). @default "at_once" */
+  /** `by_run`: the call becomes a task when `run` calls {@linkcode CallContext.startTask}. @default "at_once" */
   readonly start?: "at_once" | "by_run";
-  /** Runs the tool again, on another instance, when the one that ran it is gone. @default false: the task fails */
+  /** Whether another instance runs the tool again when the first instance stopped. @default false: the task fails */
   readonly restart?: boolean;
 }
 
@@ -47,7 +47,7 @@ export interface ToolDefinition extends Described {
   readonly kind: "tool";
   readonly name: string;
   readonly description: string;
-  /** Any Standard Schema, or JSON Schema 2020-12, of an object. @default no arguments: a call with some is refused */
+  /** A Standard Schema or JSON Schema 2020-12 of an object. @default no arguments are allowed */
   readonly input?: AnySchema | undefined;
   readonly output?: AnySchema | undefined;
   readonly annotations?: ToolAnnotations | undefined;
@@ -55,18 +55,18 @@ export interface ToolDefinition extends Described {
   run(input: unknown, context: CallContext): unknown;
 }
 
-/** Values that a variable may have, given what was typed so far and the variables before it. At most 100 are sent. */
+/** Completes a variable: possible values for what the user typed, given the earlier variables. At most 100 are sent. */
 export type Complete = (
   value: string,
   context: { readonly arguments: Readonly<Record<string, string>> } & Pick<CallContext, "principal">,
 ) => readonly string[] | Promise<readonly string[]>;
 
-/** What a client may keep of a resource (2026-07-28, server/utilities/caching). */
+/** Cache hints of a resource (2026-07-28, server/utilities/caching). */
 interface Cached {
-  /** Milliseconds for which it may be taken as fresh. @default 0 */
+  /** Milliseconds for which a client may treat the contents as fresh. @default 0 */
   readonly ttl?: number | undefined;
   /**
-   * `public` when it is the same for all callers; where tokens or scopes are required it is private all the same.
+   * `public`: the contents are the same for all callers. Sent as `private` where tokens or scopes are required.
    * @default "private"
    */
   readonly cacheScope?: "public" | "private" | undefined;
@@ -98,22 +98,22 @@ export interface ListedResource {
 
 export interface ResourceTemplateDefinition extends Described, Cached {
   readonly kind: "resource_template";
-  /** RFC 6570: `{name}` is one segment, `{+name}` any path. */
+  /** RFC 6570: `{name}` matches one path segment, `{+name}` any path. */
   readonly uriTemplate: string;
   readonly name: string;
   readonly description?: string | undefined;
   readonly mimeType?: string | undefined;
   readonly annotations?: Annotations | undefined;
-  /** Resources of this kind that a caller may find in the list. */
+  /** Resources of this template for `resources/list`. */
   readonly list?: ((context: CallContext) => Promise<readonly ListedResource[]>) | undefined;
-  /** By the variable's name. */
+  /** By the name of the variable. */
   readonly complete?: Readonly<Record<string, Complete>> | undefined;
-  /** `undefined` when there is no such resource. */
+  /** Returns `undefined` for an unknown resource. */
   readonly read: (
     variables: Readonly<Record<string, string>>,
     context: CallContext,
   ) => ReadResult | undefined | Promise<ReadResult | undefined>;
-  /** Whether there is such a resource, where that is less work than to read it. @default reads it */
+  /** Whether the resource exists, if that takes less work than `read`. @default calls `read` */
   readonly exists?:
     | ((variables: Readonly<Record<string, string>>, context: CallContext) => boolean | Promise<boolean>)
     | undefined;
@@ -138,12 +138,12 @@ export interface PromptDefinition extends Described {
   ) => PromptReply | Promise<PromptReply>;
 }
 
-/** Text for one user message, a list of messages, or the result in full. */
+/** Text for one user message, a list of messages, or a complete result. */
 export type PromptReply = string | readonly PromptMessage[] | PromptResult;
 
 export type Definition = ToolDefinition | ResourceDefinition | ResourceTemplateDefinition | PromptDefinition;
 
-/** What {@linkcode tool} takes: `run` is given what `input` says and must give what `output` says. */
+/** The parameter of {@linkcode tool}: `run` gets values of `input` and returns values of `output`. */
 export type ToolOf<Input extends AnySchema, Output extends AnySchema | undefined> =
   & Omit<ToolDefinition, "kind" | "run" | "input" | "output">
   & {
@@ -159,9 +159,9 @@ type ResultOf<Output extends AnySchema> = Unparsed<Output> | FullResult;
 type FullResult = import("./content.ts").ToolResult;
 
 /**
- * A tool. `run` gets the arguments as the schema gives them and returns text, content items (one or a list), a
- * `ToolResult`, or any JSON value, which becomes text. With an `output` schema it returns what the schema describes,
- * which becomes structured content and text; a `ToolResult` is taken as one there when it has `structuredContent` or
+ * Defines a tool. `run` gets the arguments as parsed by the `input` schema. It returns text, one or several content
+ * items, a `ToolResult`, or any JSON value, which is sent as text. With an `output` schema, `run` returns a value of that
+ * schema, which is sent as structured content and as text; a `ToolResult` is recognized there by `structuredContent` or
  * `isError: true`.
  */
 export function tool<
@@ -171,19 +171,19 @@ export function tool<
   return { kind: "tool", ...definition } as ToolDefinition;
 }
 
-/** A resource with a fixed URI. */
+/** Defines a resource with a fixed URI. */
 export function resource(definition: Omit<ResourceDefinition, "kind">): ResourceDefinition {
   return { kind: "resource", ...definition };
 }
 
-/** A family of resources. */
+/** Defines all resources whose URI matches a template. */
 export function resourceTemplate(
   definition: Omit<ResourceTemplateDefinition, "kind">,
 ): ResourceTemplateDefinition {
   return { kind: "resource_template", ...definition };
 }
 
-/** A prompt: text for one user message, or a list of messages. */
+/** Defines a prompt: text for one user message, or a list of messages. */
 export function prompt(definition: Omit<PromptDefinition, "kind">): PromptDefinition {
   return { kind: "prompt", ...definition };
 }

@@ -1,6 +1,6 @@
 /**
  * An extension of the protocol (https://modelcontextprotocol.io/specification/draft/basic/versioning#extension-negotiation):
- * what whoever composes a server may add to it. A server that is given none carries none.
+ * definitions and methods that the composition of a server adds to it.
  *
  * @module
  */
@@ -11,20 +11,20 @@ import type { Definition } from "./definition.ts";
 export interface Extension {
   /** `io.modelcontextprotocol/skills` */
   readonly id: string;
-  /** The oldest revision to which it is declared, and in which its methods are served. */
+  /** The oldest revision in which the extension is declared and its methods are served. */
   readonly since: string;
-  /** As capabilities have them. */
+  /** Settings in the server's capabilities. */
   readonly settings: Readonly<Record<string, unknown>>;
-  /** Definitions that come before the server's own, which it is given. */
+  /** Definitions that are added before the server's own definitions (`own`). */
   definitions(own: readonly Definition[]): readonly Definition[];
-  /** Its methods. A result has cache hints for modern callers alone. */
+  /** The methods by name. Results have cache hints only in 2026-07-28. */
   methods(server: ExtensionServer): [string, Method<Call>][];
 }
 
-/** What an extension is told of the server. */
+/** The parts of the server that an extension uses. */
 export interface ExtensionServer {
   readonly auth: "required" | "optional" | "off";
-  /** Entries of a list. */
+  /** Maximum entries of a page. */
   readonly pageSize: number;
   /** The key under which cursors are signed. */
   readonly secret: () => Promise<Uint8Array>;
@@ -32,7 +32,7 @@ export interface ExtensionServer {
   readonly listLifetime: number;
 }
 
-/** The methods of an extension, each for MCP clients of a revision that knows it. */
+/** The methods of an extension; other callers than MCP clients of `since` and later get -32601. */
 export function extensionMethods(extension: Extension, server: ExtensionServer): [string, Method<Call>][] {
   const { since } = extension;
   return extension.methods(server).map(([name, method]) => [name, (params, call) => {

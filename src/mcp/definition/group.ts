@@ -1,43 +1,43 @@
 /**
- * Definitions put together: with a prefix, with scopes that all of them ask for, and with what runs around each
- * (middleware). A module of tools exports a group; groups may hold groups.
+ * Groups of definitions with a common name prefix, common scopes and middleware. A module of tools exports a group;
+ * groups may contain groups.
  *
  * @module
  */
 import type { CallContext } from "../context.ts";
 import type { Definition } from "./definition.ts";
 
-/** Definitions, and lists of them. */
+/** A list of definitions, which may contain further lists. */
 export type Definitions = readonly (Definition | Definitions)[];
 
-/** What a piece of middleware is told of the call around which it runs. */
+/** The call around which a middleware function runs. */
 export interface Use {
   readonly kind: Definition["kind"];
   /** The name of the tool or prompt, the URI or URI template of the resource. */
   readonly name: string;
-  /** Parsed arguments of a tool or a prompt, variables of a template, nothing of a resource. */
+  /** Parsed arguments of a tool or prompt, variables of a template, `undefined` for a resource. */
   readonly input: unknown;
 }
 
-/** Runs around a handler: looks, refuses by throwing, or changes what `next` gives. */
+/** Runs around a handler (`next`). It may throw to refuse the call, and may change the result. */
 export type Middleware = (use: Use, context: CallContext, next: () => unknown) => unknown;
 
 export interface GroupOptions {
-  /** Goes before the names of tools and prompts. */
+  /** Prepended to the names of tools and prompts. */
   readonly prefix?: string;
-  /** What every one of them asks for, beside its own scopes. */
+  /** Scopes that every definition requires in addition to its own. */
   readonly scopes?: readonly string[];
-  /** The first is the outermost. */
+  /** The first one is the outermost. */
   readonly middleware?: readonly Middleware[];
 }
 
-/** The definitions with the group's options applied, in one flat list. Done once, at start. */
+/** Applies the options to the definitions, and returns one flat list. */
 export function group(options: GroupOptions, definitions: Definitions): Definition[] {
   const { prefix = "", scopes = [], middleware = [] } = options;
   return flatten(definitions).map((definition) => {
     const all = [...scopes, ...(definition.scopes ?? [])];
     const isNamed = definition.kind === "tool" || definition.kind === "prompt";
-    // A name that is none is refused where all are compiled.
+    // compileRegistry() refuses invalid names.
     const named = isNamed && typeof definition.name === "string"
       ? { ...definition, name: prefix + definition.name }
       : definition;
@@ -45,7 +45,7 @@ export function group(options: GroupOptions, definitions: Definitions): Definiti
   });
 }
 
-/** One flat list. */
+/** The definitions of all nested lists, in one list. */
 export function flatten(definitions: Definitions): Definition[] {
   return (definitions as readonly unknown[]).flat(Infinity) as Definition[];
 }
@@ -75,7 +75,7 @@ function wrap(definition: Definition, middleware: readonly Middleware[]): Defini
     case "resource_template":
       return {
         ...definition,
-        // What middleware refuses to read must not be told to exist.
+        // Middleware may refuse `read`, and must also decide whether a resource exists: so `exists` is not used.
         exists: undefined,
         read: async (variables, context) =>
           await around(

@@ -1,7 +1,7 @@
 /**
- * `tools/list` and its like: what a revision knows of each entry, for callers who may see it, in pages with sealed
- * cursors (https://modelcontextprotocol.io/specification/2025-11-25/server/utilities/pagination). A page that is the same
- * for many callers is written once.
+ * Pages of `tools/list`, `resources/list`, `resources/templates/list` and `prompts/list`: the entries that the caller may
+ * see, as the revision describes them, with signed cursors (https://modelcontextprotocol.io/specification/2025-11-25/server/utilities/pagination). The JSON
+ * text of a first page that many callers share is made once.
  *
  * @module
  */
@@ -10,13 +10,14 @@ import { WrittenResult } from "../../jsonrpc/message.ts";
 import type { Call } from "../call.ts";
 import { MODERN } from "../era.ts";
 import { readListCursor } from "./list_cursor.ts";
+import { hasScopes } from "./scopes.ts";
 
-/** One thing of a list. */
+/** A tool, resource, resource template or prompt in a list. */
 export interface ListEntry {
-  /** Unique in the list. */
+  /** Unique in the list: the name, the URI or the URI template. */
   readonly name: string;
   readonly scopes: readonly string[];
-  /** What a client of the revision is told of it. */
+  /** The entry as a client of the revision gets it. */
   readonly describe: (revision: string) => Record<string, unknown>;
 }
 
@@ -26,19 +27,19 @@ export interface ListOptions {
   readonly entries: readonly ListEntry[];
   readonly pageSize: number;
   readonly secret: () => Promise<Uint8Array>;
-  /** Milliseconds for which a modern client may keep a page. */
+  /** Milliseconds for which a client of 2026-07-28 may cache a page. */
   readonly ttl: number;
-  /** Who may share a page that is the same for all callers. */
+  /** The widest cache scope of a page. */
   readonly cacheScope: "public" | "private";
   /** The head of every modern result: see `modern.ts`. */
   readonly modernHead: string;
 }
 
-/** Gives the page that a call asks for. @throws {RpcError} -32602 for a cursor that was not issued here */
+/** Returns the page of a cursor. @throws {RpcError} -32602 for an invalid cursor */
 export type ListPages = (cursor: unknown, call: Call) => WrittenResult | Promise<WrittenResult>;
 
-/** The pages of a list that does not change. */
-export function listPages(options: ListOptions): ListPages {
+/** The pages of a list with fixed entries. */
+export function createListPages(options: ListOptions): ListPages {
   const { entries } = options;
   const scopes = [...new Set(entries.flatMap((entry) => entry.scopes))];
   const open = entries.filter((entry) => entry.scopes.length === 0);
@@ -47,9 +48,9 @@ export function listPages(options: ListOptions): ListPages {
   const written = new Map<string, WrittenResult>();
 
   const page = (cursor: unknown, call: Call): WrittenResult | Promise<WrittenResult> => {
-    const { principal, host, revision } = call;
-    // Callers who see all, and those who see what is open, are many: their pages are kept.
-    const kind = scopes.length === 0 || principal && scopes.every((each) => host.holds(principal, each))
+    const { principal, revision } = call;
+    // Many callers see all entries, or only those without scopes: their first pages are kept.
+    const kind = scopes.length === 0 || principal && hasScopes(call, scopes)
       ? "all"
       : principal
       ? undefined
@@ -62,7 +63,7 @@ export function listPages(options: ListOptions): ListPages {
       ? entries
       : kind === "open"
       ? open
-      : entries.filter((entry) => entry.scopes.every((each) => host.holds(principal, each)));
+      : entries.filter((entry) => hasScopes(call, entry.scopes));
     const made = writePage(shared, visible, cursor, revision);
     return kind !== undefined && cursor === undefined
       ? made.then((result) => {
@@ -74,7 +75,7 @@ export function listPages(options: ListOptions): ListPages {
   return page;
 }
 
-/** One page of entries that were found for this call. */
+/** Writes the page of a cursor, of entries that the caller may see. */
 export async function writePage(
   { member, pageSize, secret, ttl, cacheScope, modernHead }: Omit<ListOptions, "entries">,
   entries: readonly ListEntry[],

@@ -10,11 +10,12 @@ import type { Call } from "../call.ts";
 import type { PromptMessage, PromptResult } from "./content.ts";
 import type { PromptDefinition } from "./definition.ts";
 import { MODERN } from "../era.ts";
-import { ScopeError, UnknownNameError } from "../error.ts";
+import { UnknownNameError } from "../error.ts";
 import { runHandler } from "../handler.ts";
 import type { ListPages } from "./list_pages.ts";
 import { optionalObject, requireObject, requireString } from "../schema/params.ts";
 import type { Registry } from "./registry.ts";
+import { requireScopes } from "./scopes.ts";
 import { contentFor } from "../revision_shape.ts";
 
 export interface PromptOptions {
@@ -34,9 +35,7 @@ export function promptMethods(
     const name = requireString(object, "name");
     const prompt = prompts.get(name);
     if (!prompt) throw new UnknownNameError(`Unknown prompt: ${name.slice(0, 200)}`);
-    if (!prompt.scopes.every((scope) => call.host.holds(call.principal, scope))) {
-      throw new ScopeError(prompt.scopes);
-    }
+    requireScopes(call, prompt.scopes);
     const { definition } = prompt;
     const values = readValues(definition, optionalObject(object, "arguments"));
     const modern = call.revision >= MODERN;
@@ -49,7 +48,7 @@ export function promptMethods(
   return [["prompts/list", (params, call) => list(requireObject(params).cursor, call)], ["prompts/get", get]];
 }
 
-/** @throws {RpcError} -32602 for one that is missing, or no string */
+/** @throws {RpcError} -32602 for a missing required argument, or an argument that is not a string */
 function readValues(
   { arguments: known = [] }: PromptDefinition,
   given: Readonly<Record<string, unknown>>,
@@ -65,7 +64,7 @@ function readValues(
     }
     if (value !== undefined) values.push([name, value]);
   }
-  // By entries, whatever the arguments are called.
+  // Not by assignment: an argument may be called `__proto__`.
   return Object.fromEntries(values);
 }
 

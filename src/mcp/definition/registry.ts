@@ -1,6 +1,5 @@
 /**
- * Definitions compiled once: schemas, lists as JSON text, tables by name. A call then looks up and runs; nothing is
- * converted again.
+ * Compiles definitions once, at start: schemas, list entries, and tables by name.
  *
  * @module
  */
@@ -24,7 +23,7 @@ export interface CompiledTool extends ListEntry {
   readonly input: CompiledSchema;
   readonly output: CompiledSchema | undefined;
   readonly task: ToolTask | undefined;
-  /** Arguments that come in header fields as well. */
+  /** Arguments that the client repeats in header fields. */
   readonly headerParameters: readonly HeaderParameter[];
   run(input: unknown, context: CallContext): unknown;
 }
@@ -47,17 +46,17 @@ export interface Registry {
   readonly resources: ReadonlyMap<string, CompiledResource>;
   readonly templates: readonly CompiledTemplate[];
   readonly prompts: ReadonlyMap<string, CompiledPrompt>;
-  /** Whether anything can be completed. */
+  /** Whether an argument or variable has a completion function. */
   readonly completes: boolean;
   readonly hasTasks: boolean;
 }
 
-/** For tools that take no arguments (MCP 2025-11-25, tools, data types: what it recommends). */
+/** The schema that MCP 2025-11-25 (tools, data types) recommends for tools without arguments. */
 const NO_INPUT = { type: "object", additionalProperties: false };
 
 /**
- * Compiles what a server offers.
- * @throws {TypeError} naming the definition that cannot stand: a bad or double name, a schema that cannot be compiled
+ * Compiles the definitions of a server.
+ * @throws {TypeError} naming the invalid definition: an invalid or duplicate name, or an invalid schema
  */
 export function compileRegistry(definitions: readonly Definition[]): Registry {
   const tools = new Map<string, CompiledTool>();
@@ -128,7 +127,7 @@ function compileTool(definition: ToolDefinition): CompiledTool {
 function compileResource(definition: ResourceDefinition): CompiledResource {
   const { uri, name, title, description, mimeType, size, annotations, icons, _meta, scopes = [] } =
     definition;
-  checkResource(uri, definition);
+  checkUriAndName(uri, definition);
   checkHandler(uri, definition.read, "read");
   if (!URL.canParse(uri)) throw new TypeError(`Cannot define resource "${uri}": uri must be a URI`);
   const members = { uri, name, title, description, mimeType, size, annotations, icons, _meta };
@@ -138,7 +137,7 @@ function compileResource(definition: ResourceDefinition): CompiledResource {
 function compileTemplate(definition: ResourceTemplateDefinition): CompiledTemplate {
   const { uriTemplate, name, title, description, mimeType, annotations, icons, _meta, scopes = [] } =
     definition;
-  checkResource(uriTemplate, definition);
+  checkUriAndName(uriTemplate, definition);
   checkHandler(uriTemplate, definition.read, "read");
   const match = compileUriTemplate(uriTemplate);
   const variables = variableNames(uriTemplate);
@@ -188,8 +187,8 @@ function checkName(name: unknown): string {
   return name;
 }
 
-/** Resources have names for people and URIs for programs: both must be there. */
-function checkResource(
+/** A resource needs both a URI and a name. */
+function checkUriAndName(
   place: unknown,
   { name, ttl = 0 }: ResourceDefinition | ResourceTemplateDefinition,
 ): void {
@@ -204,7 +203,7 @@ function checkResource(
   }
 }
 
-/** What is found missing at start is not found missing by a caller. */
+/** JavaScript authors may forget the handler: an error at start is better than an error in a call. */
 function checkHandler(name: string, handler: unknown, member: "run" | "read" | "get"): void {
   if (typeof handler !== "function") {
     throw new TypeError(`Cannot define "${name}": "${member}" must be a function`);

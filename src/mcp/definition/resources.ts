@@ -10,16 +10,17 @@ import type { Call } from "../call.ts";
 import { type ReadResult, toContents } from "./content.ts";
 import type { ListedResource } from "./definition.ts";
 import { MODERN } from "../era.ts";
-import { ResourceNotFoundError, ScopeError } from "../error.ts";
+import { ResourceNotFoundError } from "../error.ts";
 import { runHandler } from "../handler.ts";
 import { type ListEntry, type ListOptions, type ListPages, writePage } from "./list_pages.ts";
 import { requireObject, requireString } from "../schema/params.ts";
 import type { CompiledResource, CompiledTemplate, Registry } from "./registry.ts";
+import { hasScopes, requireScopes } from "./scopes.ts";
 import { membersFor } from "../revision_shape.ts";
 
 export interface ResourceOptions {
   readonly registry: Registry;
-  /** The list of resources with fixed URIs. */
+  /** The pages of resources with fixed URIs. */
   readonly list: ListPages;
   readonly listOptions: Omit<ListOptions, "entries" | "member">;
   readonly templatesList: ListPages;
@@ -30,19 +31,21 @@ export interface ResourceOptions {
 export function resourceMethods(options: ResourceOptions): [string, Method<Call>][] {
   const { registry: { resources, templates }, inputRequired } = options;
   if (resources.size + templates.length === 0) return [];
-  const found = templates.filter(({ definition }) => definition.list);
+  const listable = templates.filter(({ definition }) => definition.list);
   const fixed = [...resources.values()];
 
   const list: Method<Call> = async (params, call) => {
     const { cursor } = requireObject(params);
-    if (found.length === 0) return await options.list(cursor, call);
-    const asked = found.filter((template) => may(call, template.scopes));
-    const listed = await Promise.all(asked.map(({ definition }) => runHandler(() => definition.list!(call))));
+    if (listable.length === 0) return await options.list(cursor, call);
+    const visible = listable.filter((template) => hasScopes(call, template.scopes));
+    const listed = await Promise.all(
+      visible.map(({ definition }) => runHandler(() => definition.list!(call))),
+    );
     const entries = [
-      ...fixed.filter((entry) => may(call, entry.scopes)),
+      ...fixed.filter((entry) => hasScopes(call, entry.scopes)),
       ...listed.flat().map(toEntry),
     ];
-    // What is found anew may differ for each caller, and at any moment.
+    // A template may list other resources for each caller, and at any time.
     const pages = { ...options.listOptions, member: "resources", ttl: 0, cacheScope: "private" } as const;
     return await writePage(pages, entries, cursor, call.revision);
   };
@@ -71,21 +74,27 @@ async function readResource(
 ): Promise<Record<string, unknown>> {
   const resource = resources.get(uri);
   if (resource) {
-    requireAll(call, resource.scopes);
-    return finish(uri, resource, cacheScope, await runHandler(() => resource.definition.read(call)), call);
+    requireScopes(call, resource.scopes);
+    return toReadResult(
+      uri,
+      resource,
+      cacheScope,
+      await runHandler(() => resource.definition.read(call)),
+      call,
+    );
   }
   for (const template of templates) {
     const variables = template.match(uri);
     if (!variables) continue;
-    requireAll(call, template.scopes);
+    requireScopes(call, template.scopes);
     const result = await runHandler(() => template.definition.read(variables, call));
-    if (result !== undefined) return finish(uri, template, cacheScope, result, call);
+    if (result !== undefined) return toReadResult(uri, template, cacheScope, result, call);
   }
   throw new ResourceNotFoundError(uri, call.revision);
 }
 
-/** @param widest who may share it at the most; what asks for scopes is for those who hold them */
-function finish(
+/** @param widest the widest cache scope; contents that require scopes are private */
+function toReadResult(
   uri: string,
   { scopes, definition }: CompiledResource | CompiledTemplate,
   widest: "public" | "private",
@@ -102,12 +111,4 @@ function finish(
 
 function toEntry(resource: ListedResource): ListEntry {
   return { name: resource.uri, scopes: [], describe: (revision) => membersFor(revision, { ...resource }) };
-}
-
-function may(call: Call, scopes: readonly string[]): boolean {
-  return scopes.every((scope) => call.host.holds(call.principal, scope));
-}
-
-function requireAll(call: Call, scopes: readonly string[]): void {
-  if (!may(call, scopes)) throw new ScopeError(scopes);
 }

@@ -1,5 +1,5 @@
 /**
- * What a server says of itself: `Implementation` and its capabilities, by revision
+ * `serverInfo` and the server's capabilities, by revision
  * (https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#capability-negotiation).
  *
  * @module
@@ -14,22 +14,22 @@ import { membersFor } from "../revision_shape.ts";
 export interface ServerInfo {
   readonly name: string;
   readonly version: string;
-  /** For people (2025-06-18). */
+  /** Display name (2025-06-18). */
   readonly title?: string | undefined;
-  /** 2025-11-25. */
+  /** Since 2025-11-25, as `websiteUrl`. */
   readonly description?: string | undefined;
   readonly websiteUrl?: string | undefined;
   readonly icons?: readonly Icon[] | undefined;
 }
 
-/** As `initialize` and `server/discover` have it. */
+/** The `Implementation` of `initialize` and `server/discover`. */
 export function implementation(info: ServerInfo, revision: string): Record<string, unknown> {
   const { name, version, title, description, websiteUrl, icons } = info;
   const newer = revision >= "2025-11-25" ? { description, websiteUrl } : {};
   return membersFor(revision, { name, title, version, ...newer, icons });
 }
 
-/** What the server offers to a client of the revision. */
+/** The `ServerCapabilities` for a client of the revision. */
 export function serverCapabilities(
   { tools, resources, templates, prompts, completes, hasTasks }: Registry,
   revision: string,

@@ -1,9 +1,10 @@
 /**
- * From what a tool returned to a result (https://modelcontextprotocol.io/specification/2025-11-25/server/tools#tool-result):
- * a result in full, content items, or data, which becomes text, and structured content where there is an output schema.
+ * Makes a `CallToolResult` of what a tool returned (https://modelcontextprotocol.io/specification/2025-11-25/server/tools#tool-result):
+ * a complete result, content items, or data, which is sent as text and, with an output schema, as structured content.
  *
  * @module
  */
+import { isObject } from "../../json_schema/value.ts";
 import type { ContentItem, ToolResult } from "./content.ts";
 import type { CompiledSchema } from "../schema/standard_schema.ts";
 
@@ -18,9 +19,9 @@ export function toResult(value: unknown): ToolResult {
 }
 
 /**
- * The result of a tool with an output schema. What it returned is data, unless it is a result in full that has
- * structured content or says that the tool failed.
- * @throws {TypeError} when it does not fit the schema, or JSON has nothing for it: MCP requires results that fit
+ * The result of a tool with an output schema. The returned value is data, unless it is a complete result with
+ * structured content or `isError: true`.
+ * @throws {TypeError} when the data does not match the schema, which MCP requires, or has no JSON representation
  */
 export async function toStructuredResult(output: CompiledSchema, value: unknown): Promise<ToolResult> {
   const full = isToolResult(value) && (value.isError || "structuredContent" in value) ? value : undefined;
@@ -36,7 +37,7 @@ export async function toStructuredResult(output: CompiledSchema, value: unknown)
   return { ...full, content: full?.content ?? [{ type: "text", text }], structuredContent: parsed.value };
 }
 
-const MEMBERS: ReadonlySet<string> = new Set([
+const RESULT_MEMBERS: ReadonlySet<string> = new Set([
   "content",
   "structuredContent",
   "isError",
@@ -44,15 +45,15 @@ const MEMBERS: ReadonlySet<string> = new Set([
   "resultType",
 ]);
 
-/** Data may have a member `content` too: a result has content items in it, and no member that results do not have. */
+/** Data may have a member `content` too: only a result has content items in it and no unknown members. */
 function isToolResult(value: unknown): value is ToolResult {
   if (!isObject(value) || !Array.isArray(value.content) || !value.content.every(isContentItem)) return false;
   const { isError, _meta, resultType = "complete" } = value;
-  return resultType === "complete" && Object.keys(value).every((name) => MEMBERS.has(name)) &&
+  return resultType === "complete" && Object.keys(value).every((name) => RESULT_MEMBERS.has(name)) &&
     (isError === undefined || typeof isError === "boolean") && (_meta === undefined || isObject(_meta));
 }
 
-/** Whether it is an item of one of the types, with the members that its type must have. */
+/** Whether the value has a known type of content and the required members of this type. */
 function isContentItem(value: unknown): value is ContentItem {
   if (!isObject(value)) return false;
   switch (value.type) {
@@ -68,8 +69,4 @@ function isContentItem(value: unknown): value is ContentItem {
     default:
       return false;
   }
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

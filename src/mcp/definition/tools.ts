@@ -12,13 +12,14 @@ import { requiredCapabilities } from "../input/client_feature.ts";
 import type { ToolResult } from "./content.ts";
 import { ToolError } from "./definition.ts";
 import { MODERN } from "../era.ts";
-import { MissingCapabilityError, ScopeError, UnknownNameError } from "../error.ts";
+import { MissingCapabilityError, UnknownNameError } from "../error.ts";
 import { checkHeaderParameters } from "../http/header_parameters.ts";
 import { runHandler, toHandlerError } from "../handler.ts";
 import { Suspension } from "../input/inputs.ts";
 import type { ListPages } from "./list_pages.ts";
 import { optionalObject, requireObject, requireString } from "../schema/params.ts";
 import type { CompiledTool, Registry } from "./registry.ts";
+import { requireScopes } from "./scopes.ts";
 import { resultFor } from "../revision_shape.ts";
 import { type InputRequired, isRetry } from "../input/input_required.ts";
 import type { ParseResult } from "../schema/standard_schema.ts";
@@ -44,9 +45,7 @@ export function toolMethods(options: ToolOptions): [string, Method<Call>][] {
     const name = requireString(object, "name");
     const tool = tools.get(name);
     if (!tool) throw new UnknownNameError(`Unknown tool: ${name.slice(0, 200)}`);
-    if (tool.scopes.length > 0 && !tool.scopes.every((scope) => call.host.holds(call.principal, scope))) {
-      throw new ScopeError(tool.scopes);
-    }
+    requireScopes(call, tool.scopes);
     const given = optionalObject(object, "arguments");
     if (call.headers && tool.headerParameters.length > 0) {
       checkHeaderParameters(tool.headerParameters, call.headers, given);
@@ -84,7 +83,7 @@ export function toolMethods(options: ToolOptions): [string, Method<Call>][] {
     params: Params,
     modern: boolean,
   ): unknown {
-    // MCP 2025-11-25, tools: what the model can mend is a result that it sees, not a protocol error.
+    // MCP 2025-11-25, tools, error handling: the model sees invalid arguments as a result and can correct them.
     if ("problems" in parsed) return failure(`Invalid arguments: ${parsed.problems.join("; ")}`);
     if (!modern) return runTool(tool, parsed.value, call, observe);
     return tool.task && call.can("tasks")
@@ -98,7 +97,7 @@ export function toolMethods(options: ToolOptions): [string, Method<Call>][] {
     : [];
 }
 
-/** A Standard Schema is the user's code, and may throw. */
+/** Parses the arguments. A Standard Schema may run code of the author, which may throw. */
 function parseInput({ input }: CompiledTool, given: Params): ParseResult | Promise<ParseResult> {
   try {
     const parsed = input.parse(given);
@@ -109,8 +108,8 @@ function parseInput({ input }: CompiledTool, given: Params): ParseResult | Promi
 }
 
 /**
- * Runs a tool. What it throws becomes a result that the model sees, except what is no matter of the tool's.
- * @throws {RpcError} that the tool threw, {@linkcode Suspension}, {@linkcode StoreUnavailableError}
+ * Runs a tool. Most errors of the tool become a result with `isError`, which the model sees.
+ * @throws {RpcError} an error of the protocol that the tool threw; {@linkcode Suspension}; {@linkcode StoreUnavailableError}
  */
 export async function runTool(
   tool: CompiledTool,
@@ -132,7 +131,7 @@ export async function runTool(
     if (error instanceof ToolError) return failure(error.message);
     if (error instanceof StoreUnavailableError) throw error;
     if (error instanceof RpcError) {
-      // A client with a handshake knows no such code: its model is told.
+      // Before 2026-07-28 this code does not exist: the model sees the message.
       if (error instanceof MissingCapabilityError && call.revision < MODERN) return failure(error.message);
       throw toHandlerError(error);
     }

@@ -1,11 +1,12 @@
 /**
- * The schema of a form as clients read it: a flat object of text, numbers, yes or no, and choices, each written in one way
- * (https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation#requested-schema). Schema libraries write the
- * same in others.
+ * The `requestedSchema` of a form: a flat object of strings, numbers, booleans and enums, in the one form that MCP allows
+ * (https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation#requested-schema). Schema libraries write
+ * the same in other forms.
  *
  * @module
  */
 import type { JsonSchema } from "../../json_schema/compile.ts";
+import { isObject } from "../../json_schema/value.ts";
 
 type Members = Readonly<Record<string, unknown>>;
 
@@ -14,11 +15,11 @@ interface Choice {
   readonly title?: string;
 }
 
-/** All that clients take. */
+/** The formats that MCP allows. */
 const FORMATS: readonly unknown[] = ["email", "uri", "date", "date-time"];
-const PLAIN: readonly unknown[] = ["string", "number", "integer", "boolean"];
+const PRIMITIVE_TYPES: readonly unknown[] = ["string", "number", "integer", "boolean"];
 
-/** The schema for a client of the revision. @throws {TypeError} for a field that no form can have */
+/** The `requestedSchema` for a client of the revision. @throws {TypeError} for a field that a form cannot have */
 export function toFormSchema(schema: JsonSchema, revision: string): Record<string, unknown> {
   const { properties, required } = schema as Members;
   const fields = Object.entries(properties as Members | undefined ?? {});
@@ -32,7 +33,7 @@ export function toFormSchema(schema: JsonSchema, revision: string): Record<strin
 function toField(name: string, schema: unknown, revision: string): Members {
   const members: Members = isObject(schema) ? schema : {};
   const { enum: _enum, const: _const, anyOf: _anyOf, oneOf: _oneOf, format, ...rest } = members;
-  const choices = choicesOf(members);
+  const choices = findChoices(members);
   if (choices) {
     if (members.enumNames !== undefined) return { type: "string", ...members };
     return {
@@ -42,13 +43,13 @@ function toField(name: string, schema: unknown, revision: string): Members {
     };
   }
   if (members.type === "array") {
-    const items = isObject(members.items) ? choicesOf(members.items) : undefined;
+    const items = isObject(members.items) ? findChoices(members.items) : undefined;
     if (items) {
       const written = writeChoices(items, "anyOf");
       return { ...rest, items: "enum" in written ? { type: "string", ...written } : written };
     }
   }
-  if (!PLAIN.includes(members.type)) {
+  if (!PRIMITIVE_TYPES.includes(members.type)) {
     throw new TypeError(
       `Invalid form field "${name}": a field must be a string, a number, an integer, a boolean or an enum of strings`,
     );
@@ -56,8 +57,8 @@ function toField(name: string, schema: unknown, revision: string): Members {
   return FORMATS.includes(format) ? members : rest;
 }
 
-/** The texts of which one is chosen; `undefined` when it is no choice of texts. */
-function choicesOf(schema: Members): Choice[] | undefined {
+/** The strings of an enum; `undefined` for a schema that is not an enum of strings. */
+function findChoices(schema: Members): Choice[] | undefined {
   const alternatives = schema.oneOf ?? schema.anyOf;
   const values = Array.isArray(schema.enum)
     ? schema.enum.map((value) => ({ const: value }))
@@ -73,7 +74,7 @@ function choicesOf(schema: Members): Choice[] | undefined {
   }));
 }
 
-/** `titles` says how choices with titles are told. */
+/** `titles` is the keyword for choices with titles. */
 function writeChoices(choices: readonly Choice[], titles: "enumNames" | "oneOf" | "anyOf"): Members {
   const values = choices.map((choice) => choice.const);
   if (choices.every(({ title }) => title === undefined)) return { enum: values };
@@ -81,8 +82,4 @@ function writeChoices(choices: readonly Choice[], titles: "enumNames" | "oneOf" 
   return titles === "enumNames"
     ? { enum: values, enumNames: named.map(({ title }) => title) }
     : { [titles]: named };
-}
-
-function isObject(value: unknown): value is Members {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,12 +1,12 @@
 /**
- * Reading the `params` of MCP methods, which are always an object.
+ * Reads the `params` of MCP methods, which are always an object.
  *
  * @module
  */
 import { INVALID_PARAMS, RpcError } from "../../jsonrpc/error.ts";
 import type { Params } from "../../jsonrpc/message.ts";
 
-/** The parameters; an empty object when there are none. @throws {RpcError} -32602 for a list */
+/** The parameters; an empty object when `params` is absent. @throws {RpcError} -32602 for an array */
 export function requireObject(params: Params): Readonly<Record<string, unknown>> {
   if (params === undefined) return {};
   if (Array.isArray(params)) throw new RpcError(INVALID_PARAMS, "Invalid params: params must be an object");
@@ -22,7 +22,7 @@ export function requireString(params: Readonly<Record<string, unknown>>, name: s
   return value;
 }
 
-/** A parameter that is an object, empty when left out. @throws {RpcError} -32602 */
+/** A parameter that must be an object; an empty object when it is absent. @throws {RpcError} -32602 */
 export function optionalObject(
   params: Readonly<Record<string, unknown>>,
   name: string,

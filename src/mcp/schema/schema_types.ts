@@ -1,19 +1,18 @@
 /**
- * The TypeScript type of the values that a JSON Schema literal allows. Types alone: nothing of this runs.
+ * The TypeScript type of the values that a JSON Schema literal allows. This file contains types only.
  *
  * Understands `type`, `properties`, `required`, `additionalProperties`, `items`, `prefixItems`, `minItems`,
- * `maxItems`, `enum`, `const`, `anyOf`, `oneOf` and `allOf`. Any other keyword narrows what a value may be and leaves
- * its type as it is: the type is never narrower than the schema, save that an object type does not mention properties
- * that the schema does not name. `$ref`, and what is no literal, is `unknown`.
+ * `maxItems`, `enum`, `const`, `anyOf`, `oneOf` and `allOf`. Other keywords do not change
+ * the type: it is never narrower than the schema, except that an object type has no properties that the schema does not
+ * name. `$ref` and schemas that are not literals are `unknown`.
  *
  * @module
  */
 
 /**
- * The values of a schema. Give the literal `as const`, or let a `const` type parameter infer it.
+ * The type of the values of a schema. Pass the literal `as const`, or infer it with a `const` type parameter.
  *
- * @typeParam Depth how many schemas may stand inside each other before `unknown` takes over: it keeps the work of
- * the type checker bounded
+ * @typeParam Depth the maximum nesting of schemas, which bounds the work of the type checker; deeper values are `unknown`
  */
 export type FromJsonSchema<Schema, Depth extends number = 12> = IsAny<Schema> extends true ? unknown
   : Schema extends true ? unknown
@@ -27,7 +26,7 @@ type Less = [0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, ...number[]];
 
 type IsAny<T> = 0 extends 1 & T ? true : false;
 
-/** What a schema says without the schemas that it is composed of. */
+/** The type of a schema without `anyOf`, `oneOf` and `allOf`. */
 type Own<Schema, Depth extends number> = Schema extends { readonly const: infer Value } ? Value
   : Schema extends { readonly enum: readonly (infer Value)[] } ? Value
   : Schema extends { readonly type: readonly (infer Type)[] } ? OfType<Type, Schema, Less[Depth]>
@@ -50,7 +49,7 @@ type AnyOf<Schema, Depth extends number> =
 
 type EachOf<Each, Depth extends number> = Each extends unknown ? FromJsonSchema<Each, Depth> : never;
 
-// Functions take their parameters the other way round: what suits all of them is the intersection.
+// Function parameters are contravariant: inferring one for all of them gives the intersection.
 type AllOf<Schema, Depth extends number> = Schema extends
   { readonly allOf: infer All extends readonly unknown[] }
   ? { [I in keyof All]: (value: FromJsonSchema<All[I], Depth>) => void }[number] extends
@@ -61,7 +60,7 @@ type OfObject<Schema, Depth extends number> = Schema extends { readonly properti
   ? string extends keyof Properties ? Record<string, unknown> : Named<Properties, Schema, Depth>
   : Named<unknown, Schema, Depth>;
 
-/** An object of which some properties are known by name. */
+/** An object with named properties. */
 type Named<Properties, Schema, Depth extends number> = [keyof Properties | RequiredOf<Schema>] extends [never]
   ? Record<string, RestOf<Schema, Depth, unknown>>
   : Flat<
@@ -85,7 +84,7 @@ type RequiredOf<Schema> = Schema extends { readonly required: readonly (infer Na
   ? string extends Name ? never : Name & string
   : never;
 
-/** What properties without a name of their own hold: `Absent` when the schema does not speak of them. */
+/** The type of properties that the schema does not name; `Absent` when no keyword is about them. */
 type RestOf<Schema, Depth extends number, Absent> = Schema extends { readonly patternProperties: unknown }
   ? unknown
   : Schema extends { readonly additionalProperties: infer Rest } ? FromJsonSchema<Rest, Depth>
@@ -97,7 +96,7 @@ type Indexed<Rest, Properties, Depth extends number> = [Rest] extends [never] ? 
     [key: string]: Rest | { [K in keyof Properties]: FromJsonSchema<Properties[K], Depth> }[keyof Properties];
   };
 
-/** One object type of an intersection, as a reader would write it. */
+/** One object type for an intersection, so that editors show it readably. */
 type Flat<Type> = Type extends infer All ? { [K in keyof All]: All[K] } : never;
 
 type OfArray<Schema, Depth extends number> = Schema extends
@@ -114,7 +113,7 @@ type RestItems<Schema, Depth extends number> = Schema extends { readonly items: 
 
 type MinItems<Schema> = Schema extends { readonly minItems: infer Min extends number } ? Min : 0;
 
-/** `prefixItems` alone asks for no item: those past the first `Min` are optional. */
+/** `prefixItems` alone requires no items: those after the first `Min` are optional. */
 type AtLeast<Items extends readonly unknown[], Min extends number, Head extends readonly unknown[] = []> =
   Head["length"] extends Min ? [...Head, ...Partial<Items>]
     : Items extends readonly [infer First, ...infer Rest] ? AtLeast<Rest, Min, [...Head, First]>

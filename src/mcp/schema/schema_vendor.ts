@@ -1,26 +1,26 @@
 /**
- * Libraries of schemas that make no JSON Schema of their own: whoever uses one says what does. `mod.ts` says it for valibot.
+ * Converters for schema libraries that cannot make JSON Schema themselves. `mod.ts` registers the one for valibot.
  *
  * @module
  */
 
-/** Arguments of a tool, which are always an object, or its result, which may be any JSON. */
+/** What the schema is for: the arguments of a tool, always an object, or its result, any JSON value. */
 export type SchemaUse = "input" | "output";
 
 /**
- * JSON Schema 2020-12 of a schema, for arguments or for results. `name` is what is being defined.
- * @throws {TypeError} naming what JSON Schema cannot say
+ * Converts a schema to JSON Schema 2020-12. `name` is the name of the definition, for error messages.
+ * @throws {TypeError} naming the part that has no equivalent in JSON Schema
  */
 export type ToJsonSchema = (schema: unknown, name: string, use: SchemaUse) => Record<string, unknown>;
 
 const converters = new Map<string, ToJsonSchema>();
 
-/** Makes JSON Schema of a vendor's schemas (`~standard.vendor`) with `convert`, from now on. */
+/** Registers the converter for the schemas of a vendor (`~standard.vendor`). */
 export function convertSchemasOf(vendor: string, convert: ToJsonSchema): void {
   converters.set(vendor, convert);
 }
 
-/** What converts a vendor's schemas, if anything does. */
-export function converterOf(vendor: string): ToJsonSchema | undefined {
+/** The converter for the schemas of a vendor. */
+export function findConverter(vendor: string): ToJsonSchema | undefined {
   return converters.get(vendor);
 }

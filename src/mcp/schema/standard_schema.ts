@@ -1,14 +1,15 @@
 /**
- * Schemas that users write, as what a tool needs: JSON Schema to publish, and a function that validates. Takes raw
- * JSON Schema, or any Standard Schema (https://standardschema.dev): valibot, zod, arktype and others.
+ * Compiles the schemas of definitions to JSON Schema, which lists publish, and a function that validates. A schema is
+ * JSON Schema or any Standard Schema (https://standardschema.dev): valibot, zod, arktype and others.
  *
  * @module
  */
 import { compileSchema, type JsonSchema } from "../../json_schema/compile.ts";
+import { pointerStep } from "../../json_schema/words.ts";
 import type { FromJsonSchema } from "./schema_types.ts";
-import { converterOf, type SchemaUse } from "./schema_vendor.ts";
+import { findConverter, type SchemaUse } from "./schema_vendor.ts";
 
-/** The part of Standard Schema version 1 that is used, with its JSON Schema extension where a library has it. */
+/** The part of Standard Schema version 1 that we use, and its optional JSON Schema extension. */
 export interface StandardSchema<Input = unknown, Output = Input> {
   readonly "~standard": {
     readonly version: 1;
@@ -28,33 +29,33 @@ type StandardResult<Output> =
     readonly issues: readonly { readonly message: string; readonly path?: readonly unknown[] | undefined }[];
   };
 
-/** What a handler is given for an input schema: its output type, or what raw JSON Schema allows. */
+/** The type that a handler gets for an input schema: its output type, or the type of the JSON Schema. */
 export type Parsed<Schema> = Schema extends StandardSchema<infer _, infer Output> ? Output
   : unknown extends FromJsonSchema<Schema> ? Record<string, unknown>
   : FromJsonSchema<Schema>;
 
-/** What a handler must return for an output schema: its input type, or what raw JSON Schema allows. */
+/** The type that a handler returns for an output schema: its input type, or the type of the JSON Schema. */
 export type Unparsed<Schema> = Schema extends StandardSchema<infer Input, infer _> ? Input
   : Returned<FromJsonSchema<Schema>>;
 
-// A handler may return lists and objects that it may not change itself.
+// A handler may return readonly arrays and objects.
 type Returned<Value> = unknown extends Value ? Value : { readonly [K in keyof Value]: Returned<Value[K]> };
 
-/** Schemas that are accepted. */
+/** A schema of a definition. */
 export type AnySchema = StandardSchema | { readonly [keyword: string]: unknown };
 
 export interface CompiledSchema {
   readonly jsonSchema: JsonSchema;
-  /** The value as the schema gives it (defaults, transforms), or what is wrong with it, a line each. */
+  /** The parsed value (with defaults and transforms), or the problems, one line each. */
   readonly parse: (value: unknown) => ParseResult | Promise<ParseResult>;
 }
 
 export type ParseResult = { readonly value: unknown } | { readonly problems: readonly string[] };
 
 /**
- * Compiles a schema once. Of a Standard Schema for results, the JSON Schema is of what it makes of them.
- * @throws {TypeError} when it has no JSON Schema to publish, or one that cannot be compiled, or one for arguments
- *   that are no object
+ * Compiles a schema. A Standard Schema for results is published as the JSON Schema of its output.
+ * @throws {TypeError} when the schema has no JSON Schema, an invalid JSON Schema, or, for arguments, does not describe
+ *   an object
  */
 export function compileAnySchema(schema: AnySchema, name: string, use: SchemaUse = "input"): CompiledSchema {
   return isStandard(schema) ? compileStandard(schema, name, use) : compileRaw(schema, name, use);
@@ -64,7 +65,7 @@ function isStandard(schema: AnySchema): schema is StandardSchema {
   return "~standard" in schema;
 }
 
-const SUBJECT: Readonly<Record<SchemaUse, string>> = { input: "the arguments", output: "the result" };
+const ROOT_NAME: Readonly<Record<SchemaUse, string>> = { input: "the arguments", output: "the result" };
 
 function compileRaw(
   jsonSchema: { readonly [keyword: string]: unknown },
@@ -74,14 +75,14 @@ function compileRaw(
   if (use === "input" && jsonSchema.type !== "object") {
     throw new TypeError(`Cannot define "${name}": the input schema must have "type": "object" at the root`);
   }
-  const check = explain(name, use, () => compileSchema(jsonSchema));
+  const check = withDefinitionName(name, use, () => compileSchema(jsonSchema));
   return {
     jsonSchema,
     parse(value) {
       const violations = check(value);
       return violations.length === 0
         ? { value }
-        : { problems: violations.map(({ path, message }) => `${path || SUBJECT[use]}: ${message}`) };
+        : { problems: violations.map(({ path, message }) => `${path || ROOT_NAME[use]}: ${message}`) };
     },
   };
 }
@@ -91,11 +92,11 @@ function compileStandard(schema: StandardSchema, name: string, use: SchemaUse): 
   const read = (result: StandardResult<unknown>): ParseResult =>
     result.issues === undefined ? { value: result.value } : {
       problems: result.issues.map(({ message, path = [] }) =>
-        `${toPointer(path) || SUBJECT[use]}: ${message}`
+        `${toPointer(path) || ROOT_NAME[use]}: ${message}`
       ),
     };
   return {
-    jsonSchema: toPublish(schema, name, use),
+    jsonSchema: toPublishedSchema(schema, name, use),
     parse(value) {
       const result = validate(value);
       return result instanceof Promise ? result.then(read) : read(result);
@@ -103,10 +104,10 @@ function compileStandard(schema: StandardSchema, name: string, use: SchemaUse): 
   };
 }
 
-/** The JSON Schema of a Standard Schema, by its own extension or by ours. */
-function toPublish(schema: StandardSchema, name: string, use: SchemaUse): JsonSchema {
+/** The JSON Schema of a Standard Schema, from its own extension or a registered converter. */
+function toPublishedSchema(schema: StandardSchema, name: string, use: SchemaUse): JsonSchema {
   const { vendor, jsonSchema: extension } = schema["~standard"];
-  const convert = converterOf(vendor);
+  const convert = findConverter(vendor);
   if (!extension && !convert) {
     throw new TypeError(
       `Cannot define "${name}": ${vendor} schemas cannot be converted to JSON Schema. Pass a JSON Schema object, or call convertSchemasOf("${vendor}", …)`,
@@ -114,25 +115,29 @@ function toPublish(schema: StandardSchema, name: string, use: SchemaUse): JsonSc
   }
   const target = { target: "draft-2020-12" };
   const published = extension
-    ? explain(name, use, () => use === "output" && extension.output?.(target) || extension.input(target))
+    ? withDefinitionName(
+      name,
+      use,
+      () => use === "output" && extension.output?.(target) || extension.input(target),
+    )
     : convert!(schema, name, use);
   if (use === "output" || published.type === "object") return published;
-  if (!isOfObjects(published)) {
+  if (!describesObject(published)) {
     throw new TypeError(`Cannot define "${name}": the input schema must describe an object`);
   }
-  // MCP wants the type at the root, also when each of its alternatives says it.
+  // MCP requires the type at the root, also when each alternative has it.
   return { type: "object", ...published };
 }
 
-function isOfObjects(schema: unknown): boolean {
+function describesObject(schema: unknown): boolean {
   if (typeof schema !== "object" || schema === null) return false;
   const { type, anyOf, oneOf, allOf } = schema as Record<string, unknown>;
-  return type === "object" || Array.isArray(allOf) && allOf.some(isOfObjects) ||
-    [anyOf, oneOf].some((list) => Array.isArray(list) && list.length > 0 && list.every(isOfObjects));
+  return type === "object" || Array.isArray(allOf) && allOf.some(describesObject) ||
+    [anyOf, oneOf].some((list) => Array.isArray(list) && list.length > 0 && list.every(describesObject));
 }
 
-/** Says of a failure which definition it is about. */
-function explain<Result>(name: string, use: SchemaUse, run: () => Result): Result {
+/** Adds the name of the definition to an error. */
+function withDefinitionName<Result>(name: string, use: SchemaUse, run: () => Result): Result {
   try {
     return run();
   } catch (cause) {
@@ -141,10 +146,10 @@ function explain<Result>(name: string, use: SchemaUse, run: () => Result): Resul
   }
 }
 
-/** A path of Standard Schema, whose steps are keys or objects with a key, as a JSON Pointer. */
+/** The JSON Pointer of a Standard Schema path, whose steps are keys or objects with a key. */
 function toPointer(path: readonly unknown[]): string {
   return path.map((step) => {
     const key = typeof step === "object" && step !== null && "key" in step ? step.key : step;
-    return "/" + String(key).replaceAll("~", "~0").replaceAll("/", "~1");
+    return pointerStep(String(key));
   }).join("");
 }

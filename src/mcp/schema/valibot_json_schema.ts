@@ -1,11 +1,12 @@
 /**
- * JSON Schema of a valibot schema, for the part of valibot that says what JSON may come in. What JSON Schema cannot
- * say (transforms, checks by function, dates, maps) is refused at start rather than published wrongly.
+ * Converts valibot schemas to JSON Schema. What has no equivalent in JSON Schema (transforms, checks by function, dates,
+ * maps) is refused at start, so that no wrong schema is published.
  *
  * @module
  */
+import type { SchemaUse } from "./schema_vendor.ts";
 
-/** What valibot's schemas and pipe items look like from outside (https://valibot.dev). */
+/** The members of valibot's schemas and pipe items that we read (https://valibot.dev). */
 interface ValibotNode {
   readonly kind: string;
   readonly type: string;
@@ -27,33 +28,33 @@ interface ValibotNode {
 
 type Schema = Record<string, unknown>;
 
-interface Place {
-  /** Of the definition, for messages. */
+interface Conversion {
+  /** The name of the definition, for error messages. */
   readonly name: string;
-  readonly use: "input" | "output";
+  readonly use: SchemaUse;
 }
 
 /**
- * The JSON Schema of what comes in, or of what valibot makes of it.
- * @throws {TypeError} naming the part that JSON Schema cannot say
+ * The JSON Schema of the values that the schema accepts (`input`), or of its results (`output`).
+ * @throws {TypeError} naming the part that has no equivalent in JSON Schema
  */
-export function toJsonSchema(schema: unknown, name: string, use: "input" | "output" = "input"): Schema {
+export function toJsonSchema(schema: unknown, name: string, use: SchemaUse = "input"): Schema {
   return convert(schema as ValibotNode, { name, use });
 }
 
-function convert(node: ValibotNode, at: Place): Schema {
+function convert(node: ValibotNode, at: Conversion): Schema {
   const schema = convertType(node, at);
   for (const action of node.pipe?.slice(1) ?? []) {
-    if (at.use === "output" && /^(trim|to_)/.test(action.type)) forgetText(schema);
+    if (at.use === "output" && /^(trim|to_)/.test(action.type)) dropStringKeywords(schema);
     const more = convertAction(action, schema, at);
-    // One pattern is a keyword; more of them are schemas that must all fit.
+    // A schema has one `pattern`; further patterns go to `allOf`.
     if ("pattern" in more && "pattern" in schema) schema.allOf = [...(schema.allOf as Schema[] ?? []), more];
     else Object.assign(schema, more);
   }
   return schema;
 }
 
-function convertType(node: ValibotNode, at: Place): Schema {
+function convertType(node: ValibotNode, at: Conversion): Schema {
   switch (node.type) {
     case "string":
     case "number":
@@ -68,7 +69,7 @@ function convertType(node: ValibotNode, at: Place): Schema {
       return { const: node.literal };
     case "picklist":
     case "enum":
-      // Some that read it want the type as well.
+      // Some clients need the type too.
       return {
         ...(node.options!.every((option) => typeof option === "string") && { type: "string" }),
         enum: node.options,
@@ -97,7 +98,7 @@ function convertType(node: ValibotNode, at: Place): Schema {
     case "nullable":
     case "nullish": {
       const wrapped = convert(node.wrapped!, at);
-      // A default stands for null too, so that none comes out.
+      // The default replaces null too, so the output is never null.
       return at.use === "output" && node.default !== undefined && node.default !== null
         ? { ...wrapped, ...defaultOf(node) }
         : { anyOf: [wrapped, { type: "null" }], ...defaultOf(node) };
@@ -108,16 +109,16 @@ function convertType(node: ValibotNode, at: Place): Schema {
     case "intersect":
       return { allOf: node.options!.map((option) => convert(option as ValibotNode, at)) };
     default:
-      throw unsayable(node, at);
+      throw notConvertible(node, at);
   }
 }
 
-/** Defaults that are made anew for each call cannot be told. */
+/** A default that a function makes for each call cannot be published. */
 function defaultOf(node: ValibotNode): Schema {
   return node.default === undefined || typeof node.default === "function" ? {} : { default: node.default };
 }
 
-function convertObject(node: ValibotNode, at: Place): Schema {
+function convertObject(node: ValibotNode, at: Conversion): Schema {
   const entries = Object.entries(node.entries!);
   const required = entries.filter(([, entry]) =>
     !/optional$|nullish$/.test(entry.type) || at.use === "output" && entry.default !== undefined
@@ -131,7 +132,7 @@ function convertObject(node: ValibotNode, at: Place): Schema {
   };
 }
 
-function convertTuple(node: ValibotNode, at: Place): Schema {
+function convertTuple(node: ValibotNode, at: Conversion): Schema {
   const items = node.items!.map((item) => convert(item, at));
   return {
     type: "array",
@@ -154,7 +155,7 @@ const FORMATS: Readonly<Record<string, string>> = {
   ipv6: "ipv6",
 };
 
-function convertAction(action: ValibotNode, schema: Schema, at: Place): Schema {
+function convertAction(action: ValibotNode, schema: Schema, at: Conversion): Schema {
   const { type, requirement } = action;
   const isArray = schema.type === "array";
   if (type in FORMATS) return { format: FORMATS[type] };
@@ -188,8 +189,8 @@ function convertAction(action: ValibotNode, schema: Schema, at: Place): Schema {
         : { minLength: requirement, maxLength: requirement };
     case "regex": {
       const { source, flags } = requirement as RegExp;
-      // JSON Schema reads patterns as with "u"; the others change what fits.
-      if (/[imsv]/.test(flags)) throw unsayable({ ...action, type: `regex with flag "${flags}"` }, at);
+      // JSON Schema patterns have the flag "u"; other flags would change which strings match.
+      if (/[imsv]/.test(flags)) throw notConvertible({ ...action, type: `regex with flag "${flags}"` }, at);
       return { pattern: source };
     }
     case "starts_with":
@@ -204,15 +205,15 @@ function convertAction(action: ValibotNode, schema: Schema, at: Place): Schema {
     case "brand":
     case "readonly":
     case "metadata":
-      // These change or name what comes in; what may come in stays the same.
+      // These do not change which values are accepted.
       return {};
     default:
-      throw unsayable(action, at);
+      throw notConvertible(action, at);
   }
 }
 
-/** Text that is changed after it was checked need not fit any longer. */
-function forgetText(schema: Schema): void {
+/** The earlier checks of a string need not hold for the string after a transformation. */
+function dropStringKeywords(schema: Schema): void {
   for (const keyword of Object.keys(schema)) {
     if (keyword !== "title" && keyword !== "description") delete schema[keyword];
   }
@@ -223,7 +224,7 @@ function escapePattern(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&");
 }
 
-function unsayable({ type }: ValibotNode, { name }: Place): TypeError {
+function notConvertible({ type }: ValibotNode, { name }: Conversion): TypeError {
   return new TypeError(
     `Cannot define "${name}": valibot's "${type}" cannot be converted to JSON Schema. Pass a JSON Schema object instead`,
   );
