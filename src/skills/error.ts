@@ -42,3 +42,25 @@ export class SkillError extends Error {
     this.problems = capProblems(options?.problems ?? []);
   }
 }
+
+/** The texts of 500 and 503: they say nothing about the cause, which the observer gets. */
+export const SERVER_FAILED = "The server failed: try again later";
+export const STORE_UNAVAILABLE = "The server cannot reach its storage: try again in a moment";
+
+/** A 404 for a skill, by the id or name in the request. */
+export function skillNotFound(skill: string): SkillError {
+  return new SkillError("not_found_error", `Skill ${quoteInput(skill)} not found`);
+}
+
+/** A 404 for a version, by any of its names. */
+export function versionNotFound(skill: string, version: string): SkillError {
+  return new SkillError(
+    "not_found_error",
+    `Version ${quoteInput(version)} of skill ${quoteInput(skill)} not found`,
+  );
+}
+
+/** Text of a request in quotes, at most 100 characters of it. */
+export function quoteInput(text: string): string {
+  return JSON.stringify(text.slice(0, 100));
+}

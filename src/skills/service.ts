@@ -170,7 +170,7 @@ export function skillsService(options: SkillsServiceOptions): SkillsService {
       const dialect = dialectOf(request, openai);
       const path = pathOf(request.url).slice(0, 200);
       const type = status === 404 ? "not_found_error" : "invalid_request_error";
-      const message = status === 404 ? `There is nothing at ${path}` : `Use ${allow} at ${path}`;
+      const message = status === 404 ? `Not found: ${path}` : `Method not allowed. Allowed: ${allow}.`;
       const json = dialect.shape.error({ type, message, requestId, problems: [] });
       return answerJson(dialect, status, json, requestId, allow ? [["allow", allow]] : []);
     },

@@ -2,6 +2,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { memoryStore } from "../store/drivers/memory.ts";
 import { losingRaces } from "../store/test_losing_races.ts";
+import { SERVER_FAILED } from "./error.ts";
 import { DEMO, multipart, newService, SKILL_MD, zip } from "./test_service.ts";
 
 const test = suite("skills/service");
@@ -350,7 +351,7 @@ test("when the store fails: 500 api_error without a word of it", async () => {
   const { upload, store, events } = await newService({ auth: "off" });
   await store.close();
   const message = await refusal(await upload(DEMO), 500, "api_error");
-  assert.is(message, "The server failed: try again later");
+  assert.is(message, SERVER_FAILED);
   assert.is(events.at(-1)?.type, "fault");
 });
 

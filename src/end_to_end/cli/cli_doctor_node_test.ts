@@ -55,7 +55,7 @@ test("it tells which skills are served, what they cost, and what may be better; 
     stdout: `OK       good: 6 + 4 tokens, 1 file, 65 B, ${cwd}/skills/good
 WARNING  wordy: 7 + 6001 tokens, 2 files, 25 kB, ${cwd}/skills/wordy
          SKILL.md line 5: SKILL.md has about 6001 tokens of instructions: keep it under 5000 [instructions-tokens]
-           move details into files beside it, which are read when they are needed
+           move details into separate files, which are read only when needed
 
 2 skills in ${cwd}/skills
 1 with warnings, 0 skipped
@@ -80,11 +80,11 @@ test("what is skipped is told with place, rule and hint; exit code 1", async () 
     stdout,
     `OK       good: 6 + 4 tokens, 1 file, 65 B, ${cwd}/skills/good
 SKIPPED  ${cwd}/missing
-         There is no such folder [folder-missing]
+         The folder does not exist [folder-missing]
 SKIPPED  ${cwd}/skills/bare
          SKILL.md line 1: must begin with front matter: a line "---", then name and description [front-matter]
 SKIPPED  ${cwd}/skills/flat.md
-         A skill is a folder with a SKILL.md in it [flat-file]
+         A skill must be a folder with a SKILL.md in it [flat-file]
            move it to flat/SKILL.md
 SKIPPED  ${cwd}/skills/lower
          skill.md: must be named SKILL.md [skill-md-name]
@@ -123,7 +123,7 @@ test("--json prints the same as one object", async () => {
         code: "flat-file",
         file: null,
         line: null,
-        message: "A skill is a folder with a SKILL.md in it",
+        message: "A skill must be a folder with a SKILL.md in it",
         hint: "move it to flat/SKILL.md",
       }],
     }],

@@ -56,10 +56,10 @@ test("serve: --skills may come several times, the first with a name counts, and 
   } finally {
     assert.is(await server.stop(), 0);
   }
-  assert.is(
-    server.stderr(),
-    `trivet: skipped ${root}/serve/b/one: The name "one" is taken by ${root}/serve/a/one (rename one of the two, or remove it)\n`,
-  );
+  const [line, ...rest] = server.stderr().split("\n");
+  assert.equal(rest, [""]);
+  assert.ok(line!.startsWith(`trivet: skipped ${root}/serve/b/one: `), line);
+  assert.ok(line!.includes(`"one"`) && line!.includes(`${root}/serve/a/one (`), line);
 });
 
 test("serve: what is skipped is told once, when it comes, and again when it comes again; notes in one line", async () => {

@@ -144,10 +144,9 @@ test("claude-api is refused as an upload, with both reasons in the message and f
   const response = await upload(read("claude-api"));
   const { error } = await response.json();
   assert.equal([response.status, error.type], [400, "invalid_request_error"]);
-  assert.is(
+  assert.match(
     error.message,
-    "SKILL.md line 2: field 'name' in SKILL.md must not contain the reserved words anthropic or claude, nor be latest; " +
-      "SKILL.md line 3: field 'description' in SKILL.md must be at most 1024 characters, but has 1068 (shorten it by 44)",
+    /^SKILL\.md line 2: [^;]*'name'[^;]*; SKILL\.md line 3: [^;]*'description'[^;]*1068/,
   );
   assert.equal(
     error.details.problems.map(({ code }: { code: string }) => code),

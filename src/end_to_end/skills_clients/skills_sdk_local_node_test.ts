@@ -132,7 +132,7 @@ test("local skills are read, and changed only where they lie", async () => {
   ) {
     const error = await refusal(call()) as Error;
     assert.instance(error, Anthropic.PermissionDeniedError);
-    assert.match(error.message, "lies in a local folder");
+    assert.match(error.message, "local folder");
   }
 });
 

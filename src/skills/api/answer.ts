@@ -10,7 +10,7 @@ import { BodyError } from "../../http/body/body.ts";
 import { type Fields, respond } from "../../http/response.ts";
 import { StoreUnavailableError } from "../../store/store.ts";
 import type { Dialect } from "./dialect.ts";
-import { SkillError } from "../error.ts";
+import { SERVER_FAILED, SkillError, STORE_UNAVAILABLE } from "../error.ts";
 
 export function newRequestId(): string {
   return randomId("req_");
@@ -53,10 +53,10 @@ function toSkillError(error: unknown, observe: Observe): SkillError {
     observe({ type: "store_unavailable", where: "skills", error });
     return new SkillError(
       "overloaded_error",
-      "The server cannot reach its storage: try again in a moment",
+      STORE_UNAVAILABLE,
       { fields: [["retry-after", String(error.retryAfter)]] },
     );
   }
   observe({ type: "fault", where: "skills", error });
-  return new SkillError("api_error", "The server failed: try again later");
+  return new SkillError("api_error", SERVER_FAILED);
 }

@@ -8,7 +8,7 @@ import { bearerChallenge, TokenRefusal } from "../../http/bearer.ts";
 import type { IdentifyCaller, Principal } from "../../http/principal.ts";
 import type { RequestContext } from "../../http/service.ts";
 import { betasOf, type Dialect } from "./dialect.ts";
-import { SkillError } from "../error.ts";
+import { quoteInput, SkillError } from "../error.ts";
 
 export interface AuthorizeOptions {
   readonly identify: IdentifyCaller;
@@ -51,9 +51,13 @@ export function createAuthorize(options: AuthorizeOptions): Authorize {
     if (auth === "off") return ANYBODY;
     const caller = await identify(request, context);
     if (caller === "none") {
-      throw new SkillError("authentication_error", "Send an API key in x-api-key, or an access token", {
-        fields: [["www-authenticate", bearerChallenge({ scope, resource_metadata })]],
-      });
+      throw new SkillError(
+        "authentication_error",
+        "Authentication required. Send an API key in x-api-key, or an access token in authorization.",
+        {
+          fields: [["www-authenticate", bearerChallenge({ scope, resource_metadata })]],
+        },
+      );
     }
     if (caller instanceof TokenRefusal) {
       throw new SkillError("authentication_error", caller.description, {
@@ -61,7 +65,7 @@ export function createAuthorize(options: AuthorizeOptions): Authorize {
       });
     }
     if (!may(caller)) {
-      throw new SkillError("permission_error", `This needs the scope ${scope}`, {
+      throw new SkillError("permission_error", `Insufficient scope. Required: ${scope}.`, {
         fields: [[
           "www-authenticate",
           bearerChallenge({ error: "insufficient_scope", scope, resource_metadata }),
@@ -76,7 +80,10 @@ export function createAuthorize(options: AuthorizeOptions): Authorize {
     const principal = await authorize(request, context, need);
     const workspace = request.headers.get("anthropic-workspace-id");
     if (workspace !== null && workspace !== principal.workspace) {
-      throw new SkillError("permission_error", "anthropic-workspace-id must be the workspace of the key");
+      throw new SkillError(
+        "permission_error",
+        "anthropic-workspace-id must be the workspace of the API key or access token",
+      );
     }
     return principal;
   };
@@ -95,9 +102,7 @@ function checkRevision(headers: Headers, unknownBetas: AuthorizeOptions["unknown
   if (unknown !== undefined) {
     throw new SkillError(
       "invalid_request_error",
-      `Unexpected value ${JSON.stringify(unknown.slice(0, 100))} for anthropic-beta; known here are ${
-        [...BETAS].join(", ")
-      }`,
+      `Unexpected value ${quoteInput(unknown)} for anthropic-beta. Known values: ${[...BETAS].join(", ")}`,
     );
   }
 }

@@ -8,7 +8,8 @@ import { localFiles, uploadedFiles } from "../archive/archive_file.ts";
 import type { Call, Endpoint, Workshop } from "./call.ts";
 import { isVersionOf } from "../disclosure/library.ts";
 import { findLocal, openSkill, withoutVersion } from "./skill_endpoints.ts";
-import { noVersion, openVersion } from "./version_endpoints.ts";
+import { versionNotFound } from "../error.ts";
+import { openVersion } from "./version_endpoints.ts";
 
 export interface ContentEndpoints {
   /** Of the version that the path names. */
@@ -21,7 +22,7 @@ export function contentEndpoints(workshop: Workshop): ContentEndpoints {
   async function respond(call: Call, isImmutable: boolean): Promise<Response> {
     const local = await findLocal(workshop, call.id);
     if (local) {
-      if (!isVersionOf(local, call.version)) throw noVersion(call);
+      if (!isVersionOf(local, call.version)) throw versionNotFound(call.id, call.version);
       const { name } = local;
       return await respondArchive(call.request, { name, files: localFiles(local), isImmutable: false });
     }

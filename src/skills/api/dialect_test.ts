@@ -180,12 +180,9 @@ test("OpenAI's dialect, where it is offered and no field of the other is there",
   await call(path, { method: "POST", body: "{" }, 400);
 
   const { error } = await call(`${path}/versions/1`, { method: "DELETE" }, 400);
-  assert.equal(error, {
-    message: "The default version cannot be deleted: make another one the default first",
-    type: "invalid_request_error",
-    param: null,
-    code: null,
-  });
+  const { message, ...rest } = error;
+  assert.match(message, "default version");
+  assert.equal(rest, { type: "invalid_request_error", param: null, code: null });
   const { id } = await call(`${path}/versions/3`);
   assert.equal(await call(`${path}/versions/3`, { method: "DELETE" }), {
     id,

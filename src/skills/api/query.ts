@@ -124,13 +124,13 @@ async function readQuery(
   const { values, repeated } = parseForm(query);
   const names = dialect.pagesById ? ["limit", "after", "order"] : ["limit", "page", "source"];
   const twice = names.find((name) => repeated.includes(name));
-  if (twice) throw refusal(`${twice} must come once`);
+  if (twice) throw refusal(`${twice} must not be repeated`);
   const limit = Number(checkLimit(values.get("limit") ?? "20", dialect.longestPage));
   if (dialect.pagesById) {
     const order = values.get("order") ?? "desc";
     if (order !== "asc" && order !== "desc") throw refusal("order must be asc or desc");
     const after = values.get("after");
-    if (after === "") throw refusal("after must be the id of the last item of the page before");
+    if (after === "") throw refusal("after must be the id of the last item on the previous page");
     return {
       limit,
       after: after === undefined ? undefined : [LOCAL_ID.test(after) ? "local" : "custom", after],
@@ -157,7 +157,7 @@ async function readQuery(
 
 function checkLimit(limit: string, most: number): string {
   if (!/^[1-9][0-9]{0,3}$/.test(limit) || Number(limit) > most) {
-    throw refusal(`limit must be a whole number from 1 to ${most}`);
+    throw refusal(`limit must be an integer from 1 to ${most}`);
   }
   return limit;
 }
@@ -180,7 +180,7 @@ function writePage(key: Uint8Array, purpose: string, position: readonly string[]
 function readPage(key: Uint8Array, purpose: string, page: string): string[] {
   const position = page.startsWith(PREFIX) ? readCursor(key, purpose, page.slice(PREFIX.length)) : undefined;
   if (position) return position;
-  throw refusal("page must be the next_page of a list with the same filters");
+  throw refusal("page must be the next_page of a response with the same filters");
 }
 
 function refusal(message: string): SkillError {

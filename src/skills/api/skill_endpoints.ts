@@ -9,7 +9,7 @@ import { MAX_COMMIT_TRIES, pauseBefore } from "../../store/retry.ts";
 import { type Call, callerOf, type Endpoint, type Workshop } from "./call.ts";
 import type { Dialect } from "./dialect.ts";
 import type { LocalSkill } from "../local/directory.ts";
-import { SkillError } from "../error.ts";
+import { SkillError, skillNotFound, versionNotFound } from "../error.ts";
 import { findHidden } from "../package/hidden_text.ts";
 import { readPackage } from "../package/package.ts";
 import { busy, namesOf, publish } from "../publishing/publish.ts";
@@ -28,7 +28,8 @@ export interface SkillEndpoints {
 }
 
 /** Bytes of the one JSON body that there is. */
-const LONGEST_JSON = 16 * 1024;
+const MAX_JSON_BYTES = 16 * 1024;
+const METHODS = "GET, HEAD, DELETE, OPTIONS";
 
 export function skillEndpoints(workshop: Workshop): SkillEndpoints {
   const { store, ledger, directory, intake, uploadLimit, packageRules, cursorKey, observe, now } = workshop;
@@ -60,23 +61,24 @@ export function skillEndpoints(workshop: Workshop): SkillEndpoints {
 
     async setDefault({ request, principal: { workspace }, dialect, id }) {
       if (dialect.name !== "openai") {
-        throw new SkillError("invalid_request_error", "A skill is changed by a new version of it", {
-          status: 405,
-          fields: [["allow", "GET, HEAD, DELETE, OPTIONS"]],
-        });
+        throw new SkillError(
+          "invalid_request_error",
+          `Method not allowed. Allowed: ${METHODS}. To change a skill, create a new version.`,
+          {
+            status: 405,
+            fields: [["allow", METHODS]],
+          },
+        );
       }
       await refuseLocal(workshop, id);
       const wanted = await readDefault(request);
       for (let tries = 0; tries < MAX_COMMIT_TRIES; tries++) {
         if (tries > 0) await pauseBefore(tries);
         const entry = await store.get<Skill>(skillKey(workspace, id));
-        if (!entry) throw notFound(id);
+        if (!entry) throw skillNotFound(id);
         const version = await findVersion(store, workspace, entry.value, wanted);
         if (!version) {
-          throw new SkillError(
-            "not_found_error",
-            `There is no version ${JSON.stringify(wanted.slice(0, 100))} of this skill`,
-          );
+          throw versionNotFound(id, wanted);
         }
         const skill: Skill = { ...entry.value, default: namesOf(version.value) };
         const done = await store.commit({
@@ -91,7 +93,7 @@ export function skillEndpoints(workshop: Workshop): SkillEndpoints {
     async remove({ principal: { workspace }, dialect, id }) {
       await refuseLocal(workshop, id);
       const outcome = await removeSkill(store, ledger, workspace, id, { onlyEmpty: !dialect.cascades });
-      if (outcome === "gone") throw notFound(id);
+      if (outcome === "gone") throw skillNotFound(id);
       if (outcome !== "done") {
         throw new SkillError(
           "invalid_request_error",
@@ -107,7 +109,7 @@ export function skillEndpoints(workshop: Workshop): SkillEndpoints {
 /** The skill of a call, which must be an uploaded one. @throws {SkillError} when there is none */
 export async function openSkill({ store }: Workshop, { principal, id }: Call): Promise<Skill> {
   const entry = await store.get<Skill>(skillKey(principal.workspace, id));
-  if (!entry) throw notFound(id);
+  if (!entry) throw skillNotFound(id);
   return entry.value;
 }
 
@@ -123,17 +125,16 @@ export async function refuseLocal(workshop: Workshop, id: string): Promise<void>
   const local = await findLocal(workshop, id);
   if (!local) return;
   const place = `${local.folder.path}/${local.directory}`;
-  throw new SkillError("permission_error", `This skill lies in a local folder: change it there (${place})`);
-}
-
-export function notFound(id: string): SkillError {
-  return new SkillError("not_found_error", `There is no skill ${JSON.stringify(id.slice(0, 100))}`);
+  throw new SkillError(
+    "permission_error",
+    `This skill is in a local folder and cannot be changed by the API. Change its files in ${place}.`,
+  );
 }
 
 export function withoutVersion(id: string): SkillError {
   return new SkillError(
     "invalid_request_error",
-    `The skill ${id} has no version left: add one, or delete it`,
+    `Skill ${id} has no versions. Add a version, or delete the skill.`,
   );
 }
 
@@ -143,7 +144,7 @@ function checkLabel(label: string, { longestTitle, ownTitles }: Dialect): string
   if (!isLine || [...label].length > longestTitle) {
     throw new SkillError(
       "invalid_request_error",
-      `${name} must be one line of 1 to ${longestTitle} characters, none of them hidden`,
+      `${name} must be one line of 1 to ${longestTitle} characters, without hidden characters`,
     );
   }
   return label;
@@ -152,12 +153,12 @@ function checkLabel(label: string, { longestTitle, ownTitles }: Dialect): string
 async function readDefault(request: Request): Promise<string> {
   let body: unknown;
   try {
-    body = JSON.parse(await readText(request, LONGEST_JSON));
+    body = JSON.parse(await readText(request, MAX_JSON_BYTES));
   } catch (cause) {
     if (!(cause instanceof SyntaxError)) throw cause;
-    throw new SkillError("invalid_request_error", "The body must be JSON", { cause });
+    throw new SkillError("invalid_request_error", "The request body must be JSON", { cause });
   }
   const value = (body as { default_version?: unknown } | null)?.default_version;
   if (typeof value === "string" && value !== "") return value;
-  throw new SkillError("invalid_request_error", "default_version must be the number of a version, as text");
+  throw new SkillError("invalid_request_error", "default_version must be a version number as a string");
 }

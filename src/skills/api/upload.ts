@@ -133,17 +133,21 @@ function readFields(parts: readonly Part[]): ReadonlyMap<string, string> {
       throw refuse(
         "upload-filename",
         "Every part of files[] must have a filename",
-        "name it as it lies in the folder",
+        "send the file's path in the skill's folder",
       );
     }
     if (bytes.length > LONGEST_FIELD) {
-      throw refuse("upload-field-length", `A field that is no file must have at most ${LONGEST_FIELD} bytes`);
+      throw refuse("upload-field-length", `A form field must have at most ${LONGEST_FIELD} bytes`);
     }
     if (!fields.has(name)) fields.set(name, decode(name, bytes));
-    else if (SINGLE.has(name)) throw refuse("upload-field-twice", `${name} must come once`);
+    else if (SINGLE.has(name)) throw refuse("upload-field-twice", `${name} must not be repeated`);
   }
   if (LABELS.every((label) => fields.has(label))) {
-    throw refuse("upload-field-twice", "display_name must come once", "display_title is the same field");
+    throw refuse(
+      "upload-field-twice",
+      "display_name must not be repeated",
+      "display_title is the same field",
+    );
   }
   return fields;
 }
@@ -152,7 +156,7 @@ function decode(name: string, bytes: Uint8Array): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes).trim();
   } catch (cause) {
-    const shown = SINGLE.has(name) ? name : "A field that is no file";
+    const shown = SINGLE.has(name) ? name : "A form field";
     throw refuse("upload-field-encoding", `${shown} must be UTF-8`, undefined, cause);
   }
 }
@@ -169,15 +173,15 @@ async function unpack(
   if (isPackage || !file) return files;
   const archives = files.filter(({ bytes }) => isZip(bytes));
   if (archives.length > 0 && files.length > 1) {
-    throw refuse(
-      archives.length > 1 ? "upload-two-archives" : "upload-archive-and-files",
-      "Send one archive or the files themselves, not both and not two archives",
-    );
+    const hint = "send one archive, or the files themselves";
+    throw archives.length > 1
+      ? refuse("upload-two-archives", "More than one archive was sent", hint)
+      : refuse("upload-archive-and-files", "An archive and other files were sent", hint);
   }
   if (archives.length === 0) {
     if (files.length === 1 && /\.(zip|skill)$/i.test(file.path)) {
-      throw refuseArchive("archive-start", "it must begin with a file (PK 3 4), and with nothing before it", {
-        hint: "pack the folder anew with an ordinary tool, as a zip archive",
+      throw refuseArchive("archive-start", "it must begin with a local file header (PK 3 4)", {
+        hint: "pack the folder again as a zip archive with a standard tool",
       });
     }
     return files;

@@ -203,7 +203,7 @@ async function nap(waiter: Waiter, time: number): Promise<void> {
 function overloaded(): SkillError {
   return new SkillError(
     "overloaded_error",
-    "The server takes in as many uploads as it can: try again in a moment",
+    "Too many uploads at the same time. Try again later.",
     {
       status: 529,
       fields: [["retry-after", String(RETRY_AFTER)]],

@@ -27,13 +27,16 @@ export function usageEndpoints(workshop: Workshop, usage: Usage): UsageEndpoints
       const { values } = parseForm(queryOf(request.url));
       const limit = values.get("limit") ?? "20";
       if (!/^[1-9]\d{0,3}$/.test(limit) || Number(limit) > 1000) {
-        throw new SkillError("invalid_request_error", "limit must be a whole number from 1 to 1000");
+        throw new SkillError("invalid_request_error", "limit must be an integer from 1 to 1000");
       }
       const purpose = `usage:${workspace}`;
       const page = values.get("page");
       const after = page === undefined ? undefined : readCursor(await cursorKey(), purpose, page);
       if (page !== undefined && !after) {
-        throw new SkillError("invalid_request_error", "page must be the next_page of this list");
+        throw new SkillError(
+          "invalid_request_error",
+          "page must be the next_page of a response of this endpoint",
+        );
       }
       await usage.flush();
       const entries = await store.list<SkillUsage>(["skill_usage", workspace], {

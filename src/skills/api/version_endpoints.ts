@@ -5,7 +5,7 @@
  */
 import { queryOf } from "../../http/router.ts";
 import { type Call, callerOf, type Endpoint, type Workshop } from "./call.ts";
-import { SkillError } from "../error.ts";
+import { SkillError, versionNotFound } from "../error.ts";
 import { isVersionOf } from "../disclosure/library.ts";
 import { readPackage } from "../package/package.ts";
 import { publishVersion } from "../publishing/publish.ts";
@@ -61,7 +61,7 @@ export function versionEndpoints(workshop: Workshop): VersionEndpoints {
       const { dialect: { shape }, id } = call;
       const local = await findLocal(workshop, id);
       if (local) {
-        if (!isVersionOf(local, call.version)) throw noVersion(call);
+        if (!isVersionOf(local, call.version)) throw versionNotFound(call.id, call.version);
         return shape.version(id, showLocal(local).version);
       }
       return shape.version(id, await openVersion(workshop, call));
@@ -73,24 +73,24 @@ export function versionEndpoints(workshop: Workshop): VersionEndpoints {
       if (name === "latest") {
         throw new SkillError(
           "invalid_request_error",
-          "Name the version to delete: latest may be another one",
+          "Cannot delete latest by that name. Name the version by its id or number.",
         );
       }
       const outcome = await removeVersion(store, ledger, workspace, id, name, dialect.keeps);
       if (outcome === "gone") {
         await openSkill(workshop, call);
-        throw noVersion(call);
+        throw versionNotFound(call.id, call.version);
       }
       if (outcome === "default_version") {
         throw new SkillError(
           "invalid_request_error",
-          "The default version cannot be deleted: make another one the default first",
+          "Cannot delete the default version. Make another version the default first.",
         );
       }
       if (typeof outcome === "string") {
         throw new SkillError(
           "invalid_request_error",
-          "The only version of a skill cannot be deleted: delete the skill, or add a version first",
+          "Cannot delete the only version of a skill. Delete the skill, or add a version first.",
         );
       }
       observe({ type: "skill_version_deleted", id, version: outcome.done.id, workspace });
@@ -111,13 +111,6 @@ function readFlag(fields: ReadonlyMap<string, string>, name: string): boolean {
 export async function openVersion(workshop: Workshop, call: Call): Promise<SkillVersion> {
   const skill = await openSkill(workshop, call);
   const entry = await findVersion(workshop.store, call.principal.workspace, skill, call.version);
-  if (!entry) throw noVersion(call);
+  if (!entry) throw versionNotFound(call.id, call.version);
   return entry.value;
-}
-
-export function noVersion({ id, version }: Call): SkillError {
-  return new SkillError(
-    "not_found_error",
-    `There is no version ${JSON.stringify(version.slice(0, 100))} of the skill ${id}`,
-  );
 }

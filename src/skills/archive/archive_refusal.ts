@@ -6,6 +6,9 @@
 import { SkillError } from "../error.ts";
 import { showPath } from "../package/path.ts";
 
+/** What to do about most archives that are refused. */
+export const REPACK = "pack the folder again with a standard tool";
+
 /** @param file the entry that is wrong; "" for the archive as a whole */
 export function refuseArchive(
   rule: `archive-${string}`,

@@ -170,7 +170,7 @@ test("a local file with a name that cannot be packed is refused by name", async 
   );
   assert.instance(error, SkillError);
   assert.is(error.status, 400);
-  assert.match(error.message, /rename the file "\.\.\\\\evil"/);
+  assert.match(error.message, /"\.\.\\\\evil"/);
 });
 
 test.run();

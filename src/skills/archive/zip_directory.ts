@@ -6,7 +6,7 @@
  *
  * @module
  */
-import { refuseArchive } from "./archive_refusal.ts";
+import { refuseArchive, REPACK } from "./archive_refusal.ts";
 import { WorkSlice } from "../../http/work_slice.ts";
 import { findLocal, isSameBytes, type ZipHeader } from "./zip_local_header.ts";
 
@@ -28,7 +28,6 @@ const DOS_FOLDER = 0x10;
 const DOS_SPECIAL = 0x440;
 /** What nothing packs into: an empty folder may be deflated all the same. */
 const PACKED_NOTHING = 16;
-const REPACK = "pack the folder anew with an ordinary tool";
 
 /**
  * The entries in the order of the directory.
@@ -70,13 +69,13 @@ function readEnd(view: DataView): { end: number; count: number; offset: number }
     view.getUint16(end + 4, true) !== 0 || view.getUint16(end + 6, true) !== 0 ||
     view.getUint16(end + 8, true) !== count
   ) {
-    throw refuseArchive("archive-disks", "it is split over several disks", { hint: "send it in one piece" });
+    throw refuseDisks();
   }
   if (count > MOST_ENTRIES) {
     throw refuseArchive("archive-entries", `it has more than ${MOST_ENTRIES} entries`);
   }
   if (offset + size !== end) {
-    throw refuseArchive("archive-gap", "something stands before, after or inside it that is no part of it", {
+    throw refuseArchive("archive-gap", "it has unexpected data around its central directory", {
       hint: REPACK,
     });
   }
@@ -88,7 +87,9 @@ function findEnd(view: DataView): number {
   for (let at = last; at >= 0 && at >= last - 0xffff; at--) {
     if (view.getUint32(at, true) !== END) continue;
     if (at + 22 + view.getUint16(at + 20, true) !== view.byteLength) {
-      throw refuseArchive("archive-trailing", "something follows its end record", { hint: REPACK });
+      throw refuseArchive("archive-trailing", "it has unexpected data after its end record", {
+        hint: REPACK,
+      });
     }
     for (let earlier = at - 1; earlier >= 0 && earlier >= last - 0xffff; earlier--) {
       if (view.getUint32(earlier, true) === END && earlier + 22 + view.getUint16(earlier + 20, true) >= at) {
@@ -97,8 +98,8 @@ function findEnd(view: DataView): number {
     }
     return at;
   }
-  throw refuseArchive("archive-end", "it has no end record: the archive is cut off or damaged", {
-    hint: "send it again, whole",
+  throw refuseArchive("archive-end", "its end record is missing: it is cut off or damaged", {
+    hint: "send the whole archive",
   });
 }
 
@@ -130,7 +131,7 @@ function readHeader(
   if (flags & 0x2041) throw refuse(header, "encrypted", "is encrypted", "pack the folder without a password");
   // 5 is a patch of another file (APPNOTE 4.4.4).
   if (method !== 0 && method !== 8 || flags & 0x20) {
-    throw refuse(header, "method", "must be stored or deflated", "choose the ordinary method");
+    throw refuse(header, "method", "must be stored or deflated", "use the default compression method");
   }
   if (packedSize === 0xffffffff || size === 0xffffffff || header.local === 0xffffffff) {
     throw refuseZip64(path);
@@ -138,10 +139,15 @@ function readHeader(
   // Some readers mind the mode whatever system the archive says that it comes from.
   const kind = header.mode & KIND;
   if (kind !== 0 && kind !== PLAIN && kind !== FOLDER || attributes & DOS_SPECIAL) {
-    throw refuse(header, "link", "must be a plain file: links are refused", "put the file itself there");
+    throw refuse(
+      header,
+      "link",
+      "must be a regular file: links are not allowed",
+      "replace the link with the file",
+    );
   }
   if (view.getUint16(at + 34, true) !== 0) {
-    throw refuseArchive("archive-disks", "it is split over several disks");
+    throw refuseDisks();
   }
   const saysFolder = kind === FOLDER || (attributes & DOS_FOLDER) !== 0;
   if (isFolder ? size > 0 || packedSize > PACKED_NOTHING : saysFolder) {
@@ -165,7 +171,7 @@ async function place(
   for (const header of headers.toSorted((a, b) => a.local - b.local)) {
     if (slice.isOver) await slice.yield();
     if (header.local < expected) {
-      throw refuse(header, "overlap", "lies where another file does: its files overlap", REPACK);
+      throw refuse(header, "overlap", "overlaps another entry", REPACK);
     }
     if (header.local > expected) throw refuseGap();
     const { start, end, extra } = findLocal(archive, view, header, directory);
@@ -188,7 +194,7 @@ function checkExtra(view: DataView, from: number, length: number, header: ZipHea
     const end = start + view.getUint16(at + 2, true);
     const id = view.getUint16(at, true);
     if (id === 0x7075 && (end > to || !isSameBytes(bytesOf(view, start + 5, end), header.name))) {
-      throw refuse(header, "second-name", "has a second name", REPACK);
+      throw refuse(header, "second-name", "has a second name in an extra field", REPACK);
     }
     // Some tools leave room for sizes that turn out not to need it.
     if (id === 0x0001) {
@@ -213,7 +219,7 @@ function readName(bytes: Uint8Array): string {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch (cause) {
     throw refuseArchive("archive-name-encoding", "its file names must be UTF-8", {
-      hint: "pack it with a tool that writes UTF-8, or give its files names of plain letters",
+      hint: "pack it with a tool that writes UTF-8, or use ASCII file names",
       cause,
     });
   }
@@ -228,17 +234,22 @@ function refuse(
   return refuseArchive(`archive-${rule}`, what, { file: header.path, ...(hint !== undefined && { hint }) });
 }
 
+function refuseDisks(): ReturnType<typeof refuseArchive> {
+  return refuseArchive("archive-disks", "it is split over several disks", { hint: "send it in one piece" });
+}
+
 /** Nothing that is allowed here is so large. */
 function refuseZip64(file = ""): ReturnType<typeof refuseArchive> {
-  return refuseArchive("archive-zip64", "needs the Zip64 format, which is not read", { file, hint: REPACK });
+  const what = `${file === "" ? "it " : ""}uses Zip64, which is not supported`;
+  return refuseArchive("archive-zip64", what, { file, hint: REPACK });
 }
 
 function refuseGap(): ReturnType<typeof refuseArchive> {
-  return refuseArchive("archive-gap", "something stands before or between its files that is no part of it", {
+  return refuseArchive("archive-gap", "it has unexpected data before or between its entries", {
     hint: REPACK,
   });
 }
 
 function damagedDirectory(): ReturnType<typeof refuseArchive> {
-  return refuseArchive("archive-directory", "its directory is damaged", { hint: REPACK });
+  return refuseArchive("archive-directory", "its central directory is damaged", { hint: REPACK });
 }

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { refuseArchive } from "./archive_refusal.ts";
+import { refuseArchive, REPACK } from "./archive_refusal.ts";
 
 /** An entry as the directory has it. */
 export interface ZipHeader {
@@ -44,12 +44,12 @@ export function findLocal(
 ): { start: number; end: number; extra: number } {
   const { path: file, local, name, flags, method, crc, packedSize, size } = header;
   if (local + 30 > directory || view.getUint32(local, true) !== LOCAL) {
-    throw refuseArchive("archive-directory", "is not where the directory says", { file });
+    throw refuseArchive("archive-directory", "is not where the central directory says", { file });
   }
   const extra = local + 30 + view.getUint16(local + 26, true);
   const start = extra + view.getUint16(local + 28, true);
   const end = start + packedSize;
-  if (end > directory) throw refuseArchive("archive-overlap", "reaches beyond its place", { file });
+  if (end > directory) throw refuseArchive("archive-overlap", "extends into the central directory", { file });
   const described = (flags & 8) !== 0;
   const localName = archive.subarray(local + 30, extra);
   const agree = isSameBytes(localName, name) &&
@@ -61,9 +61,9 @@ export function findLocal(
       return said === value || described && said === 0;
     });
   if (!agree) {
-    throw refuseArchive("archive-headers", "has two headers that differ", {
+    throw refuseArchive("archive-headers", "has local and central headers that differ", {
       file,
-      hint: "pack the folder anew with an ordinary tool",
+      hint: REPACK,
     });
   }
   if (!described) return { start, end, extra };

@@ -5,7 +5,7 @@
  * @module
  */
 import { WorkSlice } from "../../http/work_slice.ts";
-import { refuseArchive, refuseSize } from "./archive_refusal.ts";
+import { refuseArchive, refuseSize, REPACK } from "./archive_refusal.ts";
 import { crc32 } from "./crc32.ts";
 import { SkillError } from "../error.ts";
 import { inflate, InflateError } from "./inflate.ts";
@@ -101,7 +101,7 @@ async function unpack(
     if (cause.fault === "costly") {
       throw refuseArchive("archive-blocks", "is deflated in too many small blocks", {
         file: entry.path,
-        hint: "pack the folder anew with an ordinary tool",
+        hint: REPACK,
         cause,
       });
     }
@@ -121,5 +121,5 @@ async function checksum(bytes: Uint8Array, slice: WorkSlice): Promise<number> {
 }
 
 function refuseLength({ path }: ZipEntryPlace): ReturnType<typeof refuseArchive> {
-  return refuseArchive("archive-size", "is not as long as it says", { file: path });
+  return refuseArchive("archive-size", "does not have its declared size", { file: path });
 }

@@ -87,7 +87,7 @@ export function writeZip(files: readonly ZipSource[], folder: string | undefined
   if (length + size > MOST_BYTES || entries.length >= MOST_ENTRIES) {
     throw new SkillError(
       "invalid_request_error",
-      "Cannot pack the skill: a zip archive takes 4 GB, 65,534 files",
+      "Cannot pack the skill: a zip archive has at most 4 GB and 65,534 files",
     );
   }
   directory.push(fields(end));
@@ -116,11 +116,9 @@ function encodeName(prefix: string, file: string): Uint8Array {
   const isPlain = path.isWellFormed() && !/[\\\u0000-\u001f\u007f]|^[A-Za-z]:/.test(path) &&
     path.split("/").every((segment) => segment !== "" && segment !== "." && segment !== "..");
   if (isPlain && bytes.length <= 0xffff) return bytes;
-  const message =
-    `Cannot pack the skill: rename the file ${
-      JSON.stringify(file.slice(0, 200))
-    }, which some systems would ` +
-    "unpack to another place";
+  const message = `Cannot pack the skill: some systems would unpack the file ${
+    JSON.stringify(file.slice(0, 200))
+  } to another place. Rename it.`;
   const problem = { file, line: undefined, rule: "path-form", message };
   throw new SkillError("invalid_request_error", message, { problems: [problem] });
 }
@@ -159,7 +157,7 @@ function streamOf(entries: readonly Entry[], directory: Uint8Array): ReadableStr
       const { done, value } = await reader.read();
       if (done) {
         if (left > 0) {
-          throw new ContentChangedError(`"${source.path}" has ${left} bytes less than its ${source.size}`);
+          throw new ContentChangedError(`"${source.path}" has ${left} bytes fewer than its ${source.size}`);
         }
         [at, reader, left] = [at + 1, undefined, undefined];
       } else if (value.length > left) {

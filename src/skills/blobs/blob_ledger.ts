@@ -84,7 +84,7 @@ export function createLedger(store: Store, now: () => number, shelf: BlobStore =
   function shelfOf(name: string): BlobStore {
     const kind = name.slice(0, name.indexOf("/"));
     const found = shelves.get(kind);
-    if (!found) throw new Error(`The object ${name} lies in "${kind}", which is not set up here`);
+    if (!found) throw new Error(`The object ${name} is in the blob store "${kind}", which is not configured`);
     return found;
   }
 

@@ -458,7 +458,7 @@ test("an object on a shelf that is not set up here is an error that names the sh
   await add(createLedger(store, Date.now, shelf), "far", "x");
   const [entry] = await store.list<SkillVersion>(["skill_version"]);
   const near = createLedger(store, Date.now);
-  assert.throws(() => near.open(entry!.value.files[0]!), /lies in "test", which is not set up here/);
+  assert.throws(() => near.open(entry!.value.files[0]!), /blob store "test"/);
 });
 
 for (const size of [0, 1, 512 * 1024 - 1, 512 * 1024, 512 * 1024 + 1, 2_000_000]) {

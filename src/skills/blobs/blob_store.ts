@@ -102,10 +102,10 @@ export async function readAll(stream: ReadableStream<Uint8Array>, size: number):
   const bytes = new Uint8Array(size);
   let at = 0;
   for await (const chunk of stream) {
-    if (at + chunk.length > size) throw new Error(`The object has more than its ${size} bytes`);
+    if (at + chunk.length > size) throw new Error(`The object is longer than its ${size} bytes`);
     bytes.set(chunk, at);
     at += chunk.length;
   }
-  if (at < size) throw new Error(`The object has ${at} of its ${size} bytes`);
+  if (at < size) throw new Error(`The object is cut off: ${at} of ${size} bytes`);
   return bytes;
 }

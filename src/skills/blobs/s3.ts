@@ -154,14 +154,14 @@ class IdleWatch {
     let timer: ReturnType<typeof setTimeout> | undefined;
     const late = new Promise<never>((_, reject) => {
       timer = setTimeout(() => {
-        reject(new Error(`Nothing came within ${this.#timeout} ms`));
+        reject(new Error(`No data within ${this.#timeout} ms`));
         this.#controller.abort();
       }, timerDelay(this.#timeout + more));
     });
     try {
       return await Promise.race([work, late]);
     } catch (cause) {
-      throw new StoreUnavailableError("S3 is out of reach", { cause });
+      throw new StoreUnavailableError("S3 cannot be reached", { cause });
     } finally {
       clearTimeout(timer);
       // What loses the race fails unheard.

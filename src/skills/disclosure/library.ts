@@ -8,7 +8,7 @@ import type { Principal } from "../../http/principal.ts";
 import type { Entry, Store } from "../../store/store.ts";
 import type { Ledger } from "../blobs/blob_ledger.ts";
 import type { Directory, LocalSkill } from "../local/directory.ts";
-import { SkillError } from "../error.ts";
+import { quoteInput, SkillError, skillNotFound, versionNotFound } from "../error.ts";
 import { readSkillMarkdown } from "../package/front_matter.ts";
 import { readLocalFile } from "../local/local_files.ts";
 import { mayRead } from "../permission.ts";
@@ -83,13 +83,13 @@ export function createLibrary(store: Store, ledger: Ledger, directory: Directory
   return {
     async open(principal, skill, version = "latest") {
       const found = await findSkill(store, directory, principal, skill);
-      if (!found) throw notFound(`There is no skill ${quote(skill)}`);
+      if (!found) throw skillNotFound(skill);
       if ("local" in found) {
-        if (!isVersionOf(found.local, version)) throw noVersion(skill, version);
+        if (!isVersionOf(found.local, version)) throw versionNotFound(skill, version);
         return openLocal(found.local);
       }
       const entry = await findVersion(store, found.workspace, found.uploaded, version);
-      if (!entry) throw noVersion(skill, version);
+      if (!entry) throw versionNotFound(skill, version);
       return openUploaded(ledger, found.uploaded.id, entry.value);
     },
   };
@@ -118,7 +118,9 @@ export function openUploaded(ledger: Ledger, id: string, version: SkillVersion):
     files: () => Promise.resolve(files),
     async instructions() {
       const markdown = await read("SKILL.md");
-      if (!markdown) throw notFound(`The skill ${quote(name)} was deleted while it was read`);
+      if (!markdown) {
+        throw new SkillError("not_found_error", `Skill ${quoteInput(name)} was deleted while it was read`);
+      }
       const parts = readSkillMarkdown(markdown);
       return "body" in parts ? parts.body : "";
     },
@@ -141,16 +143,4 @@ export function openLocal(skill: LocalSkill): OpenSkill {
     instructions: () => Promise.resolve(instructions),
     read: async (path) => (await readLocalFile(skill, path))?.bytes,
   };
-}
-
-function noVersion(skill: string, version: string): SkillError {
-  return notFound(`There is no version ${quote(version)} of the skill ${quote(skill)}`);
-}
-
-function notFound(message: string): SkillError {
-  return new SkillError("not_found_error", message);
-}
-
-function quote(text: string): string {
-  return JSON.stringify(text.slice(0, 100));
 }

@@ -13,6 +13,7 @@ import { type Fields, respond, respondText } from "../../http/response.ts";
 import { pathOf } from "../../http/router.ts";
 import type { Service } from "../../http/service.ts";
 import { StoreUnavailableError } from "../../store/store.ts";
+import { SERVER_FAILED, STORE_UNAVAILABLE } from "../error.ts";
 import { createIndexes, type IndexDocument } from "./discovery_index.ts";
 import { createFlatArchives } from "../archive/flat_archive.ts";
 import { mediaTypeOf } from "../package/media_type_of.ts";
@@ -34,7 +35,7 @@ export interface Discovery extends Service {
 const CURRENT = "/.well-known/agent-skills/";
 const OLDER = "/.well-known/skills/";
 const METHODS = "GET, HEAD, OPTIONS";
-const GONE = "There is no such skill, or no such file in it.";
+const NOT_FOUND = "Skill or file not found.";
 const MARKDOWN = "text/markdown; charset=utf-8";
 /** Whoever kept a copy asks whether it still holds: index and artifacts must not be of different times. */
 const SHARED: Fields = [
@@ -96,15 +97,15 @@ export function createDiscovery(options: DiscoveryOptions): Discovery {
     const { method } = request;
     if (method === "OPTIONS") return respond(204, null, [["allow", METHODS], ...SHARED]);
     if (method !== "GET" && method !== "HEAD") {
-      return refuse(405, `Use ${METHODS} here.`, [["allow", METHODS]]);
+      return refuse(405, `Method not allowed. Allowed: ${METHODS}.`, [["allow", METHODS]]);
     }
     const { place, path } = placeOf(request) ?? { place: "", path: "" };
     const content = await find(place, path);
-    if (!content) return refuse(404, GONE);
+    if (!content) return refuse(404, NOT_FOUND);
     const { tag, size, type } = content;
     if (isUnchanged(request, tag)) return respond(304, null, [["etag", tag], ...SHARED]);
     const body = method === "HEAD" ? null : await content.open();
-    if (body === undefined) return refuse(404, GONE);
+    if (body === undefined) return refuse(404, NOT_FOUND);
     return respond(200, body as BodyInit | null, [
       ["content-type", type],
       ["content-length", String(size)],
@@ -125,10 +126,10 @@ export function createDiscovery(options: DiscoveryOptions): Discovery {
         if (error instanceof StoreUnavailableError) {
           observe({ type: "store_unavailable", where: "skills", error });
           const retry: Fields = [["retry-after", String(error.retryAfter)]];
-          return refuse(503, "The server cannot reach its storage: try again in a moment.", retry);
+          return refuse(503, STORE_UNAVAILABLE, retry);
         }
         observe({ type: "fault", where: "skills", error });
-        return refuse(500, "The server failed: try again later.");
+        return refuse(500, SERVER_FAILED);
       }
     },
   };

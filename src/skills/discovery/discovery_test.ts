@@ -2,6 +2,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { StoreUnavailableError } from "../../store/store.ts";
 import { digestOf } from "../content_digest.ts";
+import { SERVER_FAILED, STORE_UNAVAILABLE } from "../error.ts";
 import { newDiscovery, skillMd } from "./test_discovery.ts";
 import { readZip } from "../archive/zip_reader.ts";
 
@@ -173,11 +174,13 @@ test("a path is looked up, never joined: whatever leads elsewhere is 404", async
     "__proto__/SKILL.md",
     "constructor.zip",
   ];
+  const unknown = await (await server.get(CURRENT + "unknown.zip")).text();
+  assert.not.equal(unknown, "");
   for (const place of [CURRENT, OLDER]) {
     for (const path of bad) {
       const response = await server.get(place + path);
       assert.is(response.status, 404, path);
-      assert.is(await response.text(), "There is no such skill, or no such file in it.");
+      assert.is(await response.text(), unknown);
       assert.is(response.headers.get("cache-control"), "no-store");
     }
   }
@@ -223,11 +226,11 @@ test("a store that is away is told as such, and a fault tells nothing", async ()
   failure = new StoreUnavailableError("10.0.0.1 refused", { retryAfter: 3 });
   const away = await server.get(CURRENT + "index.json");
   assert.equal([away.status, away.headers.get("retry-after")], [503, "3"]);
-  assert.is(await away.text(), "The server cannot reach its storage: try again in a moment.");
+  assert.is(await away.text(), STORE_UNAVAILABLE);
   failure = new Error("secret");
   server.advance(1000);
   const fault = await server.get(CURRENT + "index.json");
-  assert.equal([fault.status, await fault.text()], [500, "The server failed: try again later."]);
+  assert.equal([fault.status, await fault.text()], [500, SERVER_FAILED]);
   assert.equal(server.events.map(({ type }) => type), ["store_unavailable", "fault"]);
   // Local skills are there all the same.
   assert.is((await server.get(CURRENT + "review/SKILL.md")).status, 200);

@@ -106,9 +106,9 @@ async function findCandidates(
         if (places.has(place)) continue;
         places.add(place);
         if (++count > MOST_SKILLS) {
-          const message = `It has more than ${MOST_SKILLS} folders, and those from ${
+          const message = `More than ${MOST_SKILLS} folders: those from ${
             JSON.stringify(entry.name)
-          } on are not looked at`;
+          } on are skipped`;
           diagnostics.push(diagnose(folder.path, [about("too-many-skills", message)], true));
           break;
         }
@@ -128,7 +128,7 @@ async function listTop(folder: SkillFolder, diagnostics: Diagnostic[]): Promise<
   try {
     const entries = await folder.list("");
     if (!entries && folder.optional !== true) {
-      tell("folder-missing", "There is no such folder");
+      tell("folder-missing", "The folder does not exist");
     }
     return entries ?? [];
   } catch (error) {
@@ -144,9 +144,12 @@ function keyOf(name: string): string {
 }
 
 function nameTaken(skill: LocalSkill, { name, folder, directory }: LocalSkill): Problem {
-  const message = `The name "${name}" is taken by ${folder.path}/${directory}`;
+  const message = `Duplicate name: "${name}" is already used by ${folder.path}/${directory}`;
   return {
-    ...about("name-taken", message + (name === skill.name ? "" : `, and "${skill.name}" differs too little`)),
+    ...about(
+      "name-taken",
+      message + (name === skill.name ? "" : ` ("${skill.name}" differs only in case or accents)`),
+    ),
     hint: "rename one of the two, or remove it",
   };
 }

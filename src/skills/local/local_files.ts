@@ -90,19 +90,24 @@ export async function findFiles(
       const other = spellings.get(spelling);
       spellings.set(spelling, path);
       if (other !== undefined) {
-        const message = `differs from ${JSON.stringify(other)} in case or accents only`;
-        leaveOut(path, "path-collision", message, "where a file system tells them not apart one is lost");
+        const message = `differs from ${JSON.stringify(other)} only in case or accents`;
+        leaveOut(
+          path,
+          "path-collision",
+          message,
+          "rename one: some file systems treat them as the same file",
+        );
       }
       modified = Math.max(modified, entry.modified);
       if (type === "link") {
-        leaveOut(path, "link", "is a link, and is left out", "put the file itself here");
+        leaveOut(path, "link", "is a link and is ignored", "replace the link with the file");
       } else if (type === "other") {
-        leaveOut(path, "special-file", "is no plain file, and is left out");
+        leaveOut(path, "special-file", "is not a regular file and is ignored");
       } else if (type === "folder") {
         if (depth < DEEPEST) await walk(path, depth + 1);
-        else leaveOut(path, "path-depth", `lies deeper than ${DEEPEST} folders, and is left out`);
+        else leaveOut(path, "path-depth", `is more than ${DEEPEST} folders deep and is ignored`);
       } else if (size > LARGEST_FILE) {
-        leaveOut(path, "file-size", `has more than ${LARGEST_FILE} bytes, and is left out`);
+        leaveOut(path, "file-size", `has more than ${LARGEST_FILE} bytes and is ignored`);
       } else files.push({ path, size, stamp, modified: entry.modified });
     }
   }
@@ -165,7 +170,7 @@ async function digestFile(
   const problem = { file: path, line: undefined, rule: "unreadable" };
   try {
     const bytes = await folder.read(`${directory}/${path}`, LARGEST_FILE);
-    if (!bytes) return { ...problem, message: "It went while it was read" };
+    if (!bytes) return { ...problem, message: "The file was removed while it was read" };
     return { path, size: bytes.length, type: mediaTypeOf(path, bytes), digest: await digestOf(bytes) };
   } catch (error) {
     if (!(error instanceof RangeError || error instanceof FolderError)) throw error;

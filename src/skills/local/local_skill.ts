@@ -94,7 +94,7 @@ export function createReader(): (
     if (!top) return undefined;
     const entry = top.find(({ name }) => name === "SKILL.md");
     if (!entry) return skip(await findNearMiss(folder, directory, top));
-    if (entry.type !== "file") return skip(broken("not-a-file", "must be a plain file"));
+    if (entry.type !== "file") return skip(broken("not-a-file", "must be a regular file"));
     const found = await findFiles(folder, directory, top);
     const stamp = JSON.stringify([found.files.map(({ path, stamp }) => [path, stamp]), found.problems]);
     if (before?.stamp === stamp) return before;
@@ -138,8 +138,7 @@ export function createReader(): (
 /** Strict clients are not shown a skill whose front matter has no proper form: never without a word. */
 function hiddenFrom({ frontMatter }: SkillText, warnings: readonly Problem[]): Problem[] {
   if (frontMatter || warnings.length > 0) return [];
-  const message =
-    "the front matter has a field of a wrong kind, and clients that check it leave the skill out";
+  const message = "a field of the front matter has the wrong type, so strict clients omit the skill";
   return [broken("front-matter-form", message)];
 }
 
@@ -158,7 +157,7 @@ async function readMarkdown(
 ): Promise<Markdown | Problem> {
   try {
     const bytes = await folder.read(`${directory}/SKILL.md`, MAX_SKILL_MD_BYTES);
-    if (!bytes) return broken("unreadable", "went while it was read");
+    if (!bytes) return broken("unreadable", "was removed while it was read");
     const digest = await digestOf(bytes);
     const file = { path: "SKILL.md", size: bytes.length, type: "text/markdown", digest };
     return { stamp, file, check: checkMarkdown(bytes, directory, "lenient") };

@@ -22,9 +22,9 @@ export function writeCatalogue(
     }</description>\n` +
     `<location>${escape(`/skills/${name}/SKILL.md`)}</location>\n</skill>`
   );
-  return `Skills are instructions and files for certain kinds of tasks. When a task fits the description of a skill, ` +
-    `call ${load} with its name before you begin, and follow what it says. Call ${read} for a file that its ` +
-    `instructions name. No code can be run here: work from what the files say.\n\n` +
+  return `Skills are instructions and files for specific kinds of tasks. If a task matches the description of a skill, ` +
+    `call ${load} with its name before you start, then follow its instructions. Call ${read} to read a file that ` +
+    `the instructions mention. You cannot run code here: work from the contents of the files.\n\n` +
     `<available_skills>\n${entries.join("\n")}\n</available_skills>`;
 }
 
@@ -107,5 +107,7 @@ function oneLine(text: string): string {
 function shorten(text: string): string {
   const characters = [...text];
   if (characters.length <= LONGEST) return text;
-  return `${characters.slice(0, LONGEST).join("")} [cut after ${LONGEST} of ${characters.length} characters]`;
+  return `${
+    characters.slice(0, LONGEST).join("")
+  } [truncated after ${LONGEST} of ${characters.length} characters]`;
 }

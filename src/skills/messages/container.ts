@@ -7,7 +7,7 @@
 import type { Principal } from "../../http/principal.ts";
 import { randomBytes } from "../../crypto/secret.ts";
 import type { Key, Store } from "../../store/store.ts";
-import { SkillError } from "../error.ts";
+import { quoteInput, SkillError } from "../error.ts";
 import type { OpenSkill, SkillLibrary } from "../disclosure/library.ts";
 import { invalid, isObject } from "./request.ts";
 
@@ -51,10 +51,10 @@ export function isOwnContainer(id: string): boolean {
 export function readContainer(value: unknown, most: number): ContainerParameter | undefined {
   if (value === undefined || value === null) return undefined;
   if (typeof value === "string") return { id: checkId("container", value), skills: undefined };
-  if (!isObject(value)) throw invalid("container", "must be an id, or an object with id and skills");
+  if (!isObject(value)) throw invalid("container", "must be an id or an object with id and skills");
   const { id, skills } = value;
   if (id !== undefined && id !== null && typeof id !== "string") {
-    throw invalid("container.id", "must be text");
+    throw invalid("container.id", "must be a string");
   }
   return {
     id: typeof id === "string" ? checkId("container.id", id) : undefined,
@@ -63,14 +63,14 @@ export function readContainer(value: unknown, most: number): ContainerParameter 
 }
 
 function checkId(place: string, id: string): string {
-  if (id === "") throw invalid(place, "must not be empty: leave it out to begin a new container");
+  if (id === "") throw invalid(place, "must not be empty. Omit it to create a new container.");
   return id;
 }
 
 function readSkills(skills: unknown, most: number): SkillParameter[] {
-  if (!Array.isArray(skills)) throw invalid("container.skills", "must be a list");
+  if (!Array.isArray(skills)) throw invalid("container.skills", "must be an array");
   if (skills.length > most) {
-    throw invalid("container.skills", `must be at most ${most} skills, but are ${skills.length}`);
+    throw invalid("container.skills", `must contain at most ${most} skills, but contains ${skills.length}`);
   }
   const ids = new Set<string>();
   return skills.map((skill, index) => {
@@ -81,20 +81,20 @@ function readSkills(skills: unknown, most: number): SkillParameter[] {
       throw invalid(`${place}.type`, 'must be "custom" or "anthropic"');
     }
     if (typeof skill_id !== "string" || skill_id === "") {
-      throw invalid(`${place}.skill_id`, "must be the id of a skill");
+      throw invalid(`${place}.skill_id`, "must be a skill id");
     }
     if (version !== undefined && version !== null && (typeof version !== "string" || version === "")) {
-      throw invalid(`${place}.version`, 'must be a version as text, or "latest"');
+      throw invalid(`${place}.version`, 'must be a version string or "latest"');
     }
     if (type === "anthropic") {
       throw new SkillError(
         "not_found_error",
-        `${place}: there are no pre-built skills on this server, and so no ${quote(skill_id)}: ` +
-          'upload a skill of your own and name it with "type": "custom"',
+        `${place}: pre-built skill ${quoteInput(skill_id)} not found. ` +
+          'This server has only custom skills: upload a skill and use "type": "custom".',
       );
     }
     if (ids.has(skill_id)) {
-      throw invalid(`${place}.skill_id`, `must differ: ${quote(skill_id)} is listed twice`);
+      throw invalid(`${place}.skill_id`, `duplicate skill ${quoteInput(skill_id)}`);
     }
     ids.add(skill_id);
     return { type, skill_id, version: typeof version === "string" ? version : "latest" };
@@ -107,9 +107,9 @@ export async function findContainer(store: Store, workspace: string, id: string)
   if (entry) return entry.value;
   throw new SkillError(
     "not_found_error",
-    `container: there is no container ${
-      quote(id)
-    }, or it expired: leave the id out and list its skills to begin anew`,
+    `container: ${
+      quoteInput(id)
+    } was not found or has expired. Omit the id and list the skills to create a new one.`,
   );
 }
 
@@ -154,8 +154,8 @@ export async function openSkills(
     throw invalid(
       `container.skills.${index}`,
       open[first]!.id === id
-        ? `must differ: the skill ${quote(id)} is listed twice`
-        : `must differ by name: ${quote(name)} is also the name of ${quote(open[first]!.id)}`,
+        ? `duplicate skill ${quoteInput(id)}`
+        : `duplicate skill name: ${quoteInput(name)} is also the name of ${quoteInput(open[first]!.id)}`,
     );
   });
   return open;
@@ -177,8 +177,4 @@ export function writeContainer(
       version: byEpoch ? epoch : version,
     })),
   };
-}
-
-function quote(text: string): string {
-  return JSON.stringify(text.slice(0, 100));
 }

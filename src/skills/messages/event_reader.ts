@@ -75,7 +75,7 @@ class Lines {
     try {
       line = this.#decoder.decode(bytes);
     } catch (cause) {
-      throw new SkillError("api_error", "The model endpoint answered what is not UTF-8", {
+      throw new SkillError("api_error", "The response of the model endpoint is not UTF-8", {
         status: 502,
         cause,
       });

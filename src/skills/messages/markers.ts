@@ -24,10 +24,10 @@ export function checkMarkers(headers: Headers, rule: MarkerRule): void {
   const named = betasOf(headers);
   const missing = MARKERS.filter((marker) => !named.includes(marker));
   if (missing.length === 0) return;
-  const way = rule === "always" ? "" : `, or speak a later anthropic-version than ${FIRST_VERSION}`;
+  const way = rule === "always" ? "" : `, or use an anthropic-version later than ${FIRST_VERSION}`;
   throw new SkillError(
     "invalid_request_error",
-    `anthropic-beta: a request with skills must name ${missing.join(", ")}${way}`,
+    `anthropic-beta: a request with skills must include ${missing.join(", ")}${way}`,
   );
 }
 

@@ -114,7 +114,7 @@ test("beta.messages with the markers of October 2025: versions by their epochs",
   const missing = client.beta.messages.create({ ...params, betas: betas.slice(0, 1) }, { headers });
   const error = await missing.then(() => undefined, (error) => error);
   assert.instance(error, Anthropic.BadRequestError);
-  assert.match(error.message, /must name skills-2025-10-02, files-api-2025-04-14/);
+  assert.match(error.message, /skills-2025-10-02, files-api-2025-04-14/);
 });
 
 test("errors are the SDK's own classes", async () => {
@@ -123,10 +123,8 @@ test("errors are the SDK's own classes", async () => {
     client.messages.create({ ...PARAMS, ...more }).then(() => undefined, (error) => error);
   const unknown = await create({ container: { skills: skills("none") } });
   assert.instance(unknown, Anthropic.NotFoundError);
-  assert.equal(unknown.error.error, {
-    type: "not_found_error",
-    message: 'container.skills.0: There is no skill "none"',
-  });
+  assert.is(unknown.error.error.type, "not_found_error");
+  assert.match(unknown.error.error.message, /^container\.skills\.0: .*"none"/);
   assert.instance(
     await create({ container: { skills: skills("forms") }, tools: [] }),
     Anthropic.BadRequestError,

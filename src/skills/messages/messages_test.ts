@@ -129,24 +129,24 @@ test("calls of one turn are answered together, each by its own result", async ()
     {
       type: "tool_result",
       tool_use_id: "call_2-b",
-      content: "two\n[Lines 2 to 2 of 3. Read on with offset 3.]",
+      content: "two\n[Lines 2 to 2 of 3. To continue, read with offset 3.]",
     },
     {
       type: "tool_result",
       tool_use_id: "call_2-b_2",
-      content: 'There is no "no.md" in forms. Its files: SKILL.md, logo.bin, references/fields.md',
+      content: 'File "no.md" not found in forms. Files: SKILL.md, logo.bin, references/fields.md',
       is_error: true,
     },
     {
       type: "tool_result",
       tool_use_id: "toolu_4",
-      content: "The input must have the name of a skill, and the path of a file to read",
+      content: "Invalid input: name must be the name of a skill, and path the path of a file",
       is_error: true,
     },
     {
       type: "tool_result",
       tool_use_id: "toolu_5",
-      content: "There is no such skill. There are: forms, tables",
+      content: "Skill not found. Available skills: forms, tables",
       is_error: true,
     },
   ]);

@@ -77,7 +77,7 @@ test("instructions that the conversation has are not given again, those of anoth
   assert.equal(again.content[1].content, {
     type: `${VIEW}_view_result`,
     file_type: "text",
-    content: "The instructions of demo are above already: follow them.",
+    content: "The instructions of demo were already loaded above. Follow them.",
     num_lines: null,
     start_line: null,
     total_lines: null,

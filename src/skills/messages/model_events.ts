@@ -61,8 +61,11 @@ function parse(text: string): Members & { readonly type: string } {
 }
 
 export function noAnswer(): SkillError {
-  return new SkillError("api_error", "The model endpoint answered what is no message", { status: 502 });
+  return new SkillError("api_error", "The response of the model endpoint is not a message", { status: 502 });
 }
+
+/** An answer that ended before `message_stop`. */
+export const ENDED_EARLY = "The model endpoint ended its response early";
 
 /** Types of errors that clients are to see as they are: they wait, and try again. */
 const PASSING = { overloaded_error: 529, rate_limit_error: 429, timeout_error: 504 } as const;
@@ -74,7 +77,7 @@ function toError(error: unknown): SkillError {
     ? type as keyof typeof PASSING
     : "api_error";
   const text = typeof message === "string" ? message.slice(0, 1000) : "no message";
-  return new SkillError(kind, `The model endpoint failed while it answered: ${text}`, {
+  return new SkillError(kind, `The model endpoint failed during its response: ${text}`, {
     status: kind === "api_error" ? 502 : PASSING[kind],
   });
 }

@@ -64,6 +64,6 @@ function write(value: unknown): string {
     return JSON.stringify(value);
   } catch (cause) {
     // The stack of the engine ends before the text does.
-    throw new SkillError("invalid_request_error", "The body is nested too deeply", { cause });
+    throw new SkillError("invalid_request_error", "The request body is nested too deeply", { cause });
   }
 }

@@ -107,7 +107,7 @@ test("nothing of a skill looks like another element of the catalogue, and all of
   assert.equal(readCatalogue(text), [
     skills[0],
     { name: "b", description: "one two three 👩‍👧" },
-    { name: "c", description: `${"é".repeat(1024)} [cut after 1024 of 1025 characters]` },
+    { name: "c", description: `${"é".repeat(1024)} [truncated after 1024 of 1025 characters]` },
   ]);
 });
 

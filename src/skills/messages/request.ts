@@ -45,32 +45,40 @@ export async function parseBody(text: string): Promise<Members> {
   if (isLarge) await nextTurn();
   const excess = findExcess(text);
   if (excess === "depth") {
-    throw new SkillError("invalid_request_error", `The body is nested more than ${MAX_JSON_DEPTH} deep`);
+    throw new SkillError(
+      "invalid_request_error",
+      `The request body is nested more than ${MAX_JSON_DEPTH} levels deep`,
+    );
   }
   if (excess) {
-    throw new SkillError("request_too_large", "The body has too many values: send fewer messages or blocks");
+    throw new SkillError(
+      "request_too_large",
+      "The request body has too many values. Send fewer messages or content blocks.",
+    );
   }
   if (isLarge) await nextTurn();
   let body: unknown;
   try {
     body = JSON.parse(text);
   } catch {
-    throw new SkillError("invalid_request_error", "The body must be JSON");
+    throw new SkillError("invalid_request_error", "The request body must be JSON");
   }
   if (isLarge) await nextTurn();
-  if (!isObject(body)) throw new SkillError("invalid_request_error", "The body must be a JSON object");
+  if (!isObject(body)) {
+    throw new SkillError("invalid_request_error", "The request body must be a JSON object");
+  }
   return body;
 }
 
 /** The body with every member that Trivet acts on checked. @throws {SkillError} naming the member */
 export function checkBody(body: Members): MessagesBody {
   const { model, max_tokens, messages, system, tools, stream } = body;
-  if (typeof model !== "string" || model === "") throw invalid("model", "must name a model");
+  if (typeof model !== "string" || model === "") throw invalid("model", "must be a model name");
   if (!Number.isSafeInteger(max_tokens) || (max_tokens as number) < 0) {
-    throw invalid("max_tokens", "must be a whole number of tokens");
+    throw invalid("max_tokens", "must be a non-negative integer");
   }
   if (!Array.isArray(messages) || messages.length === 0) {
-    throw invalid("messages", "must be a list of at least one message");
+    throw invalid("messages", "must be an array of at least one message");
   }
   messages.forEach(checkTurn);
   if (system !== undefined && typeof system !== "string") checkBlocks("system", system);
@@ -90,26 +98,28 @@ function checkTurn(turn: unknown, index: number): void {
 }
 
 function checkBlocks(place: string, blocks: unknown): void {
-  if (!Array.isArray(blocks)) throw invalid(place, "must be text or a list of blocks");
+  if (!Array.isArray(blocks)) throw invalid(place, "must be a string or an array of content blocks");
   blocks.forEach((block, index) => {
     const at = `${place}.${index}`;
     if (!isObject(block) || typeof block.type !== "string") {
       throw invalid(at, "must be an object with a type");
     }
-    if (block.type === "text" && typeof block.text !== "string") throw invalid(`${at}.text`, "must be text");
+    if (block.type === "text" && typeof block.text !== "string") {
+      throw invalid(`${at}.text`, "must be a string");
+    }
   });
 }
 
 function checkTools(tools: unknown): void {
-  if (!Array.isArray(tools)) throw invalid("tools", "must be a list");
+  if (!Array.isArray(tools)) throw invalid("tools", "must be an array");
   tools.forEach((tool, index) => {
     const at = `tools.${index}`;
     if (!isObject(tool)) throw invalid(at, "must be an object");
     // Some kinds of tools bring names of their own.
     const { name, type } = tool;
-    if (typeof name !== "string" && typeof type !== "string") throw invalid(`${at}.name`, "must be text");
+    if (typeof name !== "string" && typeof type !== "string") throw invalid(`${at}.name`, "must be a string");
     if (type !== undefined && type !== null && typeof type !== "string") {
-      throw invalid(`${at}.type`, "must be text");
+      throw invalid(`${at}.type`, "must be a string");
     }
   });
 }

@@ -5,7 +5,7 @@
  * @module
  */
 import type { Fields } from "../../http/response.ts";
-import { SkillError } from "../error.ts";
+import { SERVER_FAILED, SkillError } from "../error.ts";
 import { type StreamEvent, writeEvent } from "./model_events.ts";
 
 export const STREAM_FIELDS: Fields = [
@@ -81,5 +81,5 @@ function toErrorEvent(error: unknown, onFault: (error: unknown) => void): Stream
     return { type: "error", error: { type: error.type, message: error.message } };
   }
   onFault(error);
-  return { type: "error", error: { type: "api_error", message: "The server failed: try again later" } };
+  return { type: "error", error: { type: "api_error", message: SERVER_FAILED } };
 }

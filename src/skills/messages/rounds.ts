@@ -7,7 +7,14 @@
 import { SkillError } from "../error.ts";
 
 import { failure, type ViewAnswers } from "./view_answers.ts";
-import { BlockAssembly, eventsOf, type ModelAnswer, noAnswer, type StreamEvent } from "./model_events.ts";
+import {
+  BlockAssembly,
+  ENDED_EARLY,
+  eventsOf,
+  type ModelAnswer,
+  noAnswer,
+  type StreamEvent,
+} from "./model_events.ts";
 import type { ModelRequest } from "./model_request.ts";
 import { type Block, isObject, type Members } from "./request.ts";
 import { addUsage, countOf, replaceUsage } from "./token_usage.ts";
@@ -50,12 +57,12 @@ export async function* converse(exchange: Exchange, first: ModelAnswer): AsyncGe
       } else yield* reading.hear(event);
     }
     if (!reading.isWhole) {
-      throw new SkillError("api_error", "The model endpoint broke off its answer", { status: 502 });
+      throw new SkillError("api_error", ENDED_EARLY, { status: 502 });
     }
     for (const { id, view } of reading.calls) {
       const content = await answers.answer(view).catch((error) => {
         onFault(error);
-        return failure("unavailable", "The skill cannot be read now");
+        return failure("unavailable", "The skill cannot be read at the moment");
       });
       yield* emit(said, { type: VIEW_RESULT, tool_use_id: id, content });
     }

@@ -41,14 +41,14 @@ export function answerOf(
   loaded: readonly Loaded[],
 ): string {
   const parts = [
-    "This is the scripted model that is built into Trivet. It is no language model: it matches words of the task " +
-    "against the names and descriptions of skills, and shows what a model would have been given.",
+    "This is the scripted model that is built into Trivet, not a language model. It matches words of the task " +
+    "against the names and descriptions of skills, and shows what a language model would receive.",
     `The task: ${JSON.stringify(cut(task, 200))}.`,
   ];
   if (skills.length === 0) parts.push("The request has no skills.");
   else if (chosen.length === 0) {
     const names = skills.map(({ name }) => name).join(", ");
-    parts.push(`None of its words is in the name or the description of a skill. There are: ${names}.`);
+    parts.push(`No word of the task is in the name or description of a skill. Available skills: ${names}.`);
   }
   for (const { index, words } of chosen) {
     const { name } = skills[index]!;
@@ -70,5 +70,5 @@ export function answerOf(
 function cut(text: string, most: number): string {
   return text.length <= most
     ? text
-    : `${text.slice(0, most)} [cut after ${most} of ${text.length} characters]`;
+    : `${text.slice(0, most)} [truncated after ${most} of ${text.length} characters]`;
 }

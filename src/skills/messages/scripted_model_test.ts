@@ -7,8 +7,8 @@ import { matchSkills, stem } from "./word_match.ts";
 const test = suite("skills/messages/scripted_model");
 
 const SELF =
-  "This is the scripted model that is built into Trivet. It is no language model: it matches words of the " +
-  "task against the names and descriptions of skills, and shows what a model would have been given.";
+  "This is the scripted model that is built into Trivet, not a language model. It matches words of the " +
+  "task against the names and descriptions of skills, and shows what a language model would receive.";
 
 const say = (content: string): Any => ({ messages: [{ role: "user", content }] });
 const loads = (answer: Any): string[] =>
@@ -73,8 +73,8 @@ test("no skill that fits, no skills, and none of its own", async () => {
   const none = await post(ask(["forms", "tables"], say("Sing a song")));
   assert.is(
     none.content[0].text,
-    `${SELF}\n\nThe task: "Sing a song".\n\nNone of its words is in the name or the description of a skill. ` +
-      "There are: forms, tables.",
+    `${SELF}\n\nThe task: "Sing a song".\n\nNo word of the task is in the name or description of a skill. ` +
+      "Available skills: forms, tables.",
   );
   const bare = await post({ model: "any", max_tokens: 1000, ...say("Hi") });
   assert.is(bare.content[0].text, `${SELF}\n\nThe task: "Hi".\n\nThe request has no skills.`);

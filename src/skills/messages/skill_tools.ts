@@ -15,7 +15,7 @@ export function checkCodeExecution(tools: readonly Tool[] | undefined): void {
   if (tools?.some(isCodeExecution)) return;
   throw invalid(
     "tools",
-    'skills need a code execution tool: add {"type":"code_execution_20250825","name":"code_execution"}',
+    'skills require a code execution tool. Add {"type":"code_execution_20250825","name":"code_execution"}',
   );
 }
 
@@ -60,7 +60,7 @@ export function replaceTools(
 function defineTools(names: ToolNames, skills: readonly Pick<OpenSkill, "name">[]): Members[] {
   const name = {
     type: "string",
-    description: "Name of the skill, as <available_skills> has it",
+    description: "Name of the skill, as listed in <available_skills>",
     // An empty list would be no schema.
     ...(skills.length > 0 && { enum: skills.map((skill) => skill.name) }),
   };
@@ -72,18 +72,18 @@ function defineTools(names: ToolNames, skills: readonly Pick<OpenSkill, "name">[
   });
   return [{
     name: names.load,
-    description: "Gives the instructions of a skill and the list of its files. " +
-      "Call it once for each skill that fits the task, before anything else.",
+    description: "Returns the instructions of a skill and the list of its files. " +
+      "Call it once for each skill that matches the task, before anything else.",
     input_schema: object({ name }, ["name"]),
   }, {
     name: names.read,
-    description: "Gives a text file of a skill, whole or in part. " +
-      "Call it when the instructions of the skill say what the file is good for.",
+    description: "Returns a text file of a skill, whole or in part. " +
+      "Call it when the instructions of the skill refer to the file.",
     input_schema: object({
       name,
       path: { type: "string", description: "Path in the skill, such as references/forms.md" },
-      offset: { type: "integer", minimum: 1, description: "The first line to read; 1 when left out" },
-      limit: { type: "integer", minimum: 1, description: "How many lines to read; all when left out" },
+      offset: { type: "integer", minimum: 1, description: "First line to read. Default: 1" },
+      limit: { type: "integer", minimum: 1, description: "Number of lines to read. Default: all" },
     }, ["name", "path"]),
   }];
 }

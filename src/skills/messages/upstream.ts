@@ -7,7 +7,7 @@
 import type { Observe } from "../../events.ts";
 import { mediaType } from "../../http/body/media_type.ts";
 import { SkillError } from "../error.ts";
-import { type ModelAnswer, noAnswer } from "./model_events.ts";
+import { ENDED_EARLY, type ModelAnswer, noAnswer } from "./model_events.ts";
 import { refusalOf } from "./upstream_refusal.ts";
 
 /** Where the model is, as an operator names it. */
@@ -61,12 +61,12 @@ export function askUpstream(upstream: Upstream, observe: Observe): AskModel {
   for (const [name, limit] of Object.entries({ connectLimit, answerLimit, idleLimit })) {
     if (Number.isSafeInteger(limit) && limit > 0 && limit <= LONGEST_LIMIT) continue;
     throw new RangeError(
-      `Cannot create Trivet: "${name}" of the model endpoint must be whole milliseconds from 1 to ${LONGEST_LIMIT}, but is ${limit}`,
+      `Cannot create Trivet: "${name}" of the model endpoint must be an integer from 1 to ${LONGEST_LIMIT} milliseconds, but is ${limit}`,
     );
   }
   if (!Number.isSafeInteger(sizeLimit) || sizeLimit < 1) {
     throw new RangeError(
-      `Cannot create Trivet: "sizeLimit" of the model endpoint must be whole bytes from 1, but is ${sizeLimit}`,
+      `Cannot create Trivet: "sizeLimit" of the model endpoint must be an integer of at least 1 byte, but is ${sizeLimit}`,
     );
   }
   const url = messagesUrl(upstream.url);
@@ -91,10 +91,10 @@ export function askUpstream(upstream: Upstream, observe: Observe): AskModel {
       const response = await patience.wait(
         sent,
         stream ? connectLimit : answerLimit,
-        "did not begin to answer",
+        "did not start its response within",
       );
       if (!response.ok) {
-        throw await patience.wait(refusalOf(response, secrets, onFault), idleLimit, "fell silent");
+        throw await patience.wait(refusalOf(response, secrets, onFault), idleLimit, "sent no data for");
       }
       const type = answerType(response);
       if (!type || !response.body) throw noAnswer();
@@ -114,14 +114,14 @@ export function askUpstream(upstream: Upstream, observe: Observe): AskModel {
     let left = sizeLimit;
     try {
       for (;;) {
-        const { done, value } = await patience.wait(reader.read(), limit, "fell silent");
+        const { done, value } = await patience.wait(reader.read(), limit, "sent no data for");
         if (done) return;
         left -= value.length;
-        if (left < 0) throw new Error(`The model endpoint answered with more than ${sizeLimit} bytes`);
+        if (left < 0) throw new Error(`The response of the model endpoint has more than ${sizeLimit} bytes`);
         yield value;
       }
     } catch (error) {
-      throw toRefusal(error, "The model endpoint broke off its answer", onFault);
+      throw toRefusal(error, ENDED_EARLY, onFault);
     } finally {
       patience.end();
       reader.cancel().catch(() => {});
@@ -136,7 +136,7 @@ export function messagesUrl(base: string): string {
     !url || !/^https?:$/.test(url.protocol) || url.username !== "" || url.password !== "" || url.hash !== ""
   ) {
     throw new TypeError(
-      `Cannot create Trivet: the URL of the model endpoint must be http or https, without user and fragment, but is "${base}"`,
+      `Cannot create Trivet: the URL of the model endpoint must be http or https, without credentials and fragment, but is "${base}"`,
     );
   }
   const path = url.pathname.replace(/\/+$/, "");
@@ -205,10 +205,10 @@ class Patience {
 }
 
 function tooLate(what: string, limit: number): SkillError {
-  return new SkillError("timeout_error", `The model endpoint ${what} for ${limit / 1000} seconds`);
+  return new SkillError("timeout_error", `The model endpoint ${what} ${limit / 1000} seconds`);
 }
 
 /** Nobody hears it. */
 function callerGone(): SkillError {
-  return new SkillError("api_error", "The caller went away", { status: 499 });
+  return new SkillError("api_error", "The client closed the request", { status: 499 });
 }

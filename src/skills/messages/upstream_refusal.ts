@@ -46,7 +46,7 @@ export async function refusalOf(
   const later = LATER[status];
   if (later) {
     const [type, as] = later;
-    return new SkillError(type, told ?? "The model endpoint is busy: try again later", {
+    return new SkillError(type, told ?? "The model endpoint is busy. Try again later.", {
       status: as,
       fields: waiting,
     });
@@ -55,17 +55,19 @@ export async function refusalOf(
   if (type && told !== undefined) {
     return new SkillError(type, told, { status: status === 422 ? 400 : status });
   }
-  onFault(new Error(`The model endpoint answered ${status}${told === undefined ? "" : `: ${told}`}`));
+  onFault(
+    new Error(`The model endpoint responded with status ${status}${told === undefined ? "" : `: ${told}`}`),
+  );
   if (status >= 500) {
-    return new SkillError("api_error", `The model endpoint failed with ${status}: try again later`, {
+    return new SkillError("api_error", `The model endpoint failed with status ${status}. Try again later.`, {
       status: 502,
       fields: waiting,
     });
   }
   const what = status === 401 || status === 403
-    ? "The model endpoint does not accept this server's key"
-    : `The model endpoint answered ${status}`;
-  return new SkillError("api_error", `${what}: whoever runs this server must look into it`, {
+    ? "The model endpoint rejected this server's key"
+    : `The model endpoint responded with status ${status}`;
+  return new SkillError("api_error", `${what}. Contact the operator of this server.`, {
     status: 502,
     // Nothing will be different in a moment.
     fields: [["x-should-retry", "false"]],

@@ -73,14 +73,13 @@ test("what must wait is told with when to come back", async () => {
 test("what is wrong with the server's key is not the caller's, and the key is never shown", async () => {
   for (const status of [401, 403]) {
     const message = "invalid key sk-upstream-secret";
-    assert.equal(await refused([envelope("authentication_error", message, { status })]), {
-      status: 502,
-      type: "api_error",
-      message:
-        "The model endpoint does not accept this server's key: whoever runs this server must look into it",
-      fields: { "x-should-retry": "false" },
-      faults: [`Error: The model endpoint answered ${status}: invalid key [hidden]`],
-    });
+    const { message: told, faults, ...rest } = await refused([
+      envelope("authentication_error", message, { status }),
+    ]);
+    assert.equal(rest, { status: 502, type: "api_error", fields: { "x-should-retry": "false" } });
+    assert.not.match(told, "sk-upstream-secret");
+    assert.is(faults.length, 1);
+    assert.match(faults[0]!, `${status}: invalid key [hidden]`);
   }
   const echoed = await refused([
     envelope("invalid_request_error", "bad: sk-upstream-secret", { status: 400 }),
@@ -93,13 +92,13 @@ test("failures, redirects and pages are failures of the endpoint", async () => {
     const [response, told] of [
       [
         new Response("<h1>Bad gateway</h1>", { status: 503, headers: { "retry-after": "3" } }),
-        "failed with 503",
+        "503",
       ],
-      [new Response("", { status: 302, headers: { location: "https://elsewhere.test" } }), "answered 302"],
-      [new Response("Not found", { status: 404 }), "answered 404"],
+      [new Response("", { status: 302, headers: { location: "https://elsewhere.test" } }), "302"],
+      [new Response("Not found", { status: 404 }), "404"],
       [
         new Response("<h1>Hello</h1>", { headers: { "content-type": "text/html" } }),
-        "answered what is no message",
+        "not a message",
       ],
     ] as const
   ) {
@@ -108,7 +107,7 @@ test("failures, redirects and pages are failures of the endpoint", async () => {
     assert.ok(message.includes(told), message);
   }
   const body = await refused([Response.json({ type: "message" })], ask(["forms"]));
-  assert.equal([body.status, body.message], [502, "The model endpoint answered what is no message"]);
+  assert.equal([body.status, body.type], [502, "api_error"]);
   const unreachable = await refused([() => Promise.reject(new TypeError("connect ECONNREFUSED"))]);
   assert.equal(unreachable, {
     status: 502,
@@ -149,7 +148,7 @@ test("an endpoint that hangs is given up: before it answers, and within its answ
   const never: Script[0] = () => new Promise(() => {});
   const begin = await refused([never], PLAIN, { upstream: { url: "https://models.test", answerLimit: 20 } });
   assert.equal([begin.status, begin.type], [504, "timeout_error"]);
-  assert.match(begin.message, /did not begin to answer for 0\.02 seconds/);
+  assert.match(begin.message, /0\.02 seconds/);
   const streamed = await refused([never], { ...PLAIN, stream: true }, {
     upstream: { url: "https://models.test", connectLimit: 20 },
   });
@@ -158,15 +157,13 @@ test("an endpoint that hangs is given up: before it answers, and within its answ
   const cancelled: boolean[] = [];
   const upstream = { url: "https://models.test", idleLimit: 20 };
   const silent = await refused([hanging("application/json", "{", cancelled)], PLAIN, { upstream });
-  assert.equal([silent.status, silent.message], [504, "The model endpoint fell silent for 0.02 seconds"]);
+  assert.equal([silent.status, silent.type], [504, "timeout_error"]);
+  assert.match(silent.message, /0\.02 seconds/);
   for (const body of [PLAIN, ask(["forms"])]) {
     const start = streamText([text("abc")]).split("\n\n").slice(0, 3).join("\n\n") + "\n\n";
     const { post, asked } = newMessages([hanging("text/event-stream", start, cancelled)], { upstream });
     const events = await readStream(await post({ ...body, stream: true }));
-    assert.equal(events.at(-1), {
-      type: "error",
-      error: { type: "timeout_error", message: "The model endpoint fell silent for 0.02 seconds" },
-    });
+    assert.equal(events.at(-1), { type: "error", error: { type: "timeout_error", message: silent.message } });
     assert.ok(asked[0]!.signal.aborted);
   }
   assert.is(cancelled.length, 3);
@@ -195,10 +192,8 @@ test("an answer that breaks off is told so, and half an event is not passed on",
   const half = whole.slice(0, whole.indexOf("content_block_stop"));
   const { post } = newMessages([sse(split(half, 10))]);
   const events = await readStream(await post(ask(["forms"], { stream: true })));
-  assert.equal(events.at(-1), {
-    type: "error",
-    error: { type: "api_error", message: "The model endpoint broke off its answer" },
-  });
+  const { type, error } = events.at(-1);
+  assert.equal([type, error.type], ["error", "api_error"]);
   assert.is(events.at(-2).type, "content_block_delta");
   assert.equal((await refused([sse(split(half, 10))], ask(["forms"]))).status, 502);
 
@@ -223,16 +218,14 @@ test("an answer that breaks off is told so, and half an event is not passed on",
 test("an error event ends the stream with its type, in any round", async () => {
   const error =
     'event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}\n\n';
-  const told = {
-    type: "overloaded_error",
-    message: "The model endpoint failed while it answered: Overloaded",
-  };
   const { post } = newMessages([
     stream([call("toolu_1", "load_skill", { name: "forms" })]),
     sse(split(error, 9)),
   ]);
   const events = await readStream(await post(ask(["forms"], { stream: true })));
-  assert.equal(events.at(-1), { type: "error", error: told });
+  const { type, error: told } = events.at(-1);
+  assert.equal([type, told.type], ["error", "overloaded_error"]);
+  assert.match(told.message, /: Overloaded$/);
   const whole = await refused([sse(split(error, 9))], ask(["forms"]));
   assert.equal([whole.status, whole.type, whole.message], [529, told.type, told.message]);
 });
@@ -303,14 +296,14 @@ test("a URL or a limit that is none is found at the start", () => {
   for (const sizeLimit of [0, -1, 1.5, NaN]) {
     assert.throws(
       () => newMessages([], { upstream: { url: "https://models.test", sizeLimit } }),
-      /"sizeLimit" of the model endpoint must be whole bytes/,
+      /"sizeLimit" of the model endpoint/,
     );
   }
   for (const limit of [0, -1, 1.5, Infinity, NaN, 2 ** 31]) {
     const upstream = { url: "https://models.test", idleLimit: limit };
     assert.throws(
       () => newMessages([], { upstream }),
-      /"idleLimit" of the model endpoint must be whole milliseconds/,
+      /"idleLimit" of the model endpoint/,
     );
   }
 });

@@ -53,7 +53,7 @@ export class ViewAnswers {
     if (!view) {
       return failure(
         "invalid_tool_input",
-        "The input must have the name of a skill, and the path of a file to read",
+        "Invalid input: name must be the name of a skill, and path the path of a file",
       );
     }
     const skill = this.#skills.find(({ name }) => folderOf(name) === view.folder);
@@ -61,7 +61,9 @@ export class ViewAnswers {
       const names = this.#skills.map(({ name }) => name).join(", ");
       return failure(
         "file_not_found",
-        names === "" ? "There are no skills" : `There is no such skill. There are: ${names}`,
+        names === ""
+          ? "Skill not found. No skills are available"
+          : `Skill not found. Available skills: ${names}`,
       );
     }
     return isLoad(view) ? await this.#load(skill) : await this.#read(skill, view);
@@ -70,13 +72,13 @@ export class ViewAnswers {
   async #load(skill: OpenSkill): Promise<Members> {
     const head = headOf(skill);
     if (this.#loaded.has(head)) {
-      return shown(`The instructions of ${skill.name} are above already: follow them.`);
+      return shown(`The instructions of ${skill.name} were already loaded above. Follow them.`);
     }
     const [body, files] = await Promise.all([skill.instructions(), skill.files()]);
     const before = await linesBefore(skill, body);
     const cut = excerpt(body, 1, Infinity, MOST_OF_INSTRUCTIONS)!;
     const note = cut.lines < cut.total
-      ? `\n[The instructions go on: read ${SKILL_MD} with offset ${before + cut.lines + 1}.]`
+      ? `\n[Truncated. To continue, read ${SKILL_MD} with offset ${before + cut.lines + 1}.]`
       : "";
     this.#loaded.add(head);
     this.#tell({ skill, level: 2, tokens: skill.tokens.instructions });
@@ -93,16 +95,16 @@ export class ViewAnswers {
     const text = decode(bytes);
     if (text === undefined) {
       const type = (await skill.files()).find((file) => file.path === path)?.type ?? "unknown type";
-      return shown(`${path} is no text: ${type}, ${bytes.length} bytes. It cannot be shown here.`);
+      return shown(`${path} is not a text file: ${type}, ${bytes.length} bytes. It cannot be shown.`);
     }
     const part = excerpt(text, first, last === -1 ? Infinity : last - first + 1, MOST_OF_FILE);
     if (!part) {
       const { total } = excerpt(text, 1, 1, 1)!;
-      return failure("invalid_tool_input", `${path} has ${total} lines, and so no line ${first}`);
+      return failure("invalid_tool_input", `Line ${first} does not exist: ${path} has ${total} lines`);
     }
     const end = part.first + part.lines - 1;
     const note = end < part.total
-      ? `\n[Lines ${part.first} to ${end} of ${part.total}. Read on with offset ${end + 1}.]`
+      ? `\n[Lines ${part.first} to ${end} of ${part.total}. To continue, read with offset ${end + 1}.]`
       : "";
     const content = part.text + note;
     this.#tell({ skill, level: 3, tokens: estimateTokens(content), path });
@@ -136,7 +138,7 @@ function listFiles(files: readonly OpenFile[]): string {
 function noFile(name: string, path: string, files: readonly OpenFile[]): string {
   const names = files.slice(0, MOST_SUGGESTED).map((file) => file.path).join(", ");
   const more = files.length > MOST_SUGGESTED ? `, and ${files.length - MOST_SUGGESTED} more` : "";
-  return `There is no ${JSON.stringify(path.slice(0, 200))} in ${name}. Its files: ${names}${more}`;
+  return `File ${JSON.stringify(path.slice(0, 200))} not found in ${name}. Files: ${names}${more}`;
 }
 
 /** Lines of SKILL.md that stand before its body. */
@@ -176,7 +178,7 @@ function excerpt(text: string, first: number, count: number, most: number): Exce
     const length = (newline < 0 ? text.length : newline) - start;
     const cut = `${
       text.slice(start, start + most)
-    }\n[Line ${first} is cut after ${most} of ${length} characters.]`;
+    }\n[Line ${first} truncated after ${most} of ${length} characters.]`;
     return { text: cut, first, lines: 1, total };
   }
   return { text: text.slice(start, end).replace(/\n$/, ""), first, lines, total };

@@ -68,18 +68,16 @@ test("a file, whole and in parts", async () => {
   assert.equal(await read("a.md"), result("1\n2\r\n3\n4", 4, 1, 4));
   assert.equal(
     await read("a.md", [2, 3]),
-    result("2\r\n3\n[Lines 2 to 3 of 4. Read on with offset 4.]", 2, 2, 4),
+    result("2\r\n3\n[Lines 2 to 3 of 4. To continue, read with offset 4.]", 2, 2, 4),
   );
   assert.equal(await read("a.md", [4, -1]), result("4", 1, 4, 4));
   assert.equal(await read("a.md", [1, 100]), result("1\n2\r\n3\n4", 4, 1, 4));
   assert.equal(await read("b.md", [2, 2]), result("2", 1, 2, 2));
   assert.equal(await read("empty.md"), result("", 0, 1, 0));
   assert.equal(await read("n.md"), result("", 1, 1, 1));
-  assert.equal(await read("a.md", [5, -1]), {
-    type: `${VIEW}_tool_result_error`,
-    error_code: "invalid_tool_input",
-    error_message: "a.md has 4 lines, and so no line 5",
-  });
+  const { error_message, ...rest } = await read("a.md", [5, -1]);
+  assert.equal(rest, { type: `${VIEW}_tool_result_error`, error_code: "invalid_tool_input" });
+  assert.match(error_message, /5.*a\.md.*4/);
 });
 
 test("a long file is cut at a line, says so, and can be read on to its end", async () => {
@@ -91,7 +89,7 @@ test("a long file is cut at a line, says so, and can be read on to its end", asy
     assert.ok(content.content.length <= 50_100);
     const shown = content.content.split("\n");
     const [, from, to, next] =
-      /^\[Lines (\d+) to (\d+) of 9000\. Read on with offset (\d+)\.\]$/.exec(shown.at(-1)) ?? [];
+      /^\[Lines (\d+) to (\d+) of 9000\. To continue, read with offset (\d+)\.\]$/.exec(shown.at(-1)) ?? [];
     assert.is(content.start_line, offset);
     if (next !== undefined) {
       shown.pop();
@@ -107,10 +105,10 @@ test("a long file is cut at a line, says so, and can be read on to its end", asy
 test("a line that is too long is cut, and what follows it can be read", async () => {
   const skill = skillOf({ "a.md": `first\n${"x".repeat(60_000)}\nlast\n` });
   const first = (await view(skill, "a.md")).content;
-  assert.equal(first, result("first\n[Lines 1 to 1 of 3. Read on with offset 2.]", 1, 1, 3));
+  assert.equal(first, result("first\n[Lines 1 to 1 of 3. To continue, read with offset 2.]", 1, 1, 3));
   const { content } = (await view(skill, "a.md", [2, -1])).content;
-  assert.ok(content.startsWith("x".repeat(50_000) + "\n[Line 2 is cut after 50000 of 60000 characters.]"));
-  assert.ok(content.endsWith("\n[Lines 2 to 2 of 3. Read on with offset 3.]"));
+  assert.ok(content.startsWith("x".repeat(50_000) + "\n[Line 2 truncated after 50000 of 60000 characters.]"));
+  assert.ok(content.endsWith("\n[Lines 2 to 2 of 3. To continue, read with offset 3.]"));
   assert.equal((await view(skill, "a.md", [3, -1])).content, result("last", 1, 3, 3));
 });
 
@@ -118,7 +116,7 @@ test("what is no text is told by its type and size", async () => {
   const skill = skillOf({ "a.png": Uint8Array.of(137, 80, 78, 71), "b.bin": "a\0b" });
   assert.equal(
     (await view(skill, "a.png")).content,
-    result("a.png is no text: image/png, 4 bytes. It cannot be shown here.", null, null, null),
+    result("a.png is not a text file: image/png, 4 bytes. It cannot be shown.", null, null, null),
   );
   const { content, shown } = await view(skill, "b.bin");
   assert.match(content.content, /3 bytes/);
@@ -147,7 +145,7 @@ test("instructions of any length: what is cut can be read on in the file", async
   const body = Array.from({ length: 20_000 }, (_, at) => `line ${at + 1}\n`).join("");
   const skill = skillOf({}, body);
   const { content, shown } = await view(skill, "SKILL.md");
-  const [, next] = /\n\[The instructions go on: read SKILL\.md with offset (\d+)\.\]\n<\/skill_content>/.exec(
+  const [, next] = /\n\[Truncated. To continue, read SKILL\.md with offset (\d+)\.\]\n<\/skill_content>/.exec(
     content.content,
   )!;
   assert.is(content.start_line, 4);
@@ -181,11 +179,8 @@ test("a skill that cannot be read now is unavailable to the model, and a fault t
     },
   });
   const { content } = await messages.say(ask(["forms"]));
-  assert.equal(content[1].content, {
-    type: `${VIEW}_tool_result_error`,
-    error_code: "unavailable",
-    error_message: "The skill cannot be read now",
-  });
+  const { type, error_code } = content[1].content;
+  assert.equal([type, error_code], [`${VIEW}_tool_result_error`, "unavailable"]);
   assert.equal(content[2], text("Without it, then."));
   assert.is(messages.events.filter(({ type }) => type === "fault").length, 1);
 });

@@ -18,7 +18,8 @@ const SPECIFIED = ["allowed-tools", "compatibility", "description", "license", "
 const MOST_METADATA_TOKENS = 50;
 const MOST_INSTRUCTION_TOKENS = 5000;
 const MOST_INSTRUCTION_LINES = 500;
-const MOVE = "move details into files beside it, which are read when they are needed";
+/** What to do about a SKILL.md that is too long. */
+export const MOVE_DETAILS = "move details into separate files, which are read only when they are needed";
 /** Words that say when a skill is to be used. */
 const WHEN =
   /\b(when(ever)?|if|use[ds]?|using|trigger\w*|before|after|during|while|asks?|asked|mentions?|invoke[ds]?)\b/i;
@@ -43,10 +44,10 @@ export function findUnknownKeys({ markdown: { lines }, unknownKeys }: Subject): 
     const usual = key.replace(/([a-z])([A-Z])/g, "$1-$2").replace(/[_ ]/g, "-").toLowerCase();
     const hint = SPECIFIED.includes(usual)
       ? `write ${usual}`
-      : "what is your own may stand under metadata; what a client reads may stay";
+      : "move your own fields under metadata; keep fields that a client reads";
     const message = unknownKeys === "refuse"
       ? `unexpected key in SKILL.md frontmatter: '${key}': properties must be in (${SPECIFIED.join(", ")})`
-      : `the open specification does not know the field '${key}': it is kept as it is`;
+      : `field '${key}' is not in the open specification; it is kept`;
     return problem("unknown-key", line, message, hint);
   });
 }
@@ -55,18 +56,17 @@ export function findUnknownKeys({ markdown: { lines }, unknownKeys }: Subject): 
 const findUnquoted: Find = ({ markdown }) =>
   ["name", "description", "license", "compatibility", "allowed-tools"].flatMap((field) => {
     const kind = kindOf(markdown.json[field]);
-    if (kind !== "a number" && kind !== "true or false") return [];
-    const message =
-      `field '${field}' in SKILL.md is ${kind} to readers of YAML, and clients that check it leave the skill out`;
-    const hint = `put quotes around it: ${field}: "${textOf(markdown, field)}"`;
+    if (kind !== "a number" && kind !== "a boolean") return [];
+    const message = `YAML reads field '${field}' in SKILL.md as ${kind}, so strict clients omit the skill`;
+    const hint = `put quotes around the value: ${field}: "${textOf(markdown, field)}"`;
     return [problem("unquoted-text", markdown.lines.get(field), message, hint)];
   });
 
 const findMetadata: Find = ({ markdown: { fields, json, lines } }) => {
   const metadata = fields.get("metadata");
   if (json.metadata === null) {
-    const message = "field 'metadata' in SKILL.md is empty, and clients that check it leave the skill out";
-    return [problem("metadata-text", lines.get("metadata"), message, "leave the field out")];
+    const message = "field 'metadata' in SKILL.md is empty, so strict clients omit the skill";
+    return [problem("metadata-text", lines.get("metadata"), message, "remove the field")];
   }
   if (!(metadata instanceof Map)) return [];
   const kinds = json.metadata as { readonly [name: string]: Json };
@@ -76,12 +76,12 @@ const findMetadata: Find = ({ markdown: { fields, json, lines } }) => {
   const [name, value] = first;
   const written = metadata.get(name);
   const others = odd.length > 1 ? `, and ${odd.length - 1} more` : "";
-  const message = `field 'metadata' in SKILL.md must map to texts, but '${name}' is ${
+  const message = `field 'metadata' in SKILL.md must contain only strings, but '${name}' is ${
     kindOf(value)
-  }${others}: clients that check it leave the skill out`;
+  }${others}; strict clients omit the skill`;
   const hint = typeof written === "string"
-    ? `put quotes around it: ${name}: "${written}"`
-    : "write it as one text, or as several fields";
+    ? `put quotes around the value: ${name}: "${written}"`
+    : "write it as one string, or as several fields";
   return [problem("metadata-text", lines.get("metadata"), message, hint)];
 };
 
@@ -89,7 +89,7 @@ const findToolList: Find = ({ markdown: { fields, lines } }) => {
   const value = fields.get("allowed-tools");
   if (!Array.isArray(value)) return [];
   const tools = value.filter((tool) => typeof tool === "string").join(" ").slice(0, 200);
-  const message = "field 'allowed-tools' in SKILL.md is a list, which not all clients read";
+  const message = "field 'allowed-tools' in SKILL.md is a list, which some clients do not read";
   return [
     problem("allowed-tools-list", lines.get("allowed-tools"), message, `write allowed-tools: ${tools}`),
   ];
@@ -99,7 +99,8 @@ const findSilentDescription: Find = ({ markdown }) => {
   const description = descriptionOf(markdown);
   // What is not in basic Latin letters may say so in another language.
   if (description === "" || WHEN.test(description) || /[^\P{L}A-Za-z]/u.test(description)) return [];
-  const message = "the description does not seem to say when to use the skill, by which models choose it";
+  const message =
+    "the description does not seem to say when to use the skill, and models choose skills by their description";
   const hint = 'add a sentence such as "Use when …"';
   return [problem("description-when", markdown.lines.get("description"), message, hint)];
 };
@@ -108,14 +109,14 @@ const findLargeInstructions: Find = ({ markdown }, { instructions }) => {
   if (instructions <= MOST_INSTRUCTION_TOKENS) return [];
   const message =
     `SKILL.md has about ${instructions} tokens of instructions: keep it under ${MOST_INSTRUCTION_TOKENS}`;
-  return [problem("instructions-tokens", bodyLine(markdown), message, MOVE)];
+  return [problem("instructions-tokens", bodyLine(markdown), message, MOVE_DETAILS)];
 };
 
 const findCosts: Find = ({ markdown }, { metadata }) => {
   const found: Problem[] = [];
   if (metadata > MOST_METADATA_TOKENS) {
     const message =
-      `name and description cost about ${metadata} tokens in every request: aim at 30 to ${MOST_METADATA_TOKENS}`;
+      `name and description cost about ${metadata} tokens in every request: aim for 30 to ${MOST_METADATA_TOKENS}`;
     found.push(
       problem("metadata-tokens", markdown.lines.get("description"), message, "shorten the description"),
     );
@@ -127,7 +128,7 @@ const findCosts: Find = ({ markdown }, { metadata }) => {
   const lines = countLines(markdown.body);
   if (lines > MOST_INSTRUCTION_LINES) {
     const message = `SKILL.md has ${lines} lines of instructions: keep it under ${MOST_INSTRUCTION_LINES}`;
-    found.push(problem("instructions-lines", bodyLine(markdown), message, MOVE));
+    found.push(problem("instructions-lines", bodyLine(markdown), message, MOVE_DETAILS));
   }
   return found;
 };
@@ -144,9 +145,9 @@ function countLines(text: string): number {
 
 function kindOf(value: Json | undefined): string {
   if (Array.isArray(value)) return "a list";
-  if (value === null) return "nothing";
-  if (typeof value === "boolean") return "true or false";
-  return typeof value === "object" ? "a map" : `a ${typeof value === "string" ? "text" : typeof value}`;
+  if (value === null) return "null";
+  if (typeof value === "boolean") return "a boolean";
+  return typeof value === "object" ? "a map" : `a ${typeof value === "string" ? "string" : typeof value}`;
 }
 
 function problem(rule: string, line: number | undefined, message: string, hint: string): Problem {

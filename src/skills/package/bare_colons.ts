@@ -30,15 +30,15 @@ export function readDespiteColons(
   if (!again || "rule" in again && again.rule === "yaml") return { read, mended: undefined };
   const what = "rule" in read
     ? read.message
-    : "malformed YAML frontmatter in SKILL.md: a text reads as fields";
+    : "malformed YAML frontmatter in SKILL.md: a string is read as a map";
   const mended = {
     file: "SKILL.md",
     line: changed.line,
     rule: "yaml-bare-colon",
-    message: `${what}, because a text with a colon needs quotes`,
+    message: `${what} (a value that contains a colon needs quotes)`,
     hint: changed.shown === undefined
-      ? "put one pair of quotes around all lines of it"
-      : `put quotes around it: ${changed.shown}`,
+      ? "put one pair of quotes around all lines of the value"
+      : `put quotes around the value: ${changed.shown}`,
   };
   if ("rule" in again) return { read: again, mended };
   return { read: { ...again, source: text.replace(/^\ufeff/, "") }, mended };

@@ -75,14 +75,8 @@ test("a file that needs no mending is read as it is", () => {
 
 test("what is mended is told with its line and how it should read", () => {
   const { read, mended } = readDespiteColons(encoder.encode(within("name: demo\ndescription: Use when: x")));
-  assert.equal(mended, {
-    file: "SKILL.md",
-    line: 3,
-    rule: "yaml-bare-colon",
-    message: "malformed YAML frontmatter in SKILL.md: Nested mappings are not allowed in compact mappings, " +
-      "because a text with a colon needs quotes",
-    hint: 'put quotes around it: description: "Use when: x"',
-  });
+  assert.equal([mended?.file, mended?.line, mended?.rule], ["SKILL.md", 3, "yaml-bare-colon"]);
+  assert.match(mended!.hint!, 'description: "Use when: x"');
   assert.is("rule" in read ? read.message : read.fields.get("description"), "Use when: x");
 });
 

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { adviseOn, findUnknownKeys, findWarnings } from "./advice.ts";
+import { adviseOn, findUnknownKeys, findWarnings, MOVE_DETAILS } from "./advice.ts";
 import { readDespiteColons } from "./bare_colons.ts";
 import type { Problem } from "./problem.ts";
 import {
@@ -60,7 +60,7 @@ export function checkMarkdown(
       line: undefined,
       rule: "skill-md-size",
       message: `must have at most ${MAX_SKILL_MD_BYTES} bytes`,
-      hint: "move details into files beside it, which are read when they are needed",
+      hint: MOVE_DETAILS,
     };
     return { skill: undefined, problems: [problem], warnings: [], advice: [] };
   }
@@ -77,8 +77,8 @@ export function checkMarkdown(
   const problems: Problem[] = [];
   const warnings: Problem[] = [];
   if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) {
-    const message = "begins with a byte order mark: some readers find no front matter";
-    const hint = "save it as UTF-8 without one";
+    const message = "begins with a byte order mark, and some readers then find no front matter";
+    const hint = "save the file as UTF-8 without a byte order mark";
     warnings.push({ file: "SKILL.md", line: 1, rule: "byte-order-mark", message, hint });
   }
   if (mended) (isStrict ? problems : warnings).push(mended);

@@ -60,9 +60,9 @@ test("a skill without a name has none here: its folder gives one", () => {
 
 test("hidden characters are told line by line, ten lines at most, wherever in the file they are", () => {
   const { warnings } = check("name: demo\ndescription: Use it.", "a\u200bb\u200bc\nd\n\u202ee\n");
-  assert.equal(warnings.map(({ line, rule, message }) => [line, rule, message]), [
-    [5, "hidden-characters", "must not contain hidden characters, but has U+200B"],
-    [7, "hidden-characters", "must not contain hidden characters, but has U+202E"],
+  assert.equal(warnings.map(({ line, rule, message }) => [line, rule, /U\+\w+/.exec(message)?.[0]]), [
+    [5, "hidden-characters", "U+200B"],
+    [7, "hidden-characters", "U+202E"],
   ]);
   assert.is(check("name: demo\ndescription: Use it.", "\u200b\n".repeat(50)).warnings.length, 10);
   for (const yaml of ['x: ["a\\u200b"]', 'metadata: {"a\\u200b": b}', 'license: "\\u202e"']) {

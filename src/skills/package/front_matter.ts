@@ -56,9 +56,9 @@ export function readSkillMarkdown(bytes: Uint8Array): SkillMarkdown | Problem {
   if (block === undefined || countLineEnds(block) >= MOST_LINES) {
     return refuse(
       "front-matter-size",
-      `must have at most ${MOST_LINES} lines and ${MOST_CHARACTERS} characters of front matter`,
+      `the front matter must have at most ${MOST_LINES} lines and ${MOST_CHARACTERS} characters`,
       1,
-      "move what clients need not know beforehand below it, or into a file of its own",
+      "move details below the front matter, or into a separate file",
     );
   }
   try {
@@ -84,25 +84,25 @@ function decode(bytes: Uint8Array): string | Problem {
     const line = utf16 ? 1 : lineOf(readable, readable.indexOf("\ufffd"));
     return refuse(
       "encoding",
-      "must be UTF-8",
+      "must be encoded as UTF-8",
       line,
-      `save the file in that encoding${utf16 ? ", not UTF-16" : ""}`,
+      `save the file as UTF-8${utf16 ? ", not UTF-16" : ""}`,
     );
   }
   const nul = text.indexOf("\u0000");
   if (nul < 0) return text;
   return refuse(
     "encoding",
-    "must be text: it has a NUL character",
+    "must be text, but contains a NUL character",
     lineOf(text, nul),
   );
 }
 
 function unopened(text: string): Problem {
   const near = /^\s+---/.test(text)
-    ? "remove the blank lines and blanks before it"
+    ? "remove the empty lines and spaces before it"
     : /^-{3}/.test(text)
-    ? "the first line must be three hyphens and nothing more"
+    ? "write three hyphens and nothing else on the first line"
     : /^\s*[\w-]+:/.test(text)
     ? 'put a line "---" before the first field and after the last'
     : undefined;
@@ -116,13 +116,13 @@ function unopened(text: string): Problem {
 
 function unclosed(text: string): Problem {
   const near = /\n[ \t]*---+[ \t]*(?=\n|$)/.exec(text);
-  if (!near) return refuse("front-matter", 'must end its front matter with a line "---"', 1);
+  if (!near) return refuse("front-matter", 'the front matter must end with a line "---"', 1);
   const line = lineOf(text, near.index) + 1;
   return refuse(
     "front-matter",
-    'must end its front matter with a line "---"',
+    'the front matter must end with a line "---"',
     line,
-    "three hyphens and nothing more",
+    "write three hyphens and nothing else on that line",
   );
 }
 
@@ -167,10 +167,10 @@ function readYaml(block: string): Pick<SkillMarkdown, "fields" | "json" | "lines
 
 /** How to mend what the parser does not take, where its words are for those who know YAML. */
 function hintFor(message: string): string | undefined {
-  if (/Nested mappings|Implicit keys/.test(message)) return "a text with a colon needs quotes";
-  if (/Tabs/.test(message)) return "indent with blanks";
+  if (/Nested mappings|Implicit keys/.test(message)) return "put quotes around a value that contains a colon";
+  if (/Tabs/.test(message)) return "indent with spaces, not tabs";
   if (/reserved character|indicator|Unexpected/.test(message)) {
-    return "a text that begins with a sign needs quotes";
+    return "put quotes around a value that begins with a special character";
   }
   return undefined;
 }
@@ -194,7 +194,7 @@ function refuseManyTokens(block: string): void {
   let offset = 0;
   for (const token of new Lexer().lex(block)) {
     if (++tokens > MAX_TOKENS) {
-      throw new YamlProblem("yaml-keys", `it has more than ${MAX_TOKENS} YAML tokens`, offset);
+      throw new YamlProblem("yaml-keys", `more than ${MAX_TOKENS} YAML tokens`, offset);
     }
     offset += token.length;
   }
@@ -215,9 +215,9 @@ function convertDocument(
         throw new YamlProblem("yaml-field-name", `the field name "${name}" is not allowed`, at);
       }
       if (map.has(name)) {
-        throw new YamlProblem("yaml-duplicate", `the field "${name}" comes twice`, at, "keep one of them");
+        throw new YamlProblem("yaml-duplicate", `duplicate field "${name}"`, at, "keep one of them");
       }
-      if (++keys > MOST_KEYS) throw new YamlProblem("yaml-keys", `it has more than ${MOST_KEYS} keys`, at);
+      if (++keys > MOST_KEYS) throw new YamlProblem("yaml-keys", `more than ${MOST_KEYS} keys`, at);
       if (depth === 0) onField(name, at);
       map.set(name, convert(value, depth + 1, at));
     }
@@ -232,7 +232,7 @@ function convertDocument(
         "yaml-anchor",
         "anchors and aliases are not allowed",
         at,
-        "write the value out, or quote a text that begins with & or *",
+        "write the value out, or put quotes around a value that begins with & or *",
       );
     }
     if (isNode(node) && node.tag !== undefined) {
@@ -240,21 +240,21 @@ function convertDocument(
         "yaml-tag",
         "tags are not allowed",
         at,
-        "leave the tag out, or quote a text that begins with !",
+        "remove the tag, or put quotes around a value that begins with !",
       );
     }
     if (isScalar(node)) return textOf(node);
     if (depth > DEEPEST) throw tooDeep(at);
     if (isSeq(node)) return node.items.map((item) => convert(item, depth + 1, at));
     if (isMap(node)) return convertMap(node.items, depth, at);
-    throw new YamlProblem("yaml-fields", "it must be fields and their values", at);
+    throw new YamlProblem("yaml-fields", "must be a map of fields and values", at);
   }
 
   const { contents } = document;
   if (!isMap(contents)) {
     throw new YamlProblem(
       "yaml-fields",
-      "it must be fields and their values",
+      "must be a map of fields and values",
       0,
       "write lines such as name: pdf-forms",
     );
@@ -287,5 +287,5 @@ function lineOf(text: string, offset: number): number {
 }
 
 function tooDeep(offset: number): YamlProblem {
-  return new YamlProblem("yaml-depth", `it is nested deeper than ${DEEPEST}`, offset);
+  return new YamlProblem("yaml-depth", `nested deeper than ${DEEPEST} levels`, offset);
 }

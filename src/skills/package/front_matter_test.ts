@@ -64,7 +64,7 @@ test("lists and maps are kept, down to four levels", () => {
   const { fields } = read(within("metadata: {author: me, tags: [a, b]}\ndeep: {a: {b: {c: {d: e}}}}"));
   const metadata = fields.get("metadata") as ReadonlyMap<string, unknown>;
   assert.equal([...metadata], [["author", "me"], ["tags", ["a", "b"]]]);
-  assert.match(refused(within("deep: {a: {b: {c: {d: {e: f}}}}}")), "nested deeper than 4");
+  assert.match(refused(within("deep: {a: {b: {c: {d: {e: f}}}}}")), /^yaml-depth .*4/);
 });
 
 test("the line of each field is told", () => {
@@ -89,8 +89,8 @@ test("only a line of exactly --- opens and ends front matter", () => {
   ) {
     assert.match(refused(text), /^front-matter 1 /, JSON.stringify(text));
   }
-  assert.match(refused("---\nname: demo\n--- \n"), /^front-matter 3 .*must end/);
-  assert.match(refused("---\nname: demo\n"), /^front-matter 1 .*must end/);
+  assert.match(refused("---\nname: demo\n--- \n"), /^front-matter 3 /);
+  assert.match(refused("---\nname: demo\n"), /^front-matter 1 /);
   assert.match(read("---\nname: demo\n---").fields.get("name") as string, "demo");
   assert.match(refused("---\n---\n"), /^yaml-fields 2 /);
 });
@@ -100,32 +100,31 @@ for (
     [
       "no UTF-8",
       [45, 45, 45, 13, 10, 0x61, 13, 0xff],
-      ["encoding", 3, "must be UTF-8", "save the file in that encoding"],
+      ["encoding", 3],
     ],
-    ["UTF-16", [0xff, 0xfe, 45, 0], [
-      "encoding",
-      1,
-      "must be UTF-8",
-      "save the file in that encoding, not UTF-16",
-    ]],
-    ["a NUL", [45, 10, 10, 0], ["encoding", 3, "must be text: it has a NUL character", undefined]],
+    ["UTF-16", [0xff, 0xfe, 45, 0], ["encoding", 1]],
+    ["a NUL", [45, 10, 10, 0], ["encoding", 3]],
   ] as const
 ) {
   test(`${what} is told with its line and what to do`, () => {
-    const [rule, line, message, hint] = problem;
-    assert.equal(readSkillMarkdown(Uint8Array.from(bytes)), { file: "SKILL.md", line, rule, message, hint });
+    const outcome = readSkillMarkdown(Uint8Array.from(bytes));
+    assert.equal("rule" in outcome && [outcome.rule, outcome.line], problem);
   });
 }
 
 for (
   const [what, text, hint] of [
-    ["a blank line before it", "\n---\nname: x\n---\n", "remove the blank lines and blanks before it"],
-    ["a blank after it", "--- \nname: x\n---\n", "the first line must be three hyphens and nothing more"],
+    ["a blank line before it", "\n---\nname: x\n---\n", "remove the empty lines and spaces before it"],
+    ["a blank after it", "--- \nname: x\n---\n", "write three hyphens and nothing else on the first line"],
     ["no line at all", "name: x\n", 'put a line "---" before the first field and after the last'],
-    ["a blank after its end", "---\nname: x\n--- \n", "three hyphens and nothing more"],
-    ["a tab as indentation", within("x:\n\ty: z"), "indent with blanks"],
-    ["a text that begins with a sign", within("x: @y"), "a text that begins with a sign needs quotes"],
-    ["a colon in a text", within("x: y: z"), "a text with a colon needs quotes"],
+    ["a blank after its end", "---\nname: x\n--- \n", "write three hyphens and nothing else on that line"],
+    ["a tab as indentation", within("x:\n\ty: z"), "indent with spaces, not tabs"],
+    [
+      "a text that begins with a sign",
+      within("x: @y"),
+      "put quotes around a value that begins with a special character",
+    ],
+    ["a colon in a text", within("x: y: z"), "put quotes around a value that contains a colon"],
   ] as const
 ) {
   test(`front matter with ${what}: the hint says what to mend`, () => {
@@ -153,13 +152,13 @@ test("64 keys are taken, one more is refused, on lines, in a flow map or nested"
       `x: [${keys(64).map((key) => `{${key}: x}`).join(", ")}]`,
     ]
   ) {
-    assert.match(refused(within(yaml)), "more than 64 keys");
+    assert.match(refused(within(yaml)), /^yaml-keys .*64/);
   }
 });
 
 test("hundreds of keys in one flow map are refused", () => {
   const keys = Array.from({ length: 600 }, (_, i) => i.toString(36)).join(",");
-  assert.match(refused(within(`x: {${keys}}`)), "more than 64 keys");
+  assert.match(refused(within(`x: {${keys}}`)), /^yaml-keys .*64/);
 });
 
 for (
@@ -177,7 +176,7 @@ for (
   ] as const
 ) {
   test(`nesting by ${what} is refused as nesting, never a stack that ends`, () => {
-    assert.match(refused(within(yaml)), "nested deeper than 4");
+    assert.match(refused(within(yaml)), /^yaml-depth .*4/);
   });
 }
 
@@ -201,9 +200,9 @@ for (
     ["a quoted merge key inside", "x: {'<<': b}", "yaml-field-name", '"<<" is not allowed'],
     ["a list as a key", "? [a, b]\n: c", "yaml-field-name", '"" is not allowed'],
     ["no key", "? : c", "yaml-field-name", '"" is not allowed'],
-    ["a key twice", "x: 1\nx: 2", "yaml-duplicate", 'the field "x" comes twice'],
-    ["a key twice inside", "x: {y: 1, y: 2}", "yaml-duplicate", 'the field "y" comes twice'],
-    ["a key twice in two spellings", "x: 1\n'x': 2", "yaml-duplicate", 'the field "x" comes twice'],
+    ["a key twice", "x: 1\nx: 2", "yaml-duplicate", '"x"'],
+    ["a key twice inside", "x: {y: 1, y: 2}", "yaml-duplicate", '"y"'],
+    ["a key twice in two spellings", "x: 1\n'x': 2", "yaml-duplicate", '"x"'],
     ["__proto__", "__proto__: x", "yaml-field-name", '"__proto__" is not allowed'],
     ["constructor inside a list", "x: [{constructor: y}]", "yaml-field-name", '"constructor" is not allowed'],
     ["a directive", "%YAML 1.1", "yaml", "malformed YAML"],
@@ -220,7 +219,7 @@ for (
 
 test("front matter that is a list, a text or nothing is refused", () => {
   for (const yaml of ["- a", "text", "# only a comment", ""]) {
-    assert.match(refused(`---\n${yaml}\n---\n`), "it must be fields and their values");
+    assert.match(refused(`---\n${yaml}\n---\n`), /^yaml-fields /);
   }
 });
 

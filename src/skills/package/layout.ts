@@ -32,7 +32,9 @@ export async function findLayout(sent: readonly SentFile[], rules: LayoutRules):
   const warnings: Problem[] = [];
   const files: SentFile[] = [];
   if (sent.length === 0) {
-    problems.push(problem("no-files", "", "Send the skill's files as files[], or one zip archive"));
+    problems.push(
+      problem("no-files", "", "No files were sent", "send the skill's files as files[], or one zip archive"),
+    );
     return { directory: "", files, problems, warnings };
   }
   /** A SKILL.md with a bad path is told, and not missed. */
@@ -61,16 +63,14 @@ export async function findLayout(sent: readonly SentFile[], rules: LayoutRules):
   const inside: SentFile[] = [];
   for (const file of files) {
     if (!file.path.startsWith(prefix)) {
-      const message = `all files must lie in the folder "${directory}", but "${
-        showPath(file.path)
-      }" does not`;
+      const message = `all files must be in the folder "${directory}", but "${showPath(file.path)}" is not`;
       problems.push(
-        problem("outside-folder", file.path, message, `put it into "${directory}", or leave it out`),
+        problem("outside-folder", file.path, message, `move it into "${directory}", or remove it`),
       );
     } else if (file.path === markdown && !file.path.endsWith("SKILL.md")) {
       inside.push({ ...file, path: "SKILL.md" });
       warnings.push(
-        problem("skill-md-case", file.path, "it is stored as SKILL.md, the name that every client knows"),
+        problem("skill-md-case", file.path, "stored as SKILL.md, the name that every client expects"),
       );
     } else inside.push({ ...file, path: file.path.slice(prefix.length) });
   }
@@ -97,14 +97,14 @@ function findRoot(
       return { problem: unwrapped() };
     }
     const hint = near === undefined
-      ? "a package is a folder with a SKILL.md at its top"
-      : `there is "${showPath(near)}", but it must be named SKILL.md and lie at the top or in one folder`;
+      ? "put a SKILL.md in the top folder of the package"
+      : `found "${showPath(near)}"; it must be named SKILL.md and be at the top or in one folder`;
     return { problem: problem("skill-md-missing", "", "SKILL.md is missing", hint) };
   }
   if (tops.length > 1 && top.includes("/")) {
     const names = tops.slice(0, 10).map(showPath).join(", ");
-    const message = `A package is one skill, but there are: ${names}`;
-    return { problem: problem("several-skills", "", message, "send them one by one") };
+    const message = `A package must contain one skill, but contains several: ${names}`;
+    return { problem: problem("several-skills", "", message, "send each skill in its own request") };
   }
   return { directory: top.slice(0, -"/SKILL.md".length), markdown: top };
 }
@@ -114,7 +114,7 @@ function unwrapped(): Problem {
     "folder-required",
     "",
     "SKILL.md file must be exactly in the top-level folder.",
-    "name the files <name>/SKILL.md and so on, with the skill's name for the folder",
+    "put all files in one folder with the skill's name: <name>/SKILL.md",
   );
 }
 
@@ -129,7 +129,7 @@ async function findCollisions(files: readonly SentFile[], slice: WorkSlice): Pro
     keys.push(key);
     const other = seen.get(key);
     if (other === undefined) seen.set(key, path);
-    else if (other === path) found.push(problem("path-twice", path, "the file comes twice"));
+    else if (other === path) found.push(problem("path-twice", path, "duplicate file"));
     else {
       const message = `the file name is the same as "${showPath(other)}" on some systems`;
       found.push(problem("path-collision", path, message, "rename one of them"));
@@ -143,7 +143,7 @@ async function findCollisions(files: readonly SentFile[], slice: WorkSlice): Pro
       // Hardly ever is a file's path just as long as the folder's.
       const file = lengths.has(slash) ? seen.get(key.slice(0, slash)) : undefined;
       if (file === undefined) continue;
-      found.push(problem("path-file-and-folder", path, `"${showPath(file)}" cannot be a file and a folder`));
+      found.push(problem("path-file-and-folder", path, `"${showPath(file)}" is both a file and a folder`));
       break;
     }
   }

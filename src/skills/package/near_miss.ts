@@ -30,11 +30,11 @@ export async function findNearMiss(
       file: `${name}/SKILL.md`,
       line: undefined,
       rule: "skill-md-depth",
-      message: "lies too deep: skills are looked for right below a folder of skills",
-      hint: `move ${JSON.stringify(name)} up, or name ${folder.path}/${directory} as a folder of skills`,
+      message: "is nested too deeply: a skill must be directly inside a skills folder",
+      hint: `move ${JSON.stringify(name)} up, or add ${folder.path}/${directory} as a skills folder`,
     };
   }
-  return { file: "", line: undefined, rule: "skill-md-missing", message: "It has no SKILL.md" };
+  return { file: "", line: undefined, rule: "skill-md-missing", message: "SKILL.md is missing" };
 }
 
 async function hasSkill(folder: SkillFolder, path: string): Promise<boolean> {
@@ -51,22 +51,23 @@ async function hasSkill(folder: SkillFolder, path: string): Promise<boolean> {
 export function findMisplaced({ name, type }: FolderEntry): Problem | undefined {
   const problem = { file: "", line: undefined };
   if (type === "other") {
-    return { ...problem, rule: "special-file", message: "It is no plain file, and is left out" };
+    return { ...problem, rule: "special-file", message: "Not a regular file; ignored" };
   }
   if (type !== "file" || NO_SKILL.test(name)) return undefined;
   if (name === "SKILL.md") {
     return {
       ...problem,
       rule: "folder-is-skill",
-      message: "It lies in the folder of skills itself: a skill is a folder with a SKILL.md in it",
-      hint: "name the folder above as the folder of skills",
+      message:
+        "A skill must be a folder with a SKILL.md in it, but this SKILL.md is in the skills folder itself",
+      hint: "use the parent folder as the skills folder",
     };
   }
   if (!/\.mdx?$/i.test(name)) return undefined;
   return {
     ...problem,
     rule: "flat-file",
-    message: "A skill is a folder with a SKILL.md in it",
+    message: "A skill must be a folder with a SKILL.md in it",
     hint: `move it to ${name.replace(/\.mdx?$/i, "")}/SKILL.md`,
   };
 }
@@ -76,18 +77,17 @@ export function findBadLink({ leadsTo }: FolderEntry, followLinks: boolean): Pro
   const problem = { file: "", line: undefined, rule: "link" };
   switch (leadsTo) {
     case "nothing":
-      return { ...problem, rule: "link-dangling", message: "It is a link, and leads to nothing" };
+      return { ...problem, rule: "link-dangling", message: "Broken link: its target does not exist" };
     case "itself":
-      return { ...problem, rule: "link-loop", message: "It is a link, and leads to itself" };
+      return { ...problem, rule: "link-loop", message: "Broken link: it leads to itself" };
     case "file":
     case "other":
-      return { ...problem, rule: "link-to-file", message: "It is a link, and does not lead to a folder" };
+      return { ...problem, rule: "link-to-file", message: "The link does not lead to a folder" };
     default:
       return followLinks ? undefined : {
         ...problem,
-        message: "It is a link, and links are not followed",
-        hint:
-          "allow links to the folders of skills (--follow-links, or followLinks), or put the folder itself here",
+        message: "Links are not followed",
+        hint: "allow links to skill folders (--follow-links, or followLinks), or move the folder here",
       };
   }
 }

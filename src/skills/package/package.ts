@@ -96,6 +96,6 @@ function largerThan(limit: number): Problem {
     line: undefined,
     rule: "upload-too-large",
     message: `A skill may have at most ${limit} bytes, unpacked`,
-    hint: "leave out what the skill can do without, or load it from elsewhere",
+    hint: "remove files that the skill does not need",
   };
 }

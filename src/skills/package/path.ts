@@ -32,29 +32,31 @@ export function checkPath(sent: string): { readonly path: string } | { readonly 
     return problem("path-length", `must have 1 to ${LONGEST} characters`);
   }
   if (path.startsWith("/") || /^[A-Za-z]:/.test(path)) {
-    return problem("path-absolute", "must be relative", "name files as they lie in the skill's folder");
+    return problem("path-absolute", "must be relative", "send the path relative to the skill's folder");
   }
   // deno-lint-ignore no-control-regex
   if (/[\u0000-\u001f\u007f-\u009f\ufffd]/.test(path) || !path.isWellFormed()) {
-    return problem("path-control", "must not have control characters");
+    return problem("path-control", "must not contain control characters");
   }
   const hidden = findHidden(path);
-  if (hidden) return problem("path-hidden", `must not have hidden characters, but has ${hidden.point}`);
+  if (hidden) {
+    return problem("path-hidden", `must not contain hidden characters, but contains ${hidden.point}`);
+  }
   const parts = path.split("/");
   if (parts.length > DEEPEST) return problem("path-depth", `must not be deeper than ${DEEPEST} folders`);
   for (const part of parts) {
-    if (part === "") return problem("path-part-empty", "must not have an empty folder name");
+    if (part === "") return problem("path-part-empty", "must not contain an empty folder name");
     if (part === "." || part === "..") {
-      return problem("path-dots", 'must not have "." or ".." as a folder');
+      return problem("path-dots", 'must not contain "." or ".." as a folder');
     }
     if (/[. ]$/.test(part)) {
-      return problem("path-part-end", "must not have a part that ends with a dot or a blank");
+      return problem("path-part-end", "must not contain a part that ends with a dot or a space");
     }
-    if (RESERVED.test(part)) return problem("path-device", "must not be a device name of Windows");
-    if (/[<>:"|?*]/.test(part)) return problem("path-character", 'must not have any of < > : " | ? *');
+    if (RESERVED.test(part)) return problem("path-device", "must not contain a Windows device name");
+    if (/[<>:"|?*]/.test(part)) return problem("path-character", 'must not contain any of < > : " | ? *');
     // A UTF-16 unit is three bytes at most.
     if (3 * part.length > LONGEST_PART && encoder.encode(part).length > LONGEST_PART) {
-      return problem("path-part-length", `must not have a part over ${LONGEST_PART} bytes`);
+      return problem("path-part-length", `must not contain a part longer than ${LONGEST_PART} bytes`);
     }
   }
   return { path };

@@ -45,7 +45,7 @@ export function capProblems(problems: readonly Problem[]): readonly Problem[] {
   const told = countWithin(sizes, MAX_LIST_CHARACTERS);
   const more = problems.length - told;
   if (more === 0) return problems;
-  const last = { file: "", line: undefined, rule: MORE, message: `There are ${more} more` };
+  const last = { file: "", line: undefined, rule: MORE, message: `${more} more problems` };
   return [...problems.slice(0, told), last];
 }
 

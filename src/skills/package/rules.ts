@@ -72,7 +72,7 @@ const RULES: readonly Rule[] = [
         .replace(/^-|-$/g, "");
       return {
         message:
-          "field 'name' in SKILL.md must be lower-case letters (a to z), digits and single hyphens between them",
+          "field 'name' in SKILL.md must contain only lowercase letters (a-z), digits and single hyphens between them",
         hint: `such as ${likely.slice(0, LONGEST_NAME) || "pdf-forms"}`,
       };
     },
@@ -84,7 +84,7 @@ const RULES: readonly Rule[] = [
     check({ markdown, reservedNames = true }) {
       const name = textOf(markdown, "name");
       const message =
-        "field 'name' in SKILL.md must not contain the reserved words anthropic or claude, nor be latest";
+        "field 'name' in SKILL.md must not contain the reserved words anthropic or claude, and must not be latest";
       return reservedNames && /anthropic|claude/i.test(name) || name === "latest" ? { message } : undefined;
     },
   },
@@ -148,8 +148,8 @@ const RULES: readonly Rule[] = [
     check({ markdown: { fields, json } }) {
       const value = fields.get("metadata");
       if (value === undefined || value instanceof Map || json.metadata === null) return undefined;
-      const message = "field 'metadata' in SKILL.md must be fields with texts";
-      return { message, hint: "write one line each, indented: author: Me" };
+      const message = "field 'metadata' in SKILL.md must be a map of strings";
+      return { message, hint: "write one indented line for each entry, such as author: Me" };
     },
   },
   {
@@ -157,8 +157,8 @@ const RULES: readonly Rule[] = [
     field: "allowed-tools",
     check({ markdown: { fields } }) {
       const isMap = fields.get("allowed-tools") instanceof Map;
-      const message = "field 'allowed-tools' in SKILL.md must be text";
-      return isMap ? { message, hint: "write the tools with blanks between: Read Bash(git:*)" } : undefined;
+      const message = "field 'allowed-tools' in SKILL.md must be a string";
+      return isMap ? { message, hint: "separate the tools with spaces: Read Bash(git:*)" } : undefined;
     },
   },
 ];
@@ -167,8 +167,10 @@ function mustBeText(field: string): Rule["check"] {
   return ({ markdown: { fields } }) => {
     const value = fields.get(field);
     if (value === undefined || typeof value === "string") return undefined;
-    const hint = value instanceof Map ? "a text with a colon needs quotes" : "write one text, not a list";
-    return { message: `field '${field}' in SKILL.md must be text`, hint };
+    const hint = value instanceof Map
+      ? "put quotes around a value that contains a colon"
+      : "write one string, not a list";
+    return { message: `field '${field}' in SKILL.md must be a string`, hint };
   };
 }
 
@@ -236,7 +238,7 @@ function findHiddenCharacters({ source, fields, lines }: SkillMarkdown): Problem
     file: "SKILL.md",
     line,
     rule: "hidden-characters",
-    message: `must not contain hidden characters, but has ${point}`,
+    message: `must not contain hidden characters, but contains ${point}`,
     hint: "remove it: readers do not see it, but models do",
   }));
 }

@@ -36,7 +36,24 @@ test("a good package: what it is, what it costs, and nothing to say", async () =
 
 test("a bad package: everything that is wrong, in one list, with file, line, code, message and hint", async () => {
   const sent = [...skill("demo", "description: <b>x</b>", "extra: 1"), ...files({ "demo/a?": "y" })];
-  assert.equal(await reportOn(sent, LIMIT), {
+  const report = await reportOn(sent, LIMIT);
+  const places = (problems: typeof report.errors) =>
+    problems.map(({ code, file, line }) => [code, file, line]);
+  assert.equal(places(report.errors), [
+    ["path-character", "demo/a?", null],
+    ["description-markup", "SKILL.md", 3],
+  ]);
+  assert.equal(places(report.warnings), [["description-when", "SKILL.md", 3], [
+    "unknown-key",
+    "SKILL.md",
+    4,
+  ]]);
+  for (const { message, hint, ...rest } of [...report.errors, ...report.warnings]) {
+    assert.ok(message !== "" && hint !== "", message);
+    assert.equal(Object.keys(rest), ["code", "file", "line"]);
+  }
+  assert.equal(report.errors.map(({ hint }) => hint), [null, "write <b> without < and >"]);
+  assert.equal({ ...report, errors: [], warnings: [] }, {
     type: "skill_validation",
     valid: false,
     name: "demo",
@@ -44,38 +61,8 @@ test("a bad package: everything that is wrong, in one list, with file, line, cod
     files: 1,
     size_bytes: sent[0]!.bytes.length,
     tokens: { metadata: 4, instructions: 2 },
-    errors: [
-      {
-        code: "path-character",
-        file: "demo/a?",
-        line: null,
-        message: 'the file name must not have any of < > : " | ? *',
-        hint: null,
-      },
-      {
-        code: "description-markup",
-        file: "SKILL.md",
-        line: 3,
-        message: "field 'description' in SKILL.md must not contain XML tags",
-        hint: "write <b> without < and >",
-      },
-    ],
-    warnings: [
-      {
-        code: "description-when",
-        file: "SKILL.md",
-        line: 3,
-        message: "the description does not seem to say when to use the skill, by which models choose it",
-        hint: 'add a sentence such as "Use when …"',
-      },
-      {
-        code: "unknown-key",
-        file: "SKILL.md",
-        line: 4,
-        message: "the open specification does not know the field 'extra': it is kept as it is",
-        hint: "what is your own may stand under metadata; what a client reads may stay",
-      },
-    ],
+    errors: [],
+    warnings: [],
   });
 });
 
@@ -149,9 +136,10 @@ test("readPackage() throws all of it: one message that has room for twenty, and 
   };
   const { type, status, message, problems } = await refusal(sent);
   assert.equal([type, status], ["invalid_request_error", 400]);
-  assert.match(message, /^demo\/0\?: the file name must not have .*; demo\/19\?: [^;]*; and 131 more$/);
+  assert.match(message, /^demo\/0\?: [^;]*; .*; demo\/19\?: [^;]*; and 131 more$/);
   assert.is(problems.length, 101);
-  assert.is(problems.at(-1)?.message, "There are 51 more");
+  assert.is(problems.at(-1)?.rule, "more-problems");
+  assert.match(problems.at(-1)!.message, "51");
   const large = await refusal(skill("demo", `description: ${"x".repeat(LIMIT)}`));
   assert.equal([large.type, large.status], ["request_too_large", 413]);
 });

@@ -8,7 +8,7 @@ import type { Commit, Store } from "../../store/store.ts";
 import type { Ledger } from "../blobs/blob_ledger.ts";
 import { crc32 } from "../archive/crc32.ts";
 import { digestOf } from "../content_digest.ts";
-import { SkillError } from "../error.ts";
+import { SkillError, skillNotFound } from "../error.ts";
 import { newIdentifier } from "../identifier.ts";
 import { mediaTypeOf } from "../package/media_type_of.ts";
 import type { SkillPackage } from "../package/package.ts";
@@ -149,9 +149,7 @@ export function namesOf({ id, epoch, number }: SkillVersion): NonNullable<Skill[
 
 async function openFor(store: Store, workspace: string, id: string, name: string) {
   const entry = await store.get<Skill>(skillKey(workspace, id));
-  if (!entry) {
-    throw new SkillError("not_found_error", `There is no skill ${JSON.stringify(id.slice(0, 100))}`);
-  }
+  if (!entry) throw skillNotFound(id);
   if (entry.value.name !== name) {
     const message =
       `field 'name' in SKILL.md must be "${entry.value.name}", as in every version of this skill, but is "${name}"`;
@@ -161,7 +159,7 @@ async function openFor(store: Store, workspace: string, id: string, name: string
         line: undefined,
         rule: "name-changed",
         message,
-        hint: "a skill of another name is a new skill",
+        hint: "create a new skill for another name",
       }],
     });
   }
@@ -248,8 +246,12 @@ function recordsOf(workspace: string, { skill, version }: Published): NonNullabl
 
 /** What a writer is told who lost every race: retryable, since nothing was done. */
 export function busy(): SkillError {
-  return new SkillError("overloaded_error", "Too many write to this skill or to the same files: try again", {
-    status: 529,
-    fields: [["retry-after", "1"]],
-  });
+  return new SkillError(
+    "overloaded_error",
+    "Too many concurrent writes to this skill or its files. Try again.",
+    {
+      status: 529,
+      fields: [["retry-after", "1"]],
+    },
+  );
 }
