@@ -168,8 +168,8 @@ export interface PushedRequest {
   readonly parameters: string;
   /** RFC 9449 §10.1 */
   readonly dpop_jkt?: string;
-  /** The user must have signed in since. */
-  readonly login_after?: number;
+  /** Milliseconds since the epoch: the user must have signed in at this time or later. */
+  readonly min_auth_time?: number;
   /** The digest of the name that the client was given for it, when it waits for a login under another one. */
   readonly pushed?: string;
 }

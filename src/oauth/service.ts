@@ -30,7 +30,7 @@ import { createPasswordQueue } from "./users/password_queue.ts";
 import { pushRequest } from "./endpoints/par.ts";
 import { identifyCaller, verifyAccessToken } from "./tokens/protect.ts";
 import { serveProtectedResources } from "./endpoints/protected_resource.ts";
-import { endRegistration, register, showRegistration, updateRegistration } from "./endpoints/register.ts";
+import { deleteRegistration, register, showRegistration, updateRegistration } from "./endpoints/register.ts";
 import { createRemoteDocuments } from "./clients/remote_document.ts";
 import { createRecentCounts } from "./users/recent_counts.ts";
 import { defineResources } from "./grants/resource.ts";
@@ -235,7 +235,7 @@ function registrationRoutes(as: AuthorizationServer, api: (handle: RouteHandler)
     },
     { method: "GET", path, handle: api((request, _, { id }) => showRegistration(as, request, id!)) },
     { method: "PUT", path, handle: api((request, _, { id }) => updateRegistration(as, request, id!)) },
-    { method: "DELETE", path, handle: api((request, _, { id }) => endRegistration(as, request, id!)) },
+    { method: "DELETE", path, handle: api((request, _, { id }) => deleteRegistration(as, request, id!)) },
   ];
 }
 

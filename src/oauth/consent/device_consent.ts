@@ -15,7 +15,7 @@ import { MAX_COMMIT_TRIES, pauseBefore } from "../../store/retry.ts";
 import { StoreUnavailableError } from "../../store/store.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import { findClient, keepClient } from "../clients/client.ts";
-import { sendToLogin } from "../endpoints/authorize.ts";
+import { redirectToLogin } from "../endpoints/authorize.ts";
 import { canonicalUserCode } from "../endpoints/device_authorization.ts";
 import { tooManyAttempts } from "../endpoints/form_problem.ts";
 import { type DeviceCode, deviceCodeKey, userCodeKey } from "../records.ts";
@@ -38,7 +38,7 @@ const INSUFFICIENT_ROLE = {
 
 /** `GET /device?user_code=...`: the form for the user code, or 302 to the login. */
 export async function showDevice(as: AuthorizationServer, request: Request): Promise<Response> {
-  if (!await findSession(as, request)) return sendToLogin(as, pathOf(request.url), queryOf(request.url));
+  if (!await findSession(as, request)) return redirectToLogin(as, pathOf(request.url), queryOf(request.url));
   return userCodePage(as, parseForm(queryOf(request.url)).values.get("user_code") ?? "");
 }
 
@@ -60,7 +60,7 @@ export async function answerDevice(
   const { values, repeated } = await readForm(request, MAX_FORM_BYTES);
   refuseRepeatedFields(repeated);
   const signedIn = await findSession(as, request);
-  if (!signedIn) return sendToLogin(as, pathOf(request.url), "");
+  if (!signedIn) return redirectToLogin(as, pathOf(request.url), "");
   return values.has("transaction")
     ? await decide(as, request, context, signedIn, values)
     : await ask(as, signedIn, context, values.get("user_code") ?? "");

@@ -1,6 +1,6 @@
 /**
- * The parameters of an authorization request, checked one after the other
- * (https://www.rfc-editor.org/rfc/rfc6749#section-4.1.1): what the client wants, and how it wants the user asked.
+ * Checks the parameters of an authorization request
+ * (https://www.rfc-editor.org/rfc/rfc6749#section-4.1.1).
  *
  * @module
  */
@@ -13,18 +13,19 @@ import type { AuthorizationRequest, Client } from "../records.ts";
 import { findResources } from "../grants/resource.ts";
 import { grantScope } from "../grants/scope.ts";
 
-/** How the client wants the user asked: OpenID Connect Core §3.1.2.1, RFC 9470 §4. */
-export interface Demands {
+/** How the user must be authenticated and asked: OpenID Connect Core §3.1.2.1, RFC 9470 §4. */
+export interface AuthenticationRequirements {
   readonly prompt: ReadonlySet<string>;
-  /** Seconds since the login, at most. */
+  /** Maximum seconds since the login. */
   readonly max_age?: number;
-  /** One of these ways of signing in. */
+  /** The login must satisfy one of these. */
   readonly acr_values?: readonly string[];
 }
 
 /**
- * What the request asks for.
- * @throws {OAuthError} that the client should hear at its redirect URI, or at the endpoint where it pushed the request
+ * The parameters as a typed request.
+ * @param redirect_uri checked by the caller
+ * @throws {OAuthError} to be sent to the client: at its redirect URI, or as the response of the PAR endpoint
  */
 export function checkAuthorizationRequest(
   as: AuthorizationServer,
@@ -79,14 +80,14 @@ function checkResponseType(parameters: Parameters): void {
     throw new OAuthError("invalid_request", "response_type is missing: send response_type=code");
   }
   if (response_type !== "code") {
-    // The implicit grant included: RFC 9700 §2.1.2 tells why tokens do not travel in URLs.
+    // RFC 9700 §2.1.2: the implicit grant sends tokens in URLs.
     throw new OAuthError("unsupported_response_type", "Unsupported response_type: only code is supported");
   }
   const mode = parameters.get("response_mode");
   if (mode !== undefined && mode !== "query") {
     throw new OAuthError("invalid_request", "Unsupported response_mode: only query is supported");
   }
-  // RFC 9101 §6.
+  // RFC 9101 §6
   if (parameters.has("request")) {
     throw new OAuthError(
       "request_not_supported",
@@ -95,8 +96,8 @@ function checkResponseType(parameters: Parameters): void {
   }
 }
 
-/** @throws {OAuthError} invalid_request for values that are none */
-export function readDemands(parameters: Parameters): Demands {
+/** @throws {OAuthError} invalid_request for malformed values */
+export function parseAuthenticationRequirements(parameters: Parameters): AuthenticationRequirements {
   const prompt = new Set(parameters.get("prompt")?.split(" "));
   if (prompt.has("none") && prompt.size > 1) {
     throw new OAuthError("invalid_request", "prompt=none must not be combined with another value");

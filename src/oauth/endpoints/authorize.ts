@@ -1,132 +1,144 @@
 /**
- * `GET /oauth/authorize`, the authorization request (https://www.rfc-editor.org/rfc/rfc6749#section-4.1.1): who asks, where
- * the answer goes, who is signed in, what is asked, and then the user's answer, given before or now.
+ * `GET /oauth/authorize`, the authorization endpoint (https://www.rfc-editor.org/rfc/rfc6749#section-4.1.1): identifies
+ * the client and its redirect URI, then the user, checks the request, and issues a code or asks for consent.
  *
  * @module
  */
 import { respond } from "../../http/response.ts";
 import { pathOf, queryOf } from "../../http/router.ts";
 import type { RequestContext } from "../../http/service.ts";
-import { checkAuthorizationRequest, type Demands, readDemands } from "./authorization_request.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
-import { respondToClient } from "./authorize_response.ts";
 import { findClient } from "../clients/client.ts";
-import { issueCode } from "../grants/code.ts";
-import { askConsent } from "../consent/consent.ts";
-import { findConsent, mayAnswerSilently } from "../consent/consent_memory.ts";
-import { OAuthError, plain } from "../error.ts";
-import { type Parameters, parseParameters } from "../parameters.ts";
-import { findRequest, keepRequest } from "./pushed_request.ts";
-import type { AuthorizationTransaction, Client } from "../records.ts";
 import { findRedirectUri } from "../clients/redirect_uri.ts";
+import { askConsent } from "../consent/consent.ts";
+import { findConsent, maySkipConsent } from "../consent/consent_memory.ts";
+import { OAuthError, plain } from "../error.ts";
+import { issueCode } from "../grants/code.ts";
+import { type Parameters, parseParameters } from "../parameters.ts";
+import type { AuthorizationTransaction, Client } from "../records.ts";
 import { findSession, type SignedIn } from "../users/session.ts";
 import { requireRole } from "../users/user_role.ts";
+import {
+  type AuthenticationRequirements,
+  checkAuthorizationRequest,
+  parseAuthenticationRequirements,
+} from "./authorization_request.ts";
+import { respondToClient } from "./authorize_response.ts";
+import { getStoredRequest, storeRequest } from "./pushed_request.ts";
 
-/** A request whose client and redirect URI are known to belong together. */
-interface Asked {
+/** An authorization request whose redirect URI is registered for its client. The other parameters are not checked. */
+interface IdentifiedRequest {
   readonly client: Client;
   readonly redirect_uri: string;
-  /** What came in the browser, or was pushed before. */
+  /** From the query, or of the pushed request. */
   readonly parameters: Parameters;
   readonly dpop_jkt?: string | undefined;
-  readonly login_after?: number | undefined;
+  /** Milliseconds since the epoch: the user must have signed in at this time or later. */
+  readonly min_auth_time?: number | undefined;
+  /** The digest of the `request_uri` that the client sent. */
   readonly pushed?: string | undefined;
 }
 
-/** 302 to the login or the client, 200 with the consent page, or 400 with a page that redirects nowhere. */
+/**
+ * 302 to the login page or to the client, or 200 with the consent page.
+ * @throws {OAuthError} to be shown as a page, while no redirect URI is known to belong to the client
+ */
 export async function authorize(
   as: AuthorizationServer,
   request: Request,
   context: RequestContext,
 ): Promise<Response> {
-  // An error up to here is shown to the user on a page: no redirect URI is known to belong to the client.
-  const asked = await readRequest(as, request, context);
-  // RFC 9700 §4.11.2: the user signs in before anything is sent on, so that no stranger's link redirects
-  // through this server unseen.
+  const identified = await identifyRequest(as, request, context);
+  // RFC 9700 §4.11.2: the user signs in before the first redirect to the client, so that this server is no open
+  // redirector.
   const signedIn = await findSession(as, request);
-  if (!signedIn && !mayAnswerUnseen(asked)) return sendToLogin(as, pathOf(request.url), queryOf(request.url));
+  if (!signedIn && !mayRespondWithoutUser(identified)) {
+    return redirectToLogin(as, pathOf(request.url), queryOf(request.url));
+  }
 
-  // From here on an error is the client's to know (RFC 6749 §4.1.2.1).
+  // From here on errors go to the client (RFC 6749 §4.1.2.1).
   try {
-    return await answer(as, request, asked, signedIn);
+    return await answer(as, request, identified, signedIn);
   } catch (error) {
     if (!(error instanceof OAuthError)) throw error;
-    const to = { redirect_uri: asked.redirect_uri, state: asked.parameters.get("state") };
+    const to = { redirect_uri: identified.redirect_uri, state: identified.parameters.get("state") };
     return respondToClient(as, to, { error: error.code, error_description: plain(error.message, 1000) });
   }
 }
 
-/** @throws {OAuthError} for the user to see: there is nobody else who could be trusted with it */
-async function readRequest(
+/** @throws {OAuthError} when the client or the redirect URI is missing, repeated, unknown or not registered */
+async function identifyRequest(
   as: AuthorizationServer,
   request: Request,
   context: RequestContext,
-): Promise<Asked> {
+): Promise<IdentifiedRequest> {
   const query = parseParameters(queryOf(request.url));
+  refuseRepeatedParameter(query, "client_id");
   const client_id = query.get("client_id");
-  if (query.repeated.includes("client_id")) throw refusal("client_id is included more than once");
-  if (!client_id) throw refusal("client_id is missing");
+  if (!client_id) throw invalidRequest("client_id is missing");
   const client = await findClient(as, client_id, context);
-  if (!client) throw refusal("client_id is unknown: this client is not registered");
-  // RFC 6749 §3.1: of two only one would be looked at, and who reads the address may take the other.
-  if (query.repeated.includes("request_uri")) throw refusal("request_uri is included more than once");
+  if (!client) throw invalidRequest("client_id is unknown: this client is not registered");
+  refuseRepeatedParameter(query, "request_uri");
   const request_uri = query.get("request_uri");
-  const kept = request_uri === undefined ? undefined : await findRequest(as, client, request_uri);
-  const parameters = kept?.parameters ?? query;
-  if (parameters.repeated.includes("redirect_uri")) throw refusal("redirect_uri is included more than once");
+  const stored = request_uri === undefined ? undefined : await getStoredRequest(as, client, request_uri);
+  const parameters = stored?.parameters ?? query;
+  refuseRepeatedParameter(parameters, "redirect_uri");
   const requested = parameters.get("redirect_uri");
   const redirect_uri = findRedirectUri(client, requested);
   if (redirect_uri === undefined) {
-    throw refusal(
+    throw invalidRequest(
       requested === undefined
         ? "redirect_uri is missing"
-        : `redirect_uri is not registered for this client: "${visible(requested)}"`,
+        : `redirect_uri is not registered for this client: "${toVisibleText(requested)}"`,
     );
   }
-  return { ...kept, client, redirect_uri, parameters };
+  return { ...stored, client, redirect_uri, parameters };
 }
 
-/** What came, fit for a page, which escapes it: nothing hidden, and not without end. */
-function visible(text: string): string {
-  const shown = text.replace(/[^\x20-\x7e]/g, "\ufffd");
-  return shown.length > 500 ? shown.slice(0, 499) + "…" : shown;
+/** RFC 6749 §3.1 */
+function refuseRepeatedParameter({ repeated }: Parameters, name: string): void {
+  if (repeated.includes(name)) throw invalidRequest(`${name} is included more than once`);
 }
 
-function refusal(problem: string): OAuthError {
+/** Printable ASCII of limited length. The page escapes it. */
+function toVisibleText(text: string): string {
+  const visible = text.replace(/[^\x20-\x7e]/g, "\ufffd");
+  return visible.length > 500 ? visible.slice(0, 499) + "…" : visible;
+}
+
+function invalidRequest(problem: string): OAuthError {
   return new OAuthError("invalid_request", problem);
 }
 
-/** `prompt=none` asks for an answer without the user; only clients of the operator's own are sent one. */
-function mayAnswerUnseen({ client, parameters }: Asked): boolean {
+/** `prompt=none` forbids the login page. Only clients that the operator registered get an error response instead. */
+function mayRespondWithoutUser({ client, parameters }: IdentifiedRequest): boolean {
   return parameters.get("prompt") === "none" && client.source === "operator";
 }
 
-/** @throws {OAuthError} for the client */
+/** @throws {OAuthError} to be sent to the client */
 async function answer(
   as: AuthorizationServer,
   browser: Request,
-  asked: Asked,
+  identified: IdentifiedRequest,
   signedIn: SignedIn | undefined,
 ): Promise<Response> {
-  const { client, redirect_uri, parameters, pushed } = asked;
-  const dpop_jkt = asked.dpop_jkt;
-  const asks = checkAuthorizationRequest(as, client, parameters, redirect_uri);
+  const { client, redirect_uri, parameters, dpop_jkt, min_auth_time, pushed } = identified;
+  const checked = checkAuthorizationRequest(as, client, parameters, redirect_uri);
   if (pushed === undefined && (as.requirePushedRequests || client.require_pushed_authorization_requests)) {
-    throw new OAuthError(
-      "invalid_request",
+    throw invalidRequest(
       "This client must use pushed authorization requests: send the request to the PAR endpoint first (RFC 9126)",
     );
   }
-  const demands = readDemands(parameters);
-  const silent = demands.prompt.has("none");
+  const requirements = parseAuthenticationRequirements(parameters);
+  const isPromptNone = requirements.prompt.has("none");
   if (!signedIn) throw new OAuthError("login_required", "No user is signed in");
-  if (needsLogin(as, demands, signedIn, asked.login_after)) {
-    if (silent) throw new OAuthError("login_required", "The user must sign in again");
-    return await sendToLoginAgain(as, asked);
+  if (needsLogin(as, requirements, signedIn, min_auth_time)) {
+    if (isPromptNone) throw new OAuthError("login_required", "The user must sign in again");
+    return await redirectToNewLogin(as, identified);
   }
   const request = {
-    ...asks,
-    scope: requireRole(as, signedIn.user, asks.scope),
+    ...checked,
+    scope: requireRole(as, signedIn.user, checked.scope),
     ...(dpop_jkt !== undefined && { dpop_jkt }),
   };
   const transaction: AuthorizationTransaction = {
@@ -138,56 +150,66 @@ async function answer(
     ...(pushed !== undefined && { pushed }),
   };
   const consent = await findConsent(as, client, transaction);
-  const isOwn = { browser, pushed: asked.login_after === undefined && pushed !== undefined };
+  // A request stored for a new login may have come in the query, so only the others are known to be pushed.
+  const source = { browser, isPushed: min_auth_time === undefined && pushed !== undefined };
   if (
-    consent.covers && !demands.prompt.has("consent") && mayAnswerSilently(as, client, request, isOwn)
+    consent.coversRequest && !requirements.prompt.has("consent") &&
+    maySkipConsent(as, client, request, source)
   ) return await issueCode(as, client, transaction);
-  if (silent) throw new OAuthError("consent_required", "The user has not given consent to this request");
+  if (isPromptNone) {
+    throw new OAuthError("consent_required", "The user has not given consent to this request");
+  }
   return await askConsent(as, client, signedIn.user, transaction, consent.scopes);
 }
 
-/** @throws {OAuthError} unmet_authentication_requirements when a login just now did not help (RFC 9470 §5) */
+/** @throws {OAuthError} unmet_authentication_requirements when a new login did not satisfy `acr_values` (RFC 9470 §5) */
 function needsLogin(
   as: AuthorizationServer,
-  { prompt, max_age, acr_values }: Demands,
+  { prompt, max_age, acr_values }: AuthenticationRequirements,
   { since, authentication }: SignedIn,
-  login_after: number | undefined,
+  min_auth_time: number | undefined,
 ): boolean {
-  const justNow = login_after !== undefined && since >= login_after;
-  const isKnown = acr_values === undefined || acr_values.includes(authentication.acr);
-  if (justNow) {
-    if (isKnown) return false;
+  const isNewLogin = min_auth_time !== undefined && since >= min_auth_time;
+  const satisfiesAcr = acr_values === undefined || acr_values.includes(authentication.acr);
+  if (isNewLogin) {
+    if (satisfiesAcr) return false;
     throw new OAuthError(
       "unmet_authentication_requirements",
       "The user did not sign in with any of the requested acr_values",
     );
   }
   const isOld = max_age !== undefined && since + max_age * 1000 < as.now();
-  return prompt.has("login") || isOld || !isKnown || login_after !== undefined;
+  return prompt.has("login") || isOld || !satisfiesAcr || min_auth_time !== undefined;
 }
 
-/** The request waits under a name that only a login after this moment fulfils: no editing of the address helps. */
-async function sendToLoginAgain(as: AuthorizationServer, asked: Asked): Promise<Response> {
-  const request_uri = await keepRequest(as, {
-    client_id: asked.client.id,
-    parameters: asked.parameters.text,
-    login_after: as.now(),
-    ...(asked.pushed !== undefined && { pushed: asked.pushed }),
-    ...(asked.dpop_jkt !== undefined && { dpop_jkt: asked.dpop_jkt }),
+/**
+ * Stores the request with the present time as `min_auth_time`. The user comes back with a `request_uri`, in which the
+ * requirement cannot be edited.
+ */
+async function redirectToNewLogin(
+  as: AuthorizationServer,
+  { client, parameters, pushed, dpop_jkt }: IdentifiedRequest,
+): Promise<Response> {
+  const request_uri = await storeRequest(as, {
+    client_id: client.id,
+    parameters: parameters.text,
+    min_auth_time: as.now(),
+    ...(pushed !== undefined && { pushed }),
+    ...(dpop_jkt !== undefined && { dpop_jkt }),
   });
-  const query = new URLSearchParams({ client_id: asked.client.id, request_uri });
-  return sendToLogin(as, as.base + "/oauth/authorize", query.toString());
+  const query = new URLSearchParams({ client_id: client.id, request_uri });
+  return redirectToLogin(as, as.base + "/oauth/authorize", query.toString());
 }
 
-/** The way to the login and back; the body says why, for a caller that follows no redirects. */
-export function sendToLogin(as: AuthorizationServer, path: string, query: string): Response {
-  const here = path + (query === "" ? "" : "?" + query);
+/** 302 to the login page, which leads back to this path and query. The body is for programs that do not follow it. */
+export function redirectToLogin(as: AuthorizationServer, path: string, query: string): Response {
+  const back = path + (query === "" ? "" : "?" + query);
   const body = {
     error: "access_denied",
     error_description: "No user is signed in: sign in at the URL in the Location header",
   };
   return respond(302, JSON.stringify(body), [
-    ["location", `${as.base}/login?redirect=${encodeURIComponent(here)}`],
+    ["location", `${as.base}/login?redirect=${encodeURIComponent(back)}`],
     ["content-type", "application/json"],
     ["cache-control", "no-store"],
   ]);

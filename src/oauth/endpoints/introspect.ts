@@ -1,14 +1,14 @@
 /**
- * `POST /oauth/introspect` (https://www.rfc-editor.org/rfc/rfc7662#section-2): a protected resource asks what a token is
- * good for, and may have the answer signed (https://www.rfc-editor.org/rfc/rfc9701). Who asks must prove who they are,
- * and hears only of tokens that are its business.
+ * `POST /oauth/introspect` (https://www.rfc-editor.org/rfc/rfc7662#section-2): describes a token to a
+ * protected resource, on request in a signed JWT (https://www.rfc-editor.org/rfc/rfc9701). The caller must authenticate
+ * and learns only of its own tokens and of tokens for its resources.
  *
  * @module
  */
 import { signJws } from "../../crypto/jws.ts";
 import { equalInConstantTime, secretDigest } from "../../crypto/secret.ts";
 import { acceptNames } from "../../http/body/media_type.ts";
-import { type Fields, jsonFields, respond, respondJson } from "../../http/response.ts";
+import { type Fields, respond, respondJson } from "../../http/response.ts";
 import type { RequestContext } from "../../http/service.ts";
 import { findAccessToken } from "../tokens/access_token.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
@@ -19,18 +19,18 @@ import { findLive } from "../tokens/liveness.ts";
 import { readParameters } from "../parameters.ts";
 import { type Authorization, type Client, type Grant, grantKey } from "../records.ts";
 import { readRefreshToken } from "../tokens/refresh_token.ts";
+import { NO_STORE_JSON } from "./no_store.ts";
 import { tokenTypeOf } from "./token_response.ts";
 
-const FIELDS = jsonFields(["cache-control", "no-store"], ["pragma", "no-cache"]);
-const SIGNED = "application/token-introspection+jwt";
-const SIGNED_FIELDS: Fields = [["content-type", SIGNED], ["cache-control", "no-store"], [
+const SIGNED_MEDIA_TYPE = "application/token-introspection+jwt";
+const SIGNED_FIELDS: Fields = [["content-type", SIGNED_MEDIA_TYPE], ["cache-control", "no-store"], [
   "pragma",
   "no-cache",
 ]];
-/** RFC 7662 §2.2: nothing else is said of a token that is not good. */
+/** RFC 7662 §2.2: no other member for a token that is not active. */
 const INACTIVE = { active: false };
 
-/** What the token is, or `{ active: false }`; as a JWT for whoever accepts that. @throws {OAuthError} */
+/** 200 with the description of the token or `{ active: false }`; a JWT when `Accept` names it. @throws {OAuthError} */
 export async function introspect(
   as: AuthorizationServer,
   request: Request,
@@ -38,7 +38,7 @@ export async function introspect(
 ): Promise<Response> {
   const form = await readParameters(request);
   const client = await authenticateClient(as, request, context, form);
-  // §2.1: who may ask must prove who they are.
+  // RFC 7662 §2.1
   if (isPublic(client)) {
     throw new OAuthError(
       "invalid_client",
@@ -48,7 +48,9 @@ export async function introspect(
   const token = form.get("token");
   if (!token) throw new OAuthError("invalid_request", "token is missing");
   const answer = await describe(as, client, token);
-  if (!acceptNames(request.headers.get("accept"), SIGNED)) return respondJson(200, answer, FIELDS);
+  if (!acceptNames(request.headers.get("accept"), SIGNED_MEDIA_TYPE)) {
+    return respondJson(200, answer, NO_STORE_JSON);
+  }
   const claims = {
     iss: as.issuer,
     aud: client.id,
@@ -63,7 +65,7 @@ async function describe(as: AuthorizationServer, client: Client, token: string):
   const id = readRefreshToken(token);
   if (id !== undefined) return await describeRefreshToken(as, client, id, token);
   const found = (await findAccessToken(as, token))?.token;
-  if (!found || !mayKnow(as, client, found)) return INACTIVE;
+  if (!found || !mayIntrospect(as, client, found)) return INACTIVE;
   const {
     scope,
     client_id,
@@ -93,15 +95,22 @@ async function describe(as: AuthorizationServer, client: Client, token: string):
   };
 }
 
-/** §4: a client knows of its own tokens; a resource server that the operator set up, of those for what it serves. */
-function mayKnow(as: AuthorizationServer, client: Client, { client_id, resource }: Authorization): boolean {
+/**
+ * RFC 7662 §4: a client may introspect its own tokens; a client that the operator registered, also tokens for the
+ * resources that it serves.
+ */
+function mayIntrospect(
+  as: AuthorizationServer,
+  client: Client,
+  { client_id, resource }: Authorization,
+): boolean {
   if (client_id === client.id) return true;
   if (client.source !== "operator") return false;
-  return client.introspects === undefined ||
-    (resource ?? [as.issuer]).some((each) => client.introspects!.includes(each));
+  const { introspects } = client;
+  return introspects === undefined || (resource ?? [as.issuer]).some((each) => introspects.includes(each));
 }
 
-/** A refresh token is told to its own client alone. */
+/** Only for the client to which the refresh token was issued. */
 async function describeRefreshToken(
   as: AuthorizationServer,
   client: Client,

@@ -1,6 +1,6 @@
 /**
- * Signing in: `GET /login` shows the form, `POST /login` checks it and starts a session. `redirect` leads back
- * to this server only.
+ * `/login`: GET shows the form, POST checks user name and password and starts a session. `redirect` leads only to paths
+ * of this server.
  *
  * @module
  */
@@ -18,21 +18,21 @@ import { type FormProblem, showProblem, tooManyAttempts } from "./form_problem.t
 import { startSession } from "../users/session.ts";
 import { canonicalUsername } from "../users/user.ts";
 
-const FORM_LIMIT = 16 * 1024;
-const BAD_REDIRECT = "Invalid redirect: it must be a path on this server, such as /oauth/authorize?...";
+const MAX_FORM_BYTES = 16 * 1024;
+const INVALID_REDIRECT = "Invalid redirect: it must be a path on this server, such as /oauth/authorize?...";
 const WRONG_CREDENTIALS: FormProblem = { message: "Wrong user name or password.", status: 401 };
 
-/** `GET /login?redirect=...`: the form. 400 for a redirect that leads away. */
+/** `GET /login?redirect=...`: 200 with the form, 400 for an invalid redirect. */
 export function showLogin(as: AuthorizationServer, request: Request): Response {
-  const redirect = readRedirect(as, request);
-  if (redirect === undefined) return respondText(400, BAD_REDIRECT);
+  const redirect = parseRedirect(as, request);
+  if (redirect === undefined) return respondText(400, INVALID_REDIRECT);
   return loginPage(as, redirect);
 }
 
 /**
- * `POST /login?redirect=...` with `username` and `password`: 302 to `redirect`, or a welcome in plain text.
- * 401 in plain text (a page for browsers) when they are wrong, 429 when it is too soon for another attempt, 403 when
- * another site posted the form.
+ * `POST /login?redirect=...` with `username` and `password`: 302 to `redirect`, or 200 in plain text without one.
+ * 401 when user name or password is wrong, 429 after too many attempts (both a page for browsers, else plain text), 403
+ * for a form that another site sent.
  */
 export async function login(
   as: AuthorizationServer,
@@ -45,9 +45,9 @@ export async function login(
       "Cross-site request refused. Open the login page of this site and sign in there.",
     );
   }
-  const redirect = readRedirect(as, request);
-  if (redirect === undefined) return respondText(400, BAD_REDIRECT);
-  const { values, repeated } = await readForm(request, FORM_LIMIT);
+  const redirect = parseRedirect(as, request);
+  if (redirect === undefined) return respondText(400, INVALID_REDIRECT);
+  const { values, repeated } = await readForm(request, MAX_FORM_BYTES);
   const username = values.get("username");
   const password = values.get("password");
   if (!username || !password || repeated.length > 0) {
@@ -56,7 +56,7 @@ export async function login(
   const { user, wait } = await attemptLogin(as, values, request, context);
   if (!user) {
     as.observe({ type: "login_failed", username: username.slice(0, 128), ip: context.ip });
-    return refuse(as, request, redirect, wait);
+    return respondFailure(as, request, redirect, wait);
   }
   const cookies = [
     ...await startSession(as, request, user),
@@ -70,7 +70,12 @@ export async function login(
 }
 
 /** 401, or 429 with `Retry-After`: a page for browsers, else plain text. */
-function refuse(as: AuthorizationServer, request: Request, redirect: string, waitSeconds: number): Response {
+function respondFailure(
+  as: AuthorizationServer,
+  request: Request,
+  redirect: string,
+  waitSeconds: number,
+): Response {
   const problem = waitSeconds > 0 ? tooManyAttempts(waitSeconds) : WRONG_CREDENTIALS;
   const { message, status, fields = [] } = problem;
   return acceptNames(request.headers.get("accept"), "text/html")
@@ -81,10 +86,10 @@ function refuse(as: AuthorizationServer, request: Request, redirect: string, wai
 const NO_STORE = ["cache-control", "no-store"] as const;
 
 /**
- * Where to go after login: a path of this server, `""` when none was asked for, `undefined` when it leads
- * elsewhere. Resolved as a browser would, so that no spelling is read one way here and another way there.
+ * The path after login: `""` when the request names none, `undefined` when it is not on this server. Parsed as browsers
+ * do, so that a browser cannot resolve it to another host.
  */
-function readRedirect(as: AuthorizationServer, request: Request): string | undefined {
+function parseRedirect(as: AuthorizationServer, request: Request): string | undefined {
   const { values, repeated } = parseForm(queryOf(request.url));
   const redirect = values.get("redirect") ?? "";
   if (redirect === "") return "";
@@ -98,7 +103,7 @@ function readRedirect(as: AuthorizationServer, request: Request): string | undef
     return undefined;
   }
   const path = url.pathname + url.search + url.hash;
-  // A path such as /.//evil.example comes out of the parser as one that names a host.
+  // The parser turns /.//evil.example into //evil.example, which names a host.
   return path.startsWith("//") ? undefined : path;
 }
 

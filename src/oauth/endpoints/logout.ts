@@ -1,5 +1,5 @@
 /**
- * Signing out: `GET /logout` asks, `POST /logout` ends the session.
+ * `/logout`: GET shows the form, POST ends the session.
  *
  * @module
  */
@@ -9,7 +9,7 @@ import { respondText } from "../../http/response.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import { endSession, findSession } from "../users/session.ts";
 
-/** The page with the button: a GET alone changes nothing. */
+/** 200 with the form. */
 export function showLogout(as: AuthorizationServer): Response {
   return respondPage({
     title: "Sign out",
@@ -21,7 +21,7 @@ export function showLogout(as: AuthorizationServer): Response {
   });
 }
 
-/** Ends the session, also when there was none. 403 when another site posted the form. */
+/** 200 without a session afterwards, also when there was none. 403 for a form that another site sent. */
 export async function logout(as: AuthorizationServer, request: Request): Promise<Response> {
   if (!isSameOrigin(request, as.origin)) {
     return respondText(

@@ -1,6 +1,6 @@
 /**
- * What this server can do, for clients to read (https://www.rfc-editor.org/rfc/rfc8414#section-2), and its public
- * keys (https://www.rfc-editor.org/rfc/rfc7517#section-5).
+ * The authorization server metadata (https://www.rfc-editor.org/rfc/rfc8414#section-2) and the JWK set
+ * (https://www.rfc-editor.org/rfc/rfc7517#section-5).
  *
  * @module
  */
@@ -12,19 +12,18 @@ import { GRANT_TYPES } from "../records.ts";
 
 const FIELDS = jsonFields(["cache-control", "public, max-age=300"]);
 
-/** Serves the metadata document, written once. */
+/** Serves the metadata document, serialized at start. */
 export function serveMetadata(as: AuthorizationServer): RouteHandler {
-  const [without, withDocuments] = [false, true].map((supported) =>
-    JSON.stringify(describeServer(as, supported))
-  );
-  return () => respond(200, as.clientMetadataDocuments() ? withDocuments! : without!, FIELDS);
+  const withDocuments = JSON.stringify(describeServer(as, true));
+  const withoutDocuments = JSON.stringify(describeServer(as, false));
+  return () => respond(200, as.clientMetadataDocuments() ? withDocuments : withoutDocuments, FIELDS);
 }
 
-/** RFC 8414 §3.2: what has no value is left out. */
+/** RFC 8414 §3.2: members without a value are omitted. */
 function describeServer(as: AuthorizationServer, clientDocuments: boolean): Record<string, unknown> {
   const url = (path: string) => as.origin + as.base + path;
   const mtls = as.certificateProxy ? ["tls_client_auth", "self_signed_tls_client_auth"] : [];
-  const proving = ["client_secret_basic", "client_secret_post", "private_key_jwt", ...mtls];
+  const authMethods = ["client_secret_basic", "client_secret_post", "private_key_jwt", ...mtls];
   const detailTypes = Object.keys(as.authorizationDetailTypes);
   return {
     issuer: as.issuer,
@@ -37,19 +36,19 @@ function describeServer(as: AuthorizationServer, clientDocuments: boolean): Reco
     ...(as.registration !== "off" && { registration_endpoint: url("/oauth/register") }),
     jwks_uri: url("/.well-known/jwks.json"),
     userinfo_endpoint: url("/api/user"),
-    // RFC 8414 section 2: not all must be named. Those of who runs the server are of no use to a client that asks.
+    // RFC 8414 §2: may be incomplete. Scopes for operators are not advertised.
     scopes_supported: as.commonScopes,
     response_types_supported: ["code"],
     response_modes_supported: ["query"],
     grant_types_supported: GRANT_TYPES.filter((type) =>
       !type.endsWith(":jwt-bearer") || as.trustedIssuers.length > 0
     ),
-    token_endpoint_auth_methods_supported: [...proving, "none"],
+    token_endpoint_auth_methods_supported: [...authMethods, "none"],
     token_endpoint_auth_signing_alg_values_supported: JWS_ALGORITHMS,
-    introspection_endpoint_auth_methods_supported: proving,
+    introspection_endpoint_auth_methods_supported: authMethods,
     introspection_endpoint_auth_signing_alg_values_supported: JWS_ALGORITHMS,
     introspection_signing_alg_values_supported: as.signingAlgorithms,
-    revocation_endpoint_auth_methods_supported: [...proving, "none"],
+    revocation_endpoint_auth_methods_supported: [...authMethods, "none"],
     revocation_endpoint_auth_signing_alg_values_supported: JWS_ALGORITHMS,
     code_challenge_methods_supported: ["S256"],
     dpop_signing_alg_values_supported: JWS_ALGORITHMS,
@@ -67,7 +66,7 @@ function describeServer(as: AuthorizationServer, clientDocuments: boolean): Reco
   };
 }
 
-/** Serves the public keys. */
+/** Serves the JWK set. */
 export function serveKeys(as: AuthorizationServer): RouteHandler {
   return async () => respondJson(200, await as.keys.publish(), FIELDS);
 }

@@ -1,6 +1,6 @@
 /**
- * What each protected resource of this server is (https://www.rfc-editor.org/rfc/rfc9728): from nothing but the address of
- * the resource a client finds out who gives tokens for it, and which.
+ * Protected resource metadata (https://www.rfc-editor.org/rfc/rfc9728): from the URL of a resource a client finds its
+ * authorization server and the scopes of its tokens.
  *
  * @module
  */
@@ -11,13 +11,13 @@ import type { AuthorizationServer, ProtectedResource } from "../authorization_se
 
 const FIELDS = jsonFields(["cache-control", "public, max-age=300"]);
 
-/** Where the document of a resource is: the well-known part stands between host and path (section 3.1). */
+/** The metadata URL of a resource: the well-known segment is inserted between host and path (§3.1). */
 export function resourceMetadataUrl(resource: string): string {
   const { origin, pathname, search } = new URL(resource);
   return `${origin}/.well-known/oauth-protected-resource${pathname === "/" ? "" : pathname}${search}`;
 }
 
-/** Handlers for the documents of the resources on this origin, by their paths. */
+/** Handlers of the metadata of the resources on this origin, by path. */
 export function serveProtectedResources(as: AuthorizationServer): ReadonlyMap<string, RouteHandler> {
   const own = [...as.protectedResources.values()].filter(({ resource }) =>
     URL.parse(resource)?.origin === as.origin
@@ -33,7 +33,7 @@ function describeResource(as: AuthorizationServer, { resource, name, scopes }: P
   return {
     resource,
     authorization_servers: [as.issuer],
-    // Those of who runs the server are of no use to a client that asks for all that is named.
+    // Without scopes for operators: some clients request all advertised scopes.
     scopes_supported: scopes?.filter((scope) => !as.implied.has(scope) || as.commonScopes.includes(scope)) ??
       as.commonScopes,
     bearer_methods_supported: ["header"],

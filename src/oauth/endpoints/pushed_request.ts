@@ -1,6 +1,6 @@
 /**
- * Authorization requests that the server keeps under a name: those that clients push
- * (https://www.rfc-editor.org/rfc/rfc9126#section-2.2), and those that wait for the user to sign in again.
+ * Authorization requests that are stored under a `request_uri`: those that clients push
+ * (https://www.rfc-editor.org/rfc/rfc9126#section-2.2), and those that wait for a new login.
  *
  * @module
  */
@@ -10,46 +10,45 @@ import { OAuthError } from "../error.ts";
 import { type Parameters, parseParameters } from "../parameters.ts";
 import { type Client, type PushedRequest, pushedRequestKey } from "../records.ts";
 
-const PREFIX = "urn:ietf:params:oauth:request_uri:";
+const REQUEST_URI_PREFIX = "urn:ietf:params:oauth:request_uri:";
 
-/** A request that was kept. */
-export interface KeptRequest {
+export interface StoredRequest {
   readonly parameters: Parameters;
   readonly dpop_jkt: string | undefined;
-  readonly login_after: number | undefined;
-  /** The digest of the name by which it came first: what a code uses up. */
+  /** Milliseconds since the epoch: the user must have signed in at this time or later. */
+  readonly min_auth_time: number | undefined;
+  /** The digest of the `request_uri` that the client sent. The record of this digest is removed with the user's answer. */
   readonly pushed: string;
 }
 
-/** Keeps a request; its name is the value of `request_uri`. */
-export async function keepRequest(as: AuthorizationServer, request: PushedRequest): Promise<string> {
+/** Stores a request. @returns its `request_uri` */
+export async function storeRequest(as: AuthorizationServer, request: PushedRequest): Promise<string> {
   const secret = randomSecret("");
   const key = pushedRequestKey(secretDigest(secret));
-  await as.store.commit({
-    set: [{ key, value: request, expires: as.now() + as.pushedRequestLifetime * 1000 }],
-  });
-  return PREFIX + secret;
+  const expires = as.now() + as.pushedRequestLifetime * 1000;
+  await as.store.commit({ set: [{ key, value: request, expires }] });
+  return REQUEST_URI_PREFIX + secret;
 }
 
 /**
- * The request of this name. It stays until the user has answered, so that a page may be reloaded.
- * @throws {OAuthError} invalid_request_uri when there is none, or it is another client's
+ * The request of this `request_uri`. It stays stored until the user answers, so that the page can be reloaded.
+ * @throws {OAuthError} invalid_request_uri when it is unknown, answered, expired or of another client
  */
-export async function findRequest(
+export async function getStoredRequest(
   as: AuthorizationServer,
   client: Client,
   request_uri: string,
-): Promise<KeptRequest> {
-  const pushed = request_uri.startsWith(PREFIX) ? secretDigest(request_uri.slice(PREFIX.length)) : undefined;
-  const kept = pushed === undefined
-    ? undefined
-    : (await as.store.get<PushedRequest>(pushedRequestKey(pushed)))?.value;
-  if (!kept || kept.client_id !== client.id) {
+): Promise<StoredRequest> {
+  const digest = secretDigest(request_uri.slice(REQUEST_URI_PREFIX.length));
+  const stored = request_uri.startsWith(REQUEST_URI_PREFIX)
+    ? (await as.store.get<PushedRequest>(pushedRequestKey(digest)))?.value
+    : undefined;
+  if (!stored || stored.client_id !== client.id) {
     throw new OAuthError(
       "invalid_request_uri",
       "request_uri is unknown, already used or expired: push the request again",
     );
   }
-  const { parameters, dpop_jkt, login_after } = kept;
-  return { parameters: parseParameters(parameters), dpop_jkt, login_after, pushed: kept.pushed ?? pushed! };
+  const { parameters, dpop_jkt, min_auth_time, pushed = digest } = stored;
+  return { parameters: parseParameters(parameters), dpop_jkt, min_auth_time, pushed };
 }

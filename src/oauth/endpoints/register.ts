@@ -1,7 +1,7 @@
 /**
  * Dynamic client registration (https://www.rfc-editor.org/rfc/rfc7591) and its management
- * (https://www.rfc-editor.org/rfc/rfc7592): a client makes itself known, and can read, change and end its registration
- * with the token that it got for that.
+ * (https://www.rfc-editor.org/rfc/rfc7592): clients register themselves, then read, update and delete their
+ * registration with their registration access token.
  *
  * @module
  */
@@ -9,7 +9,7 @@ import { equalInConstantTime, randomId, randomSecret, secretDigest } from "../..
 import { readBearer, TokenRefusal } from "../../http/bearer.ts";
 import { readText } from "../../http/body/body.ts";
 import { mediaType } from "../../http/body/media_type.ts";
-import { jsonFields, respond, respondJson } from "../../http/response.ts";
+import { respond, respondJson } from "../../http/response.ts";
 import type { RequestContext } from "../../http/service.ts";
 import { type Entry, putIfAbsent } from "../../store/store.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
@@ -17,26 +17,28 @@ import { readClientMetadata } from "../clients/client_metadata.ts";
 import { OAuthError } from "../error.ts";
 import { identifyCaller } from "../tokens/protect.ts";
 import { type Client, clientKey } from "../records.ts";
+import { NO_STORE_JSON } from "./no_store.ts";
 import { STORAGE_LIMITS, UNUSED_REGISTRATION_LIFETIME } from "../room.ts";
 
-const BODY_LIMIT = 64 * 1024;
-const FIELDS = jsonFields(["cache-control", "no-store"], ["pragma", "no-cache"]);
+const MAX_BODY_BYTES = 64 * 1024;
 /** The scope of an initial access token (RFC 7591 §1.2). */
-const SCOPE = "clients:register";
+const INITIAL_TOKEN_SCOPE = "clients:register";
 
-/** `POST /oauth/register`: 201 with everything that was registered. @throws {OAuthError} */
+/** `POST /oauth/register`: 201 with the registered metadata (RFC 7591 §3.2.1). @throws {OAuthError} */
 export async function register(
   as: AuthorizationServer,
   request: Request,
   context: RequestContext,
 ): Promise<Response> {
   if (as.registration === "token") await checkInitialToken(as, request, context);
-  const described = readClientMetadata(as, await readJson(request));
-  const secret = needsSecret(described.token_endpoint_auth_method) ? randomSecret("trivet_cs_") : undefined;
+  const clientMetadata = readClientMetadata(as, await readJson(request));
+  const secret = needsSecret(clientMetadata.token_endpoint_auth_method)
+    ? randomSecret("trivet_cs_")
+    : undefined;
   const token = randomSecret("trivet_rat_");
   const client: Client = {
-    ...described,
-    // Chosen here, so that no client takes the name of a user, an address or another client.
+    ...clientMetadata,
+    // Chosen by the server, so that no client takes the id of a user or of another client, or a URL.
     id: randomId("client_"),
     source: "registration",
     ...(secret !== undefined && { secret_digest: secretDigest(secret) }),
@@ -45,76 +47,81 @@ export async function register(
   };
   const bytes = checkSize(client);
   if (as.registration === "open") as.room.take("registration", bytes, undefined, context);
-  // `keepClient` makes it longer when a user allows the client something.
+  // `keepClient` extends it when a user grants the client access.
   const lifetime = Math.min(as.registrationLifetime, UNUSED_REGISTRATION_LIFETIME);
   const expires = as.now() + lifetime * 1000;
-  // A cache waits for copies of what a commit may change; of a client that was not there nobody has one.
+  // putIfAbsent, because a layered store waits before it changes a record that may be cached elsewhere.
   await putIfAbsent(as.store, clientKey(client.id), client, expires);
   as.observe({ type: "client_registered", client: client.id });
-  return respondJson(201, { ...describe(as, client, secret), registration_access_token: token }, FIELDS);
+  return respondJson(
+    201,
+    { ...describeClient(as, client, secret), registration_access_token: token },
+    NO_STORE_JSON,
+  );
 }
 
-/** `GET /oauth/register/:id`: what is registered (RFC 7592 §2.1). @throws {OAuthError} */
+/** `GET /oauth/register/:id`: 200 with the registered metadata (RFC 7592 §2.1). @throws {OAuthError} */
 export async function showRegistration(
   as: AuthorizationServer,
   request: Request,
   id: string,
 ): Promise<Response> {
-  const { value } = await findRegistration(as, request, id);
-  return respondJson(200, describe(as, value), FIELDS);
+  const { value } = await getRegistration(as, request, id);
+  return respondJson(200, describeClient(as, value), NO_STORE_JSON);
 }
 
-/** `PUT /oauth/register/:id`: replaces all that the client said (RFC 7592 §2.2). @throws {OAuthError} */
+/** `PUT /oauth/register/:id`: replaces the metadata of the client (RFC 7592 §2.2). @throws {OAuthError} */
 export async function updateRegistration(
   as: AuthorizationServer,
   request: Request,
   id: string,
 ): Promise<Response> {
-  const entry = await findRegistration(as, request, id);
+  const entry = await getRegistration(as, request, id);
   const before = entry.value;
   const metadata = await readJson(request);
-  // The client may be a stranger: `null` is JSON too.
+  // `Object` because the body may be `null` or another primitive.
   const { client_id, client_secret } = Object(metadata) as Record<string, unknown>;
-  if (client_id !== id) throw refusal("client_id must match the registration");
+  if (client_id !== id) throw invalidMetadata("client_id must match the registration");
   if (client_secret !== undefined && !isSecretOf(before, client_secret)) {
-    throw refusal("client_secret must be the current secret or be omitted");
+    throw invalidMetadata("client_secret must be the current secret or be omitted");
   }
-  const described = readClientMetadata(as, metadata);
-  const gainsSecret = needsSecret(described.token_endpoint_auth_method) && before.secret_digest === undefined;
+  const clientMetadata = readClientMetadata(as, metadata);
+  const gainsSecret = needsSecret(clientMetadata.token_endpoint_auth_method) &&
+    before.secret_digest === undefined;
   const secret = gainsSecret ? randomSecret("trivet_cs_") : undefined;
   const { secret_digest = undefined } = secret === undefined
     ? before
     : { secret_digest: secretDigest(secret) };
   const value: Client = {
-    ...described,
+    ...clientMetadata,
     id,
     source: "registration",
-    ...(needsSecret(described.token_endpoint_auth_method) && secret_digest !== undefined &&
+    ...(needsSecret(clientMetadata.token_endpoint_auth_method) && secret_digest !== undefined &&
       { secret_digest }),
     registration_access_token_digest: before.registration_access_token_digest!,
     created: before.created,
   };
   checkSize(value);
-  const done = await as.store.commit({
+  const isStored = await as.store.commit({
     check: [{ key: entry.key, version: entry.version }],
     set: [{ key: entry.key, value, expires: entry.expires }],
   });
-  if (!done) {
+  if (!isStored) {
     throw new OAuthError(
       "temporarily_unavailable",
       "Another request changed the registration at the same time: try again",
     );
   }
-  return respondJson(200, describe(as, value, secret), FIELDS);
+  return respondJson(200, describeClient(as, value, secret), NO_STORE_JSON);
 }
 
-/** `DELETE /oauth/register/:id`: 204; the client is known no more (RFC 7592 §2.3). @throws {OAuthError} */
-export async function endRegistration(
+/** `DELETE /oauth/register/:id`: 204 (RFC 7592 §2.3). @throws {OAuthError} */
+export async function deleteRegistration(
   as: AuthorizationServer,
   request: Request,
   id: string,
 ): Promise<Response> {
-  const { key } = await findRegistration(as, request, id);
+  const { key } = await getRegistration(as, request, id);
   await as.store.commit({ remove: [key] });
   return respond(204, null, [["cache-control", "no-store"]]);
 }
@@ -128,36 +135,38 @@ async function checkInitialToken(
   if (caller === "none") {
     throw new OAuthError(
       "invalid_token",
-      `Missing initial access token: send an access token with the scope ${SCOPE}`,
+      `Missing initial access token: send an access token with the scope ${INITIAL_TOKEN_SCOPE}`,
       {
-        fields: [["www-authenticate", `Bearer scope="${SCOPE}"`]],
+        fields: [["www-authenticate", `Bearer scope="${INITIAL_TOKEN_SCOPE}"`]],
       },
     );
   }
   if (caller instanceof TokenRefusal) {
-    throw new OAuthError("invalid_token", caller.description, { fields: caller.challenge({ scope: SCOPE }) });
+    throw new OAuthError("invalid_token", caller.description, {
+      fields: caller.challenge({ scope: INITIAL_TOKEN_SCOPE }),
+    });
   }
-  if (!caller.scopes.has(SCOPE)) {
+  if (!caller.scopes.has(INITIAL_TOKEN_SCOPE)) {
     throw new OAuthError(
       "insufficient_scope",
-      `Insufficient scope: the access token needs the scope ${SCOPE}`,
+      `Insufficient scope: the access token needs the scope ${INITIAL_TOKEN_SCOPE}`,
       {
-        fields: [["www-authenticate", `Bearer error="insufficient_scope", scope="${SCOPE}"`]],
+        fields: [["www-authenticate", `Bearer error="insufficient_scope", scope="${INITIAL_TOKEN_SCOPE}"`]],
       },
     );
   }
 }
 
-/** The bytes of the record. @throws {OAuthError} invalid_client_metadata when it is too large (RFC 7591 §3.2.2) */
+/** @returns the bytes of the record. @throws {OAuthError} invalid_client_metadata when it is too large (RFC 7591 §3.2.2) */
 function checkSize(client: Client): number {
   const { length } = JSON.stringify(client);
   const { record } = STORAGE_LIMITS.registration;
-  if (length > record) throw refusal(`larger than ${record} bytes`);
+  if (length > record) throw invalidMetadata(`larger than ${record} bytes`);
   return length;
 }
 
-/** RFC 7592 §3: one answer for a wrong token and for a client that is gone. */
-async function findRegistration(
+/** RFC 7592 §2.1: the same error for a wrong token and for a client that does not exist. @throws {OAuthError} */
+async function getRegistration(
   as: AuthorizationServer,
   request: Request,
   id: string,
@@ -178,18 +187,18 @@ async function findRegistration(
 
 async function readJson(request: Request): Promise<unknown> {
   if (mediaType(request.headers.get("content-type")) !== "application/json") {
-    throw refusal("the Content-Type must be application/json");
+    throw invalidMetadata("the Content-Type must be application/json");
   }
-  const text = await readText(request, BODY_LIMIT);
+  const text = await readText(request, MAX_BODY_BYTES);
   try {
     return JSON.parse(text);
   } catch {
-    throw refusal("the body is not valid JSON");
+    throw invalidMetadata("the body is not valid JSON");
   }
 }
 
-/** RFC 7591 §3.2.1: everything that is registered, also what the server chose. */
-function describe(as: AuthorizationServer, client: Client, secret?: string): Record<string, unknown> {
+/** RFC 7591 §3.2.1: all registered metadata, also what the server chose. */
+function describeClient(as: AuthorizationServer, client: Client, secret?: string): Record<string, unknown> {
   const {
     id,
     name,
@@ -205,7 +214,7 @@ function describe(as: AuthorizationServer, client: Client, secret?: string): Rec
     client_id: id,
     client_id_issued_at: Math.floor(created / 1000),
     ...(secret !== undefined && { client_secret: secret }),
-    // RFC 7591 §3.2.1: 0 says that it does not expire.
+    // RFC 7591 §3.2.1: 0 means that it does not expire.
     ...(secret_digest !== undefined && { client_secret_expires_at: 0 }),
     ...(name !== "" && { client_name: name }),
     ...registered,
@@ -224,6 +233,6 @@ function isSecretOf({ secret_digest = "" }: Client, secret: unknown): boolean {
   return typeof secret === "string" && equalInConstantTime(secretDigest(secret), secret_digest);
 }
 
-function refusal(rule: string): OAuthError {
+function invalidMetadata(rule: string): OAuthError {
   return new OAuthError("invalid_client_metadata", `Invalid client metadata: ${rule}`);
 }

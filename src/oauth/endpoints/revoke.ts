@@ -1,6 +1,6 @@
 /**
- * `POST /oauth/revoke` (https://www.rfc-editor.org/rfc/rfc7009#section-2): a client ends a token of its own. A refresh
- * token takes its whole family with it; an access token goes alone.
+ * `POST /oauth/revoke` (https://www.rfc-editor.org/rfc/rfc7009#section-2): a client revokes one of its
+ * tokens. Revoking a refresh token revokes its whole grant; revoking an access token revokes only that token.
  *
  * @module
  */
@@ -15,10 +15,10 @@ import { readParameters } from "../parameters.ts";
 import { type Grant, grantKey } from "../records.ts";
 import { readRefreshToken } from "../tokens/refresh_token.ts";
 
-/** RFC 7009 section 2.2 has clients look at the status alone; some parse the body as JSON all the same. */
-const FIELDS = jsonFields(["cache-control", "no-store"]);
+/** RFC 7009 §2.2: clients look at the status only. Some parse the body as JSON nevertheless. */
+const JSON_FIELDS = jsonFields(["cache-control", "no-store"]);
 
-/** An answer of 200 says that the token is good nowhere any more. @throws {OAuthError} as the token endpoint */
+/** 200 once the token is not valid, also when it never was. @throws {OAuthError} with the codes of RFC 6749 §5.2 */
 export async function revoke(
   as: AuthorizationServer,
   request: Request,
@@ -28,21 +28,21 @@ export async function revoke(
   const client = await authenticateClient(as, request, context, form);
   const token = form.get("token");
   if (!token) throw new OAuthError("invalid_request", "token is missing");
-  // RFC 7009 §2.1: token_type_hint only says where to look first, and our tokens say it themselves.
+  // §2.1: token_type_hint is an optimization. The prefix of a token already says its type.
   const found = await findToken(as, token);
-  // §2.2: what is not good has nothing to be revoked.
-  if (!found) return respondJson(200, {}, FIELDS);
+  // §2.2: an invalid token is no error.
+  if (!found) return respondJson(200, {}, JSON_FIELDS);
   if (found.client_id !== client.id) {
     throw new OAuthError("invalid_grant", "The token was not issued to this client");
   }
-  // Removed whatever it holds by now: a rotation that races with this finds no grant to rotate.
+  // Removed without a version check: a concurrent rotation then finds no grant.
   await found.revoke();
   as.observe({
     type: "token_revoked",
     client: client.id,
     ...(found.user !== undefined && { user: found.user }),
   });
-  return respondJson(200, {}, FIELDS);
+  return respondJson(200, {}, JSON_FIELDS);
 }
 
 async function findToken(
@@ -58,6 +58,6 @@ async function findToken(
   if (!entry) return undefined;
   const { client_id, user, refresh, previous } = entry.value;
   const digest = secretDigest(token);
-  const known = [refresh, previous].some((each) => each && equalInConstantTime(digest, each.digest));
-  return known ? { client_id, user, revoke: () => as.store.commit({ remove: [entry.key] }) } : undefined;
+  const isCurrent = [refresh, previous].some((each) => each && equalInConstantTime(digest, each.digest));
+  return isCurrent ? { client_id, user, revoke: () => as.store.commit({ remove: [entry.key] }) } : undefined;
 }

@@ -1,5 +1,5 @@
 /**
- * A client that registers itself, for tests. Nothing but tests imports this.
+ * Registers clients in tests.
  *
  * @module
  */
@@ -13,11 +13,11 @@ export const WEB: { readonly redirect_uris: readonly string[]; readonly client_n
 export interface Registered {
   readonly response: Response;
   readonly status: number;
-  // deno-lint-ignore no-explicit-any -- whatever the server said
+  // deno-lint-ignore no-explicit-any -- the response of the server
   readonly body: any;
 }
 
-/** A request of the registration API; a text is sent as it is. */
+/** Sends a request to the registration endpoints. A string is sent unchanged as the body. */
 export async function send(
   server: TestServer,
   method: string,

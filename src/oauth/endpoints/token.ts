@@ -1,10 +1,10 @@
 /**
- * `POST /oauth/token` (https://www.rfc-editor.org/rfc/rfc6749#section-3.2): authenticate the client, pick the
- * grant, answer.
+ * `POST /oauth/token` (https://www.rfc-editor.org/rfc/rfc6749#section-3.2): authenticates the client and
+ * runs the handler of the grant type.
  *
  * @module
  */
-import { jsonFields, respondJson } from "../../http/response.ts";
+import { respondJson } from "../../http/response.ts";
 import type { RequestContext } from "../../http/service.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import { authenticateClient } from "../clients/client_auth.ts";
@@ -19,12 +19,13 @@ import { grantRefresh } from "../grants/grant_refresh.ts";
 import { grantTokenExchange } from "../grants/grant_token_exchange.ts";
 import { readParameters } from "../parameters.ts";
 import type { GrantType } from "../records.ts";
+import { NO_STORE_JSON } from "./no_store.ts";
 import type { TokenCall, TokenResponse } from "./token_response.ts";
 
-type GrantFunction = (as: AuthorizationServer, call: TokenCall) => Promise<TokenResponse>;
+type GrantHandler = (as: AuthorizationServer, call: TokenCall) => Promise<TokenResponse>;
 
-/** The password grant is not here: RFC 9700 §2.4 forbids it. */
-const GRANTS: Readonly<Record<GrantType, GrantFunction>> = {
+/** Without the password grant, which RFC 9700 §2.4 forbids. */
+const GRANTS: Readonly<Record<GrantType, GrantHandler>> = {
   authorization_code: grantCode,
   refresh_token: grantRefresh,
   client_credentials: grantClientCredentials,
@@ -33,10 +34,7 @@ const GRANTS: Readonly<Record<GrantType, GrantFunction>> = {
   "urn:ietf:params:oauth:grant-type:jwt-bearer": grantJwtBearer,
 };
 
-// RFC 6749 §5.1
-const FIELDS = jsonFields(["cache-control", "no-store"], ["pragma", "no-cache"]);
-
-/** Issues tokens. @throws {OAuthError} with the codes of RFC 6749 §5.2 and its extensions */
+/** 200 with the tokens. @throws {OAuthError} with the codes of RFC 6749 §5.2 and its extensions */
 export async function token(
   as: AuthorizationServer,
   request: Request,
@@ -58,14 +56,14 @@ export async function token(
       `The client is not authorized to use the grant type ${grant_type}`,
     );
   }
-  const proves = request.headers.has("dpop");
-  if (proves) as.room.take("proof", 0, client, context);
-  const proof = proves ? await checkDpopProof(as, request) : undefined;
+  const hasProof = request.headers.has("dpop");
+  if (hasProof) as.room.take("proof", 0, client, context);
+  const proof = hasProof ? await checkDpopProof(as, request) : undefined;
   const cnf = readConfirmation(as, client, request, context, proof?.jkt);
   const response = await GRANTS[grant_type as GrantType](as, { client, form, cnf });
   return respondJson(
     200,
     response,
-    proof?.nonce === undefined ? FIELDS : [...FIELDS, ["dpop-nonce", proof.nonce]],
+    proof?.nonce === undefined ? NO_STORE_JSON : [...NO_STORE_JSON, ["dpop-nonce", proof.nonce]],
   );
 }

@@ -1,20 +1,19 @@
 /**
- * What goes into a grant and comes out of it (https://www.rfc-editor.org/rfc/rfc6749#section-5.1).
+ * The input and the output of a grant type handler (https://www.rfc-editor.org/rfc/rfc6749#section-5.1).
  *
  * @module
  */
 import type { Parameters } from "../parameters.ts";
 import type { AuthorizationDetail, Client, Confirmation } from "../records.ts";
 
-/** A token request whose client has proven who it is. */
+/** A token request of an authenticated client. */
 export interface TokenCall {
   readonly client: Client;
   readonly form: Parameters;
-  /** The key or certificate that the tokens are to be bound to. */
+  /** The key or certificate to which the tokens are bound. */
   readonly cnf: Confirmation | undefined;
 }
 
-/** `refresh_token` is absent where the grant gives none. */
 export interface TokenResponse {
   readonly access_token: string;
   readonly token_type: "Bearer" | "DPoP" | "N_A";
@@ -28,7 +27,7 @@ export interface TokenResponse {
   readonly issued_token_type?: string;
 }
 
-/** RFC 9449 §5: the type tells how the token is to be sent. */
+/** RFC 9449 §5: tokens that are bound to a DPoP key have the type `DPoP`. */
 export function tokenTypeOf(cnf: Confirmation | undefined): "Bearer" | "DPoP" {
   return cnf?.jkt === undefined ? "Bearer" : "DPoP";
 }

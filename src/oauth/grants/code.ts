@@ -12,7 +12,7 @@ import { respondToClient } from "../endpoints/authorize_response.ts";
 import { toErrorPage } from "../endpoints/error_page.ts";
 import { OAuthError } from "../error.ts";
 import { keepClient } from "../clients/client.ts";
-import { addConsent } from "../consent/consent_memory.ts";
+import { toConsentChanges } from "../consent/consent_memory.ts";
 import { clientSince } from "../tokens/liveness.ts";
 import {
   type AuthorizationTransaction,
@@ -55,7 +55,7 @@ export async function issueCode(
     if (pushed !== undefined && !kept) break;
     // A consent that loses every race to others is not remembered: the user is asked again another time.
     const consents = question && attempt < MAX_COMMIT_TRIES - 1
-      ? await addConsent(as, client, user, request)
+      ? await toConsentChanges(as, client, user, request)
       : [];
     const used = [question, kept].filter((each) => each !== undefined);
     const isStored = await as.store.commit({

@@ -1,0 +1,8 @@
+/**
+ * Header fields of JSON responses with tokens or other secrets (https://www.rfc-editor.org/rfc/rfc6749#section-5.1).
+ *
+ * @module
+ */
+import { type Fields, jsonFields } from "../../http/response.ts";
+
+export const NO_STORE_JSON: Fields = jsonFields(["cache-control", "no-store"], ["pragma", "no-cache"]);
