@@ -1,7 +1,8 @@
 /**
- * Word of what changed, from any instance to any stream: `list_changed` and `resources/updated`. A short log in the
- * store is both the bus and the memory of clients that come back. Its entries are numbered in the order of their
- * commits, so a number is an event id: behind it is what its reader has not seen, and nothing else.
+ * Carries the changes behind `list_changed` and `resources/updated` from any instance to the streams of all instances.
+ * A short log in the store is both the message bus and the history for clients that reconnect. Its entries are numbered
+ * in the order of their commits, so the number of an entry serves as the event id: a client that saw it has seen all
+ * earlier entries.
  *
  * @module
  */
@@ -10,33 +11,33 @@ import type { Key, Put, Store } from "../../store/store.ts";
 import { areRequestsApart } from "../http/requests_apart.ts";
 import { type Wakeups, wakingKey } from "../session/wakeups.ts";
 
-/** What changed: a list, or the resource at a URI. */
+/** A list that changed, or a resource that was updated. */
 export type Change =
   | { readonly kind: "tools" | "resources" | "prompts" }
   | { readonly kind: "resource"; readonly uri: string };
 
-/** A change, and its place in the log. */
+/** A change and its position in the log. */
 export interface PlacedChange {
   readonly place: string;
   readonly change: Change;
 }
 
 interface Listener {
-  /** Number of the last change that it heard of; `undefined` until it is known where the log is. */
+  /** Number of the last change that the listener got; `undefined` until the end of the log was read. */
   after: number | undefined;
-  readonly hear: (change: PlacedChange) => void;
+  readonly onChange: (change: PlacedChange) => void;
 }
 
-/** Milliseconds that a change is kept for clients that come back. */
-const LIFETIME = 5 * 60_000;
-/** How often to look without being woken, in milliseconds. */
-const LOOK_EVERY = 15_000;
-/** Changes that are written or read at once. */
-const PAGE = 100;
-/** Number of the last change. */
-const COUNT: Key = ["mcp_change_count"];
+/** How long a change is kept for clients that reconnect. */
+const CHANGE_LIFETIME_MS = 5 * 60_000;
+/** How often to read the log without a wakeup. */
+const POLL_INTERVAL_MS = 15_000;
+/** Changes in one commit or one read. */
+const PAGE_SIZE = 100;
+/** The record with the number of the last change. */
+const LAST_NUMBER_KEY: Key = ["mcp_change_count"];
 
-/** Whether an event id is a place in the log. */
+/** Whether an event id is a position in the log. */
 export function isPlace(id: string): boolean {
   return /^\d{1,15}$/.test(id);
 }
@@ -45,115 +46,115 @@ export class Changes {
   readonly #store: Store;
   readonly #wakeups: Wakeups;
   readonly #now: () => number;
-  readonly #isAlone: boolean;
+  readonly #isForOneRequest: boolean;
   readonly #listeners = new Set<Listener>();
-  #stop: (() => void) | undefined;
+  #stopListening: (() => void) | undefined;
   #timer: ReturnType<typeof setInterval> | undefined;
-  #isLooking = false;
-  #looksAgain = false;
-  #untold: Change[] = [];
-  #next: Promise<void> | undefined;
-  #telling: Promise<void> = Promise.resolve();
+  #isReading = false;
+  #readsAgain = false;
+  #unwritten: Change[] = [];
+  #nextWrite: Promise<void> | undefined;
+  #writing: Promise<void> = Promise.resolve();
 
-  /** @param isAlone serves one request */
-  constructor(store: Store, wakeups: Wakeups, now: () => number, isAlone = false) {
+  /** @param isForOneRequest whether this object belongs to a single request */
+  constructor(store: Store, wakeups: Wakeups, now: () => number, isForOneRequest = false) {
     this.#store = store;
     this.#wakeups = wakeups;
     this.#now = now;
-    this.#isAlone = isAlone;
+    this.#isForOneRequest = isForOneRequest;
   }
 
-  /** Tells every stream of every instance. What is told while another is being told goes together. */
+  /** Publishes a change to the streams of all instances. Changes that come during a write go into the next commit. */
   tell(change: Change): Promise<void> {
-    if (this.#isShared) return this.#alone().tell(change);
-    this.#untold.push(change);
-    if (!this.#next) {
-      this.#next = this.#telling.then(() => {
-        this.#next = undefined;
-        return this.#write(this.#untold.splice(0));
+    if (this.#mustSplit) return this.#forOneRequest().tell(change);
+    this.#unwritten.push(change);
+    if (!this.#nextWrite) {
+      this.#nextWrite = this.#writing.then(() => {
+        this.#nextWrite = undefined;
+        return this.#write(this.#unwritten.splice(0));
       });
-      this.#telling = this.#next.catch(() => {});
+      this.#writing = this.#nextWrite.catch(() => {});
     }
-    return this.#next;
+    return this.#nextWrite;
   }
 
   /**
-   * Hears of all changes after a place, or from now on, each once and in order. Gives the function that ends it.
-   * Whoever must miss nothing asks for the {@linkcode place} first.
+   * Calls `onChange` with all changes after a position, or from now on, each once and in order. Returns the function that
+   * ends this. To miss no change, read the {@linkcode place} first.
    */
-  listen(hear: (change: PlacedChange) => void, place?: string): () => void {
-    if (this.#isShared) return this.#alone().listen(hear, place);
-    const listener = { hear, after: place === undefined ? undefined : Number(place) };
+  listen(onChange: (change: PlacedChange) => void, place?: string): () => void {
+    if (this.#mustSplit) return this.#forOneRequest().listen(onChange, place);
+    const listener = { onChange, after: place === undefined ? undefined : Number(place) };
     this.#listeners.add(listener);
-    if (!this.#stop) {
-      this.#stop = this.#wakeups.listen(["change"], () => this.#look());
-      this.#timer = setInterval(() => this.#look(), LOOK_EVERY);
+    if (!this.#stopListening) {
+      this.#stopListening = this.#wakeups.listen(["change"], () => this.#readAll());
+      this.#timer = setInterval(() => this.#readAll(), POLL_INTERVAL_MS);
     }
-    this.#look();
+    this.#readAll();
     return () => {
       this.#listeners.delete(listener);
       if (this.#listeners.size > 0) return;
-      this.#stop?.();
-      this.#stop = undefined;
+      this.#stopListening?.();
+      this.#stopListening = undefined;
       clearInterval(this.#timer);
     };
   }
 
-  /** Requests share this, and may not. */
-  get #isShared(): boolean {
-    return areRequestsApart() && !this.#isAlone;
+  /** Whether requests share this object although the runtime isolates requests. */
+  get #mustSplit(): boolean {
+    return areRequestsApart() && !this.#isForOneRequest;
   }
 
-  #alone(): Changes {
+  #forOneRequest(): Changes {
     return new Changes(this.#store, this.#wakeups, this.#now, true);
   }
 
-  /** Where the log is now. */
+  /** The position of the end of the log. */
   async place(): Promise<string> {
-    return String((await this.#store.get<number>(COUNT))?.value ?? 0);
+    return String((await this.#store.get<number>(LAST_NUMBER_KEY))?.value ?? 0);
   }
 
   async #write(changes: readonly Change[]): Promise<void> {
-    for (let rest = changes; rest.length > 0; rest = rest.slice(PAGE)) {
-      const page = rest.slice(0, PAGE);
+    for (let rest = changes; rest.length > 0; rest = rest.slice(PAGE_SIZE)) {
+      const page = rest.slice(0, PAGE_SIZE);
       await retryLostRaces(async () => await this.#append(page) || LOST_RACE);
     }
   }
 
-  /** `false` when another instance was first. */
+  /** `false` when another instance wrote first. */
   async #append(changes: readonly Change[]): Promise<boolean> {
-    const count = await this.#store.get<number>(COUNT);
+    const count = await this.#store.get<number>(LAST_NUMBER_KEY);
     const now = Math.floor(this.#now());
-    // By the clock, so that numbers go on behind those that clients know if a store lost its count.
+    // At least the time, so that numbers still increase if the store lost the last number.
     const first = Math.max(now, (count?.value ?? 0) + 1);
     const set = changes.map((value, i): Put => ({
       key: wakingKey("change", first + i),
       value,
-      expires: now + LIFETIME,
+      expires: now + CHANGE_LIFETIME_MS,
     }));
     return await this.#store.commit({
-      check: [{ key: COUNT, version: count?.version ?? null }],
-      set: [{ key: COUNT, value: first + changes.length - 1 }, ...set],
+      check: [{ key: LAST_NUMBER_KEY, version: count?.version ?? null }],
+      set: [{ key: LAST_NUMBER_KEY, value: first + changes.length - 1 }, ...set],
     });
   }
 
-  /** Reads on from where the listeners are, one page after the other. */
-  async #look(): Promise<void> {
-    this.#looksAgain = true;
-    if (this.#isLooking) return;
-    this.#isLooking = true;
+  /** Reads page by page what the listeners have not got. */
+  async #readAll(): Promise<void> {
+    this.#readsAgain = true;
+    if (this.#isReading) return;
+    this.#isReading = true;
     try {
-      while (this.#looksAgain && this.#listeners.size > 0) {
-        this.#looksAgain = false;
-        await this.#read();
+      while (this.#readsAgain && this.#listeners.size > 0) {
+        this.#readsAgain = false;
+        await this.#readPage();
       }
     } catch {
-      // The store fails for a moment: the next look finds what was missed.
+      // The store is unavailable: the next read gets what this one missed.
     }
-    this.#isLooking = false;
+    this.#isReading = false;
   }
 
-  async #read(): Promise<void> {
+  async #readPage(): Promise<void> {
     const unplaced = [...this.#listeners].filter(({ after }) => after === undefined);
     if (unplaced.length > 0) {
       const place = Number(await this.place());
@@ -164,7 +165,7 @@ export class Changes {
     if (from === Infinity) return;
     const page = await this.#store.list<Change>(wakingKey("change"), {
       after: wakingKey("change", from),
-      limit: PAGE,
+      limit: PAGE_SIZE,
     });
     for (const { key, value } of page) {
       const number = key[2] as number;
@@ -172,9 +173,9 @@ export class Changes {
       for (const listener of this.#listeners) {
         if (listener.after === undefined || listener.after >= number) continue;
         listener.after = number;
-        listener.hear(placed);
+        listener.onChange(placed);
       }
     }
-    if (page.length === PAGE) this.#looksAgain = true;
+    if (page.length === PAGE_SIZE) this.#readsAgain = true;
   }
 }

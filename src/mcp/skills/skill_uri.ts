@@ -1,6 +1,6 @@
 /**
  * URIs of skills and their files: `skill://<path of the skill>/<path of the file>`
- * (https://github.com/modelcontextprotocol/ext-skills, resource mapping). A folder's has no slash at its end.
+ * (https://github.com/modelcontextprotocol/ext-skills, resource mapping). The URI of a directory has no slash at its end.
  *
  * @module
  */
@@ -8,24 +8,24 @@ import { MAX_URI_CHARACTERS } from "../definition/uri_template.ts";
 
 const SCHEME = "skill://";
 
-/** The URI of the segments; what a URI cannot have is percent-encoded. */
+/** The URI of path segments, percent-encoded. */
 export function writeSkillUri(segments: readonly string[]): string {
-  return SCHEME + segments.map(encode).join("/");
+  return SCHEME + segments.map(encodeSegment).join("/");
 }
 
-function encode(segment: string): string {
-  // Most names need none, and lists of skills have thousands.
+function encodeSegment(segment: string): string {
+  // A fast path: most names need no encoding, and lists of skills have thousands of names.
   return /^[\w.-]+$/.test(segment) ? segment : encodeURIComponent(segment.toWellFormed());
 }
 
-/** The segments, decoded, at least one; `undefined` for anything but the URI of a file or folder of a skill. */
+/** The decoded path segments, at least one; `undefined` for other URIs than those of skills, their files and directories. */
 export function readSkillUri(uri: string): string[] | undefined {
   if (uri.length > MAX_URI_CHARACTERS || !uri.startsWith(SCHEME) || /[?#]/.test(uri)) return undefined;
   try {
     const segments = uri.slice(SCHEME.length).split("/").map(decodeURIComponent);
     return segments.every((each) => each !== "" && !each.includes("/")) ? segments : undefined;
   } catch (error) {
-    // Percent-encoding that is broken, or no UTF-8.
+    // Invalid percent-encoding.
     if (error instanceof URIError) return undefined;
     throw error;
   }

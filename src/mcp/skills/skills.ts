@@ -1,10 +1,10 @@
 /**
  * Skills as tools, resources and a prompt: progressive disclosure for any MCP client. Level 1 (names and
- * descriptions) is `list_skills`, level 2 (instructions) `load_skill`, level 3 (files) `read_skill_file`. What clients
- * that know the Skills extension have beyond that is in `skills_extension.ts`.
+ * descriptions) is `list_skills`, level 2 (instructions) is `load_skill`, level 3 (files) is `read_skill_file`. The methods
+ * of the Skills extension are in `skills_extension.ts`.
  *
- * Every file of a skill that has a path is a resource. A local skill is at `skill://<name>/`, an uploaded one at
- * `skill://<id>/<name>/`: ids differ where names do not.
+ * Every file of a skill that has a path is a resource. A local skill is at `skill://<name>/`, an uploaded skill at
+ * `skill://<id>/<name>/`, because uploaded skills may share a name.
  *
  * @module
  */
@@ -20,59 +20,59 @@ import {
 } from "../definition/definition.ts";
 import { writeSkillUri } from "./skill_uri.ts";
 
-/** Where skills come from. Declared here, given by whoever composes the services. */
+/** The source of skills. `trivet.ts` implements it with the Skills service. */
 export interface SkillSource {
-  /** Skills that this caller may see; anonymous callers see those of local folders. */
+  /** The skills that the caller may see; anonymous callers see the skills of local directories. */
   list(principal: Principal | undefined): Promise<SkillList>;
   /** Level 2, by name or id: the body of SKILL.md and the paths of all files. */
   load(principal: Principal | undefined, skill: string): Promise<LoadedSkill | undefined>;
-  /** Level 3: one file, and the path of the skill. `undefined` when the skill or the path of the file is unknown. */
+  /** Level 3: one file, and the path of its skill (`place`); `undefined` for an unknown skill or file. */
   read(
     principal: Principal | undefined,
     skill: string,
     path: string,
   ): Promise<SkillContent & { readonly place: readonly string[] } | undefined>;
   /**
-   * At most `limit` skills that have a path and that this caller may see, always in one order. `after` is the path of
-   * the last of the page before, or its `next`; that is `undefined` on the last page.
+   * A page of at most `limit` skills that have a path and that the caller may see, in a fixed order. `after` is the `next`
+   * of the previous page, or the path of its last skill. `next` is `undefined` on the last page.
    */
   page(
     principal: Principal | undefined,
     options: { readonly after?: readonly string[] | undefined; readonly limit: number },
   ): Promise<{ readonly entries: readonly SkillEntry[]; readonly next: readonly string[] | undefined }>;
-  /** The skill whose path is the beginning of this one, and the rest; `undefined` when the caller sees none. */
+  /** The skill whose path begins `path`, and the rest of `path`; `undefined` if the caller sees no such skill. */
   find(
     principal: Principal | undefined,
     path: readonly string[],
   ): Promise<{ readonly entry: SkillEntry; readonly rest: readonly string[] } | undefined>;
 }
 
-/** A skill that is as the open specification (https://agentskills.io/specification) has it. */
+/** A skill that follows the open specification (https://agentskills.io/specification). */
 export interface SkillEntry {
-  /** Segments of its URI; the last is the name. */
+  /** The path segments of its URI; the last segment is the name. */
   readonly path: readonly string[];
-  /** The YAML of SKILL.md as JSON, whole. */
+  /** The complete front matter of SKILL.md, as JSON. */
   readonly frontMatter: {
     readonly name: string;
     readonly description: string;
     readonly [name: string]: unknown;
   };
-  /** Everybody may see it. */
+  /** Whether every caller may see it. */
   readonly isPublic: boolean;
-  /** All files, in any order; `undefined` when the skill is gone. */
+  /** All files, in any order; `undefined` if the skill was deleted meanwhile. */
   readonly files: () => Promise<readonly SkillFile[] | undefined>;
-  /** One file; `undefined` when there is none. */
+  /** One file; `undefined` for an unknown path. */
   readonly read: (path: string) => Promise<SkillContent | undefined>;
 }
 
 export interface SkillFile {
-  /** With `/` between folders. */
+  /** Relative to the skill, with `/` as separator. */
   readonly path: string;
   /** Bytes. */
   readonly size: number;
-  /** The media type; absent where it is not known without the content. */
+  /** The media type; absent if only the content tells it. */
   readonly type: string | undefined;
-  /** `sha256:` and 64 hexadecimal digits; absent where it is not known. */
+  /** `sha256:` and 64 hexadecimal digits; absent if it is not known. */
   readonly digest: string | undefined;
 }
 
@@ -108,24 +108,24 @@ export interface LoadedSkill {
 }
 
 export const SKILL_MD = "SKILL.md";
-/** Skills in the list of resources; `skills/list` and `list_skills` go on. */
-const MOST_LISTED = 1000;
+/** Skills in `resources/list`; `skills/list` and `list_skills` have all of them. */
+const MAX_LISTED_SKILLS = 1000;
 
-/** Characters of a list that have descriptions: about 10,000 tokens. */
-const LONGEST_LIST = 40_000;
+/** Characters of the entries with descriptions in `list_skills`: about 10,000 tokens. */
+const MAX_LIST_CHARACTERS = 40_000;
 
 const READ_ONLY = { readOnlyHint: true, openWorldHint: false };
 const skillName = { type: "string", description: "Name of the skill, from list_skills" };
 
-/** The definitions that offer a source's skills, without those that the server has of its own. */
+/** The definitions for a source's skills, without those whose name one of the server's own definitions has. */
 export function skillDefinitions(source: SkillSource, own: readonly Definition[]): Definition[] {
-  const nameOf = (each: Definition): string =>
+  const keyOf = (each: Definition): string =>
     `${each.kind} ${each.kind === "resource_template" ? each.uriTemplate : each.name}`;
-  const taken = new Set(own.map(nameOf));
-  return definitionsOf(source).filter((each) => !taken.has(nameOf(each)));
+  const taken = new Set(own.map(keyOf));
+  return createDefinitions(source).filter((each) => !taken.has(keyOf(each)));
 }
 
-function definitionsOf(source: SkillSource): Definition[] {
+function createDefinitions(source: SkillSource): Definition[] {
   return [
     tool({
       name: "list_skills",
@@ -195,7 +195,7 @@ function definitionsOf(source: SkillSource): Definition[] {
       title: "File of a skill",
       description: "A file of a skill; SKILL.md holds its instructions.",
       async list({ principal }) {
-        const { entries } = await source.page(principal, { limit: MOST_LISTED });
+        const { entries } = await source.page(principal, { limit: MAX_LISTED_SKILLS });
         return entries.map((entry) => toResource(entry, { path: SKILL_MD, type: "text/markdown" }));
       },
       async exists({ name, path }, { principal }) {
@@ -230,15 +230,15 @@ function definitionsOf(source: SkillSource): Definition[] {
   ];
 }
 
-/** Names and descriptions; nothing is left out without a word of it. */
+/** Names and descriptions. The list says when it leaves something out. */
 function writeList({ skills, omitted: { shadowed, older } }: SkillList): string {
   if (skills.length === 0) return "No skills are available.";
   const lines: string[] = [];
-  let room = LONGEST_LIST;
+  let left = MAX_LIST_CHARACTERS;
   for (const { name, description } of skills) {
     const line = `- ${name}: ${oneLine(description)}`;
-    room -= line.length + 1;
-    if (room < 0) break;
+    left -= line.length + 1;
+    if (left < 0) break;
     lines.push(line);
   }
   const rest = skills.slice(lines.length).map(({ name }) => name);
@@ -256,7 +256,7 @@ function writeList({ skills, omitted: { shadowed, older } }: SkillList): string 
   return lines.join("\n");
 }
 
-/** A file in a list of resources; SKILL.md stands for the skill (ext-skills, resource metadata). */
+/** The resource of a file. SKILL.md has the name and description of the skill (ext-skills, resource metadata). */
 export function toResource(
   { path: place, frontMatter: { name, description } }: SkillEntry,
   { path, type, size }: { readonly path: string; readonly type: string | undefined; readonly size?: number },
@@ -273,7 +273,7 @@ export function toResource(
 function asText({ bytes, mediaType }: SkillContent): string | undefined {
   if (/^(image|audio|video|font)\//.test(mediaType)) return undefined;
   try {
-    // Every byte is kept, a byte order mark too: clients compare digests.
+    // With the byte order mark: clients compare digests of all bytes.
     const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
     return text.includes("\u0000") ? undefined : text;
   } catch {

@@ -1,8 +1,8 @@
 /**
- * The Skills extension, `io.modelcontextprotocol/skills` (SEP-2640, of revision 2026-07-28, and served in sessions of
- * 2025-11-25 too, where clients look for it: https://github.com/modelcontextprotocol/ext-skills): `skills/list` and `skills/get` tell of each skill its front
- * matter and its files with digests, `resources/directory/read` what lies in a folder. Files themselves are read by
- * `resources/read`, which `skills.ts` serves.
+ * The Skills extension, `io.modelcontextprotocol/skills` (SEP-2640, of revision 2026-07-28, and also served in sessions of
+ * 2025-11-25: https://github.com/modelcontextprotocol/ext-skills): `skills/list` and `skills/get` return the front matter and the files, with
+ * digests, of skills; `resources/directory/read` lists a directory. Clients read the files with `resources/read`, which
+ * `skills.ts` serves.
  *
  * @module
  */
@@ -25,11 +25,11 @@ import {
   toResource,
 } from "./skills.ts";
 
-/** A skill is never split over pages, and each has up to 512 files: pages end early. */
-const MOST_SKILLS = 100;
-const MOST_FILES = 5000;
+/** Skills and files of a page. A skill has up to 512 files and is never split, so a page may end before either. */
+const MAX_PAGE_SKILLS = 100;
+const MAX_PAGE_FILES = 5000;
 
-/** The extension, and the tools, the resources and the prompt by which others reach the same skills. */
+/** The extension, with the tools, resources and prompt that give other clients the same skills. */
 export function skillsExtension(source: SkillSource): Extension {
   return {
     id: "io.modelcontextprotocol/skills",
@@ -44,32 +44,33 @@ function skillsMethods(
   source: SkillSource,
   { auth, pageSize, secret, listLifetime: ttl }: ExtensionServer,
 ): [string, Method<Call>][] {
-  /** Hints that only modern callers know. */
-  const hints = (isPublic: boolean, { revision }: Call) =>
+  /** Cache hints, which only 2026-07-28 has. */
+  const cacheHints = (isPublic: boolean, { revision }: Call) =>
     revision >= MODERN ? { ttlMs: ttl, cacheScope: isPublic ? "public" : "private" } : {};
-  const cacheOf = ({ isPublic }: SkillEntry, call: Call) => hints(isPublic && auth !== "required", call);
+  const skillCacheHints = ({ isPublic }: SkillEntry, call: Call) =>
+    cacheHints(isPublic && auth !== "required", call);
 
   const list: Method<Call> = async (params, call) => {
     const { principal } = call;
     const purpose = `mcp:skills:${principal?.workspace ?? ""}`;
     const after = await readListCursor(requireObject(params).cursor, purpose, secret);
-    const page = await source.page(principal, { after, limit: Math.min(pageSize, MOST_SKILLS) });
+    const page = await source.page(principal, { after, limit: Math.min(pageSize, MAX_PAGE_SKILLS) });
     const described = await Promise.all(page.entries.map(describe));
     const skills: unknown[] = [];
     let { next } = page;
     let files = 0;
     for (const [i, skill] of described.entries()) {
       files += skill && typeof skill.resources !== "string" ? skill.resources.length : 1;
-      if (i > 0 && files > MOST_FILES) {
+      if (i > 0 && files > MAX_PAGE_FILES) {
         next = page.entries[i - 1]!.path;
         break;
       }
       if (skill) skills.push(skill);
     }
     const nextCursor = next && writeCursor(await secret(), purpose, next);
-    // Somebody who signs in may see more than this.
+    // With authorization, a caller with a token may see more skills.
     const isPublic = auth === "off" && !principal;
-    return { skills, ...(nextCursor !== undefined && { nextCursor }), ...hints(isPublic, call) };
+    return { skills, ...(nextCursor !== undefined && { nextCursor }), ...cacheHints(isPublic, call) };
   };
 
   const get: Method<Call> = async (params, call) => {
@@ -77,8 +78,8 @@ function skillsMethods(
     const found = await find(uri, call.principal);
     const isSkill = found && found.rest.length === 1 && found.rest[0] === SKILL_MD;
     const skill = isSkill ? await describe(found.entry) : undefined;
-    if (!skill) throw refusal("Skill not found", uri);
-    return { skill, ...cacheOf(found!.entry, call) };
+    if (!skill) throw notFound("Skill not found", uri);
+    return { skill, ...skillCacheHints(found!.entry, call) };
   };
 
   const readDirectory: Method<Call> = async (params, call) => {
@@ -86,9 +87,9 @@ function skillsMethods(
     const uri = requireString(object, "uri");
     const found = await find(uri, call.principal);
     const files = await found?.entry.files();
-    if (!found || !files) throw refusal("Directory not found", uri);
-    const children = childrenOf(found.entry, files, found.rest);
-    if (children.size === 0) throw refusal("Directory not found", uri);
+    if (!found || !files) throw notFound("Directory not found", uri);
+    const children = findChildren(found.entry, files, found.rest);
+    if (children.size === 0) throw notFound("Directory not found", uri);
     const purpose = `mcp:directory:${uri}`;
     const [after] = await readListCursor(object.cursor, purpose, secret) ?? [];
     const names = [...children.keys()].sort();
@@ -97,8 +98,12 @@ function skillsMethods(
     const nextCursor = rest.length > pageSize
       ? writeCursor(await secret(), purpose, [rest[pageSize - 1]!])
       : undefined;
-    // The specification has no hints here (2026-08), but the official client does not go without.
-    return { resources, ...(nextCursor !== undefined && { nextCursor }), ...cacheOf(found.entry, call) };
+    // The specification has no cache hints here (2026-08), but the official client requires them.
+    return {
+      resources,
+      ...(nextCursor !== undefined && { nextCursor }),
+      ...skillCacheHints(found.entry, call),
+    };
   };
 
   async function find(uri: string, principal: Call["principal"]): ReturnType<SkillSource["find"]> {
@@ -119,7 +124,7 @@ interface Skill {
   readonly resources: "dynamic" | readonly { uri: string; digest: string; size: number }[];
 }
 
-/** As clients know a skill; `undefined` when it is gone. */
+/** The `Skill` for clients; `undefined` if it was deleted meanwhile. */
 async function describe({ path, frontMatter, files }: SkillEntry): Promise<Skill | undefined> {
   const listed = await files();
   if (!listed?.some((file) => file.path === SKILL_MD)) return undefined;
@@ -133,21 +138,21 @@ async function describe({ path, frontMatter, files }: SkillEntry): Promise<Skill
   };
 }
 
-/** What lies directly in a folder of a skill, by name; nothing when there is no such folder. */
-function childrenOf(
+/** The direct children of a directory of a skill, by name; empty for an unknown directory. */
+function findChildren(
   entry: SkillEntry,
   files: readonly SkillFile[],
-  folder: readonly string[],
+  directory: readonly string[],
 ): Map<string, ListedResource> {
   const children = new Map<string, ListedResource>();
-  const prefix = folder.map((segment) => segment + "/").join("");
+  const prefix = directory.map((segment) => segment + "/").join("");
   for (const file of files) {
     if (!file.path.startsWith(prefix)) continue;
     const [name = "", ...below] = file.path.slice(prefix.length).split("/");
     children.set(
       name,
       below.length === 0 ? toResource(entry, file) : {
-        uri: writeSkillUri([...entry.path, ...folder, name]),
+        uri: writeSkillUri([...entry.path, ...directory, name]),
         name,
         mimeType: "inode/directory",
       },
@@ -156,7 +161,7 @@ function childrenOf(
   return children;
 }
 
-function refusal(problem: string, uri: string): RpcError {
+function notFound(problem: string, uri: string): RpcError {
   const shown = uri.slice(0, 500);
   return new RpcError(INVALID_PARAMS, `${problem}: ${shown}`, { uri: shown });
 }

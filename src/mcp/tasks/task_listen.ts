@@ -1,11 +1,11 @@
 /**
- * `notifications/tasks`: what becomes of tasks, told to whoever asked for it
+ * `notifications/tasks`: sends the changes of tasks to the clients that subscribed to them
  * (https://github.com/modelcontextprotocol/ext-tasks/blob/main/specification/draft/tasks.md#task-status-notifications).
  *
  * @module
  */
 import type { Call } from "../call.ts";
-import { isOver, type TaskRecord, type TaskStore, toTask } from "./task_store.ts";
+import { isTerminal, type TaskRecord, type TaskStore, toTask } from "./task_store.ts";
 import type { Tasks } from "./tasks.ts";
 
 export interface TaskListenOptions {
@@ -13,19 +13,20 @@ export interface TaskListenOptions {
   readonly taskStore: TaskStore;
 }
 
-/** How often to look whether a task lives whose instance says nothing, in milliseconds. */
-const LOOK_EVERY = 10_000;
+/** How often to check that the instances of the tasks still run. */
+const CHECK_INTERVAL_MS = 10_000;
 
 /**
- * Tells of each change of these tasks until they are over. One that waits for its client, or is over already, is told
- * at once: nothing else might come. Gives the tasks that the caller may hear of, and the function that ends it.
- * @throws what the store throws
+ * Calls `notify` with each change of these tasks until their status is terminal; for a task that is not `working` also
+ * at once, because no change may follow. Returns the ids of the tasks that belong to the caller, and the function that ends
+ * this.
+ * @throws {StoreUnavailableError}
  */
 export async function listenToTasks(
   { tasks, taskStore }: TaskListenOptions,
   ids: readonly string[],
   call: Call,
-  tell: (task: Record<string, unknown>) => void,
+  notify: (task: Record<string, unknown>) => void,
 ): Promise<{ readonly taskIds: readonly string[]; stop(): void }> {
   const open = new Map<string, () => void>();
   const taskIds: string[] = [];
@@ -36,38 +37,38 @@ export async function listenToTasks(
     if (open.size === 0) clearInterval(timer);
   }
 
-  function hear(id: string, first: TaskRecord): void {
-    let told = first.status === "working" ? JSON.stringify(toTask(first)) : "";
-    const say = (record: TaskRecord | undefined): void => {
+  function listen(id: string, first: TaskRecord): void {
+    let sent = first.status === "working" ? JSON.stringify(toTask(first)) : "";
+    const send = (record: TaskRecord | undefined): void => {
       if (!record || !open.has(id)) return;
       const task = toTask(record);
       const text = JSON.stringify(task);
-      if (text !== told) tell(task);
-      told = text;
-      if (isOver(record)) close(id);
+      if (text !== sent) notify(task);
+      sent = text;
+      if (isTerminal(record)) close(id);
     };
-    // One look at a time: what is told last is what is so.
-    let looking: Promise<unknown> = Promise.resolve();
-    const look = (): void => {
-      looking = looking.then(() => taskStore.get(id)).then(say).catch(() => {});
+    // One read at a time, so that the last notification has the latest status.
+    let reading: Promise<unknown> = Promise.resolve();
+    const read = (): void => {
+      reading = reading.then(() => taskStore.get(id)).then(send).catch(() => {});
     };
-    open.set(id, taskStore.listen(id, look));
-    look();
+    open.set(id, taskStore.listen(id, read));
+    read();
   }
 
   const timer = setInterval(async () => {
-    for (const id of open.keys()) await tasks.look(id, call).catch(() => {});
-  }, LOOK_EVERY);
+    for (const id of open.keys()) await tasks.findById(id, call).catch(() => {});
+  }, CHECK_INTERVAL_MS);
   const stop = (): void => {
     for (const id of [...open.keys()]) close(id);
     clearInterval(timer);
   };
   try {
     for (const id of new Set(ids)) {
-      const record = await tasks.look(id, call);
+      const record = await tasks.findById(id, call);
       if (!record) continue;
       taskIds.push(id);
-      hear(id, record);
+      listen(id, record);
     }
   } catch (error) {
     stop();

@@ -1,5 +1,5 @@
 /**
- * How a run of a task ended, as it can be kept: what a tool gave may be nothing that JSON can hold.
+ * The outcome of a task as the store can keep it: a tool may return what has no JSON representation.
  *
  * @module
  */
@@ -7,10 +7,13 @@ import { INTERNAL_ERROR, RpcError } from "../../jsonrpc/error.ts";
 import type { TaskOptions } from "../context.ts";
 import { Suspension } from "../input/inputs.ts";
 
+/** The largest time value of a date (ECMA-262, 21.4.1.1), less some 20,000 years. */
+const MAX_TIME_MS = 8e15;
+
 export type Outcome = { readonly result: unknown } | { readonly error: unknown };
 
-/** The outcome, or the error of a result that JSON cannot hold: a task that cannot be kept would never end. */
-export function toKept(outcome: Outcome): Outcome {
+/** The outcome, or an error if the result has no JSON representation: a task that cannot be stored would never end. */
+export function toStorable(outcome: Outcome): Outcome {
   if (!("result" in outcome)) return outcome;
   try {
     JSON.stringify(outcome.result);
@@ -20,7 +23,7 @@ export function toKept(outcome: Outcome): Outcome {
   }
 }
 
-/** The error of a failed task, without data that JSON cannot hold. */
+/** The error of a failed task. Data without a JSON representation is left out. */
 export function toTaskError(error: unknown): { code: number; message: string; data?: unknown } {
   if (!(error instanceof RpcError)) {
     const message = error instanceof Suspension
@@ -29,14 +32,13 @@ export function toTaskError(error: unknown): { code: number; message: string; da
     return { code: INTERNAL_ERROR, message };
   }
   const { code, message, data } = error;
-  return "error" in toKept({ result: data }) ? { code, message } : { code, message, data };
+  return "error" in toStorable({ result: data }) ? { code, message } : { code, message, data };
 }
 
-/** @throws {TypeError} for times that are no whole numbers of milliseconds: they would be kept, and told to clients */
+/** @throws {TypeError} unless the times are non-negative integers (milliseconds) that a date can express */
 export function checkTaskTimes(name: string, { ttl = 0, pollInterval = 0 }: TaskOptions): void {
   for (const [option, value] of Object.entries({ ttl, pollInterval })) {
-    // A time so far away that no date has it (ECMA-262, 21.4.1.1) is none.
-    if (!Number.isSafeInteger(value) || value < 0 || value > 8e15) {
+    if (!Number.isSafeInteger(value) || value < 0 || value > MAX_TIME_MS) {
       throw new TypeError(
         `Invalid task options of tool "${name}": ${option} must be a non-negative integer (milliseconds)`,
       );

@@ -24,7 +24,7 @@ async function ended(run: () => unknown): Promise<{ task: Message; faults: numbe
   throw new Error("The task did not end");
 }
 
-test("a result that JSON cannot hold fails the task, and is a fault", async () => {
+test("a result without a JSON representation fails the task, and is reported as a fault", async () => {
   const { task, faults } = await ended(() => ({ content: [], _meta: { of: 1n } }));
   assert.equal([task.status, task.error.code, faults], ["failed", -32603, 1]);
 });
@@ -38,7 +38,7 @@ test("an error keeps its code, whatever its data", async () => {
 });
 
 for (const wrong of [{ ttl: NaN }, { ttl: Infinity }, { ttl: -1 }, { ttl: 1e16 }, { pollInterval: 0.5 }]) {
-  test(`times that are none are refused: ${Object.entries(wrong)}`, async () => {
+  test(`invalid times are refused: ${Object.entries(wrong)}`, async () => {
     const define = (task: object) =>
       newServer({
         definitions: [tool({

@@ -1,5 +1,5 @@
 /**
- * Tasks in the store: their records, who works on them, and what a client is shown.
+ * Tasks in the store: their records, the leases of the instances that run them, and `DetailedTask` for clients.
  *
  * @module
  */
@@ -13,9 +13,9 @@ import { type Wakeups, wakingKey } from "../session/wakeups.ts";
 
 export type TaskStatus = "working" | "input_required" | "completed" | "failed" | "cancelled";
 
-/** As kept. Times are milliseconds since the epoch, lengths milliseconds. */
+/** The stored record. Times are milliseconds since the epoch, durations are milliseconds. */
 interface StoredTask {
-  /** Whose it is: `principalKey`. */
+  /** The `principalKey` of the caller that created the task. */
   readonly owner: string;
   readonly principal: StoredPrincipal | undefined;
   readonly capabilities: Readonly<Record<string, unknown>>;
@@ -41,44 +41,48 @@ export interface TaskRecord extends StoredTask {
 
 type StoredPrincipal = Omit<Principal, "scopes"> & { readonly scopes: readonly string[] };
 
-/** Who works on a task, and what is known of it. Times are milliseconds since the epoch. */
+/** Which instance runs a task. Times are milliseconds since the epoch. */
 interface Lease {
   readonly by: string;
-  /** Until when it surely lives. */
+  /** End of the lease. */
   readonly until: number;
-  /** When it was first found silent. */
+  /** When another instance first found the lease expired. */
   readonly silent?: number;
 }
 
-/** Who works on a task says so this often, and is believed for so long, in milliseconds. */
-const RENEW_EVERY = 5_000;
-const LEASE = 15_000;
-/** How long it may be silent after that: where the store itself was away, its word is on its way. */
-const GRACE = 6_000;
-/** No store is away for so long. */
-const FOR_LONG = 60_000;
+const RENEW_INTERVAL_MS = 5_000;
+const LEASE_MS = 15_000;
+/** How long an expired lease may still be renewed: after an outage of the store, the renewal is on its way. */
+const RENEWAL_GRACE_MS = 6_000;
+/** A lease that expired this long ago needs no grace: no outage of the store lasts so long. */
+const MAX_STORE_OUTAGE_MS = 60_000;
 
-/** Ids have 43. */
+/** Ids have 43 characters. */
 const MAX_ID_CHARACTERS = 100;
 
-/** Nothing changes it any more. */
-export function isOver({ status }: TaskRecord): boolean {
+/** Whether the status is terminal: the record does not change any more. */
+export function isTerminal({ status }: TaskRecord): boolean {
   return status === "completed" || status === "failed" || status === "cancelled";
 }
 
-/** One whose instance is gone has failed. */
-export function asGone(record: TaskRecord): TaskRecord {
-  return { ...record, status: "failed", statusMessage: GONE, error: { code: INTERNAL_ERROR, message: GONE } };
+const INSTANCE_STOPPED = "The server instance that ran this task stopped. Call the tool again";
+
+/** The record of a task whose instance stopped. */
+export function toFailed(record: TaskRecord): TaskRecord {
+  return {
+    ...record,
+    status: "failed",
+    statusMessage: INSTANCE_STOPPED,
+    error: { code: INTERNAL_ERROR, message: INSTANCE_STOPPED },
+  };
 }
 
-const GONE = "The server instance that ran this task stopped. Call the tool again";
-
-/** The principal as it was. */
-export function revive(stored: StoredPrincipal | undefined): Principal | undefined {
+/** The principal of a stored one. */
+export function toPrincipal(stored: StoredPrincipal | undefined): Principal | undefined {
   return stored && { ...stored, scopes: new Set(stored.scopes) };
 }
 
-/** `DetailedTask`: what `tasks/get` answers and `notifications/tasks` tells. */
+/** `DetailedTask`: the result of `tasks/get` and the content of `notifications/tasks`. */
 export function toTask(record: TaskRecord): Record<string, unknown> {
   const { id, status, statusMessage, createdAt, updatedAt, ttl, pollInterval, result, error, inputRequests } =
     record;
@@ -100,9 +104,9 @@ export class TaskStore {
   readonly #store: Store;
   readonly #wakeups: Wakeups;
   readonly #now: () => number;
-  readonly #me: string = randomId("");
-  /** Tasks that are worked on here. */
-  readonly #kept = new Set<string>();
+  readonly #instance: string = randomId("");
+  /** Ids of the tasks that run on this instance. */
+  readonly #running = new Set<string>();
 
   constructor(store: Store, wakeups: Wakeups, now: () => number) {
     this.#store = store;
@@ -110,7 +114,7 @@ export class TaskStore {
     this.#now = now;
   }
 
-  /** Durable when it resolves, and held by this instance. */
+  /** Stores the record and the lease of this instance in one commit. */
   async create(record: TaskRecord): Promise<void> {
     await this.#store.commit({
       check: [{ key: taskKey(record.id), version: null }],
@@ -122,16 +126,16 @@ export class TaskStore {
   }
 
   async get(id: string): Promise<TaskRecord | undefined> {
-    // No id of ours: hashing it would take as long as the caller likes.
+    // Longer ids are not ours, and hashing them would take unbounded time.
     if (id.length > MAX_ID_CHARACTERS) return undefined;
     const entry = await this.#store.get<StoredTask>(taskKey(id));
     return entry && { ...entry.value, id };
   }
 
   /**
-   * Changes a record, whatever others change at the same time; the new one. `undefined` when there is none, or `change`
-   * gives none. `hold` takes the work on in the same commit.
-   * @throws {StoreUnavailableError} when others were faster at every try
+   * Changes a record, with retries when other instances change it at the same time, and returns the new record;
+   * `undefined` when the task is unknown or `change` returns `undefined`. `hold` takes the lease in the same commit.
+   * @throws {StoreUnavailableError} when every retry lost the race
    */
   async change(
     id: string,
@@ -152,17 +156,18 @@ export class TaskStore {
   }
 
   /**
-   * Whether nobody works on it any more. Who finds it silent says so; only who finds that said a while ago believes it.
+   * Whether no instance runs the task any more. The first call that finds the lease expired marks it; the task counts as
+   * abandoned when the mark is older than the grace period.
    */
-  async isGone(id: string): Promise<boolean> {
-    if (this.#kept.has(id)) return false;
+  async isAbandoned(id: string): Promise<boolean> {
+    if (this.#running.has(id)) return false;
     const now = this.#now();
     const lease: Entry<Lease> | undefined = await this.#store.get(leaseKey(id));
     if (!lease) return true;
     const { until, silent } = lease.value;
     if (until >= now) return false;
-    if (silent !== undefined) return now - silent >= GRACE;
-    if (now - until >= FOR_LONG) return true;
+    if (silent !== undefined) return now - silent >= RENEWAL_GRACE_MS;
+    if (now - until >= MAX_STORE_OUTAGE_MS) return true;
     await compareAndSet(
       this.#store,
       lease.key,
@@ -173,7 +178,7 @@ export class TaskStore {
     return false;
   }
 
-  /** Takes on the work of one that is gone: the record; `undefined` when somebody was first, or nothing is to be done. */
+  /** Takes the expired lease of a working task; `undefined` when another instance has it, or the task is not working. */
   async takeOver(id: string): Promise<TaskRecord | undefined> {
     const [entry, lease] = await Promise.all([
       this.#store.get<StoredTask>(taskKey(id)),
@@ -191,42 +196,42 @@ export class TaskStore {
   }
 
   /**
-   * Goes on working on it, and hears when it is cancelled, or another instance took it over. Gives the function that lets
-   * go.
+   * Renews the lease, and calls `onStop` when the task is cancelled or another instance took it over. Returns the function
+   * that stops the renewal.
    */
-  keep(record: TaskRecord, stopped: () => void): () => void {
+  holdLease(record: TaskRecord, onStop: () => void): () => void {
     const { id } = record;
-    const look = async (): Promise<void> => {
+    const checkStatus = async (): Promise<void> => {
       const now = await this.get(id);
-      if (now?.status === "cancelled") stopped();
+      if (now?.status === "cancelled") onStop();
     };
     const renew = async (): Promise<void> => {
       const lease = await this.#store.get<Lease>(leaseKey(id));
-      if (lease && lease.value.by !== this.#me) return stopped();
+      if (lease && lease.value.by !== this.#instance) return onStop();
       const check = [{ key: leaseKey(id), version: lease?.version ?? null }];
       await this.#store.commit({ check, set: [this.#lease(record)] });
     };
-    this.#kept.add(id);
-    const stop = this.listen(id, () => void look().catch(() => {}));
+    this.#running.add(id);
+    const stop = this.listen(id, () => void checkStatus().catch(() => {}));
     const timer = setInterval(() => {
-      // What fails is done again: in time, unless the store is away for long.
+      // A failure is retried with the next interval, before the lease ends unless the outage of the store is long.
       renew().catch(() => {});
-      look().catch(() => {});
-    }, RENEW_EVERY);
+      checkStatus().catch(() => {});
+    }, RENEW_INTERVAL_MS);
     return () => {
-      this.#kept.delete(id);
+      this.#running.delete(id);
       clearInterval(timer);
       stop();
     };
   }
 
-  /** Hears of changes. Gives the function that ends it. */
-  listen(id: string, changed: () => void): () => void {
-    return this.#wakeups.listen(taskKey(id).slice(1), changed);
+  /** Calls `onChange` when the record may have changed. Returns the function that ends this. */
+  listen(id: string, onChange: () => void): () => void {
+    return this.#wakeups.listen(taskKey(id).slice(1), onChange);
   }
 
   #lease(record: TaskRecord): Put {
-    const value: Lease = { by: this.#me, until: this.#now() + LEASE };
+    const value: Lease = { by: this.#instance, until: this.#now() + LEASE_MS };
     return { key: leaseKey(record.id), value, expires: expiry(record) };
   }
 }
@@ -239,7 +244,7 @@ function toPut({ id, ...record }: TaskRecord): Put {
   return { key: taskKey(id), value: record satisfies StoredTask, expires: expiry(record) };
 }
 
-/** By the digest: for an anonymous caller the id is the proof that the task is theirs. */
+/** By the digest of the id, because the id is a secret: it proves that an anonymous caller owns the task. */
 function taskKey(id: string): Key {
   return wakingKey("task", secretDigest(id));
 }

@@ -34,37 +34,37 @@ function newTask(clock: { now: number }, id: string = "t"): TaskRecord {
   };
 }
 
-test("one who is silent is gone only after it was found silent for a while", async () => {
+test("a task is abandoned only when its lease was found expired and then not renewed", async () => {
   const { clock, made: [a, b, c] } = instances(3);
   await a!.create(newTask(clock));
-  assert.is(await b!.isGone("t"), false);
+  assert.is(await b!.isAbandoned("t"), false);
   clock.now += 15_001;
-  assert.is(await b!.isGone("t"), false, "it may just have been kept from saying so");
-  assert.is(await c!.isGone("t"), false);
+  assert.is(await b!.isAbandoned("t"), false, "the renewal may be on its way");
+  assert.is(await c!.isAbandoned("t"), false);
   clock.now += 6_000;
-  assert.is(await c!.isGone("t"), true, "whoever found it so");
+  assert.is(await c!.isAbandoned("t"), true, "also if another instance found it");
 });
 
-test("one who says in that time that it is there is there", async () => {
+test("a lease that is renewed in the grace period is valid", async () => {
   const { clock, made: [a, b] } = instances(2);
   const task = newTask(clock);
   await a!.create(task);
   clock.now += 20_000;
-  assert.is(await b!.isGone("t"), false);
+  assert.is(await b!.isAbandoned("t"), false);
   await a!.change("t", (now) => ({ ...now, statusMessage: "here" }), true);
   clock.now += 7_000;
-  assert.is(await b!.isGone("t"), false);
+  assert.is(await b!.isAbandoned("t"), false);
 });
 
-test("one who works on it here is not gone, however late it says so", async () => {
+test("a task that runs on this instance is not abandoned, however late its renewal is", async () => {
   const { clock, made: [a] } = instances(1);
   const task = newTask(clock);
   await a!.create(task);
-  const letGo = a!.keep(task, () => {});
+  const release = a!.holdLease(task, () => {});
   clock.now += 100_000;
-  assert.is(await a!.isGone("t"), false);
-  letGo();
-  assert.is(await a!.isGone("t"), true);
+  assert.is(await a!.isAbandoned("t"), false);
+  release();
+  assert.is(await a!.isAbandoned("t"), true);
 });
 
 test("the id of a task is not in the store", async () => {
@@ -78,7 +78,7 @@ test("the id of a task is not in the store", async () => {
   assert.not.ok(JSON.stringify(kept).includes(id));
 });
 
-test("of many who take over one does, and nobody what is over or lives", async () => {
+test("one of many instances takes an expired lease; none takes a valid one, or a finished task", async () => {
   const { clock, made } = instances(5);
   const [a, ...others] = made;
   await a!.create(newTask(clock));
@@ -92,20 +92,20 @@ test("of many who take over one does, and nobody what is over or lives", async (
   assert.is(await others[0]!.takeOver("unknown"), undefined);
 });
 
-test("who works on it hears that it was cancelled elsewhere, and hears nothing after it let go", async () => {
+test("the holder of the lease gets a cancellation of another instance, and nothing after release", async () => {
   const { clock, made: [a, b] } = instances(2);
   const task = newTask(clock);
   await a!.create(task);
   let stops = 0;
   const heard = Promise.withResolvers<void>();
-  const letGo = a!.keep(task, () => {
+  const release = a!.holdLease(task, () => {
     stops++;
     heard.resolve();
   });
   await b!.change("t", (now) => ({ ...now, statusMessage: "so far" }));
   await b!.change("t", (now) => ({ ...now, status: "cancelled" }));
   await heard.promise;
-  letGo();
+  release();
   const before = stops;
   await b!.change("t", (now) => ({ ...now, statusMessage: "again" }));
   await new Promise((resolve) => setTimeout(resolve, 5));

@@ -1,8 +1,8 @@
 /**
  * The tasks extension, `io.modelcontextprotocol/tasks`
  * (https://github.com/modelcontextprotocol/ext-tasks/blob/main/specification/draft/tasks.md): tool calls that are answered
- * with a handle, and asked for later, from any instance. A task that waits for its client holds nothing but its record:
- * the tool runs again when the answers have come.
+ * with a task, whose result the client gets later from any instance. A task that waits for input of the client is only a
+ * record in the store: the tool runs again when the responses have come.
  *
  * @module
  */
@@ -22,8 +22,8 @@ import type { CompiledTool } from "../definition/registry.ts";
 import { patiently } from "../session/patiently.ts";
 import { principalKey } from "../session/principal_key.ts";
 import { recordBytes, type StorageAllowance } from "../session/storage_limits.ts";
-import { checkTaskTimes, type Outcome, toKept, toTaskError } from "./task_outcome.ts";
-import { asGone, isOver, revive, type TaskRecord, type TaskStore, toTask } from "./task_store.ts";
+import { checkTaskTimes, type Outcome, toStorable, toTaskError } from "./task_outcome.ts";
+import { isTerminal, type TaskRecord, type TaskStore, toFailed, toPrincipal, toTask } from "./task_store.ts";
 
 export interface TasksOptions {
   readonly store: TaskStore;
@@ -31,14 +31,15 @@ export interface TasksOptions {
   readonly inputRequired: InputRequired;
   /** Runs a tool; throws as `runTool` does. */
   readonly runTool: (tool: CompiledTool, input: unknown, call: Call) => Promise<unknown>;
-  /** The tool as it is now. */
+  /** The current definition of the tool. */
   readonly findTool: (name: string) => CompiledTool | undefined;
   readonly observe: Observe;
   readonly now: () => number;
   readonly storage: StorageAllowance;
 }
 
-const HOUR = 3_600_000;
+const DEFAULT_TTL_MS = 3_600_000;
+const DEFAULT_POLL_INTERVAL_MS = 1_000;
 
 export class Tasks {
   readonly #options: TasksOptions;
@@ -48,8 +49,8 @@ export class Tasks {
   }
 
   /**
-   * Runs a tool for a caller that knows tasks: the result, questions, or the task that the call became. `given` are
-   * the arguments as they came, `input` as the schema gives them.
+   * Runs a tool for a client with the tasks extension. Resolves to the result, an `InputRequiredResult`, or the task that
+   * the call became. `given` are the arguments of the request, `input` is what the schema made of them.
    */
   async run(
     tool: CompiledTool,
@@ -62,7 +63,7 @@ export class Tasks {
     const task = tool.task!;
     if (task.start !== "by_run") {
       const record = await this.#create(tool, given, call, task);
-      this.#go(record, tool, input, call);
+      this.#runAsTask(record, tool, input, call);
       return { resultType: "task", ...toTask(record) };
     }
     return await new Promise((resolve, reject) => {
@@ -95,44 +96,44 @@ export class Tasks {
         const record = await this.find(params, call);
         const responses = readResponses(requireObject(params).inputResponses);
         this.#options.storage.take(call, recordBytes(responses), record.ttl);
-        await this.#answer(record, responses, call);
+        await this.#acceptResponses(record, responses, call);
         return {};
       }],
       ["tasks/cancel", async (params, call) => {
         const record = await this.find(params, call);
-        await store.change(record.id, (now) => isOver(now) ? undefined : { ...now, status: "cancelled" });
+        await store.change(record.id, (now) => isTerminal(now) ? undefined : { ...now, status: "cancelled" });
         return {};
       }],
     ];
   }
 
   /**
-   * The task that a request names, as it is now: one whose instance is gone has failed, or runs again.
-   * @throws {RpcError} -32021 without the extension, -32602 when there is none, or it is somebody else's
+   * The current record of the task that a request names. A task whose instance stopped has failed, or runs again.
+   * @throws {RpcError} -32021 without the extension, -32602 when the task is unknown, expired or another caller's
    */
   async find(params: unknown, call: Call): Promise<TaskRecord> {
     if (!call.can("tasks")) throw new MissingCapabilityError(requiredCapabilities("tasks"));
     const id = requireString(requireObject(params as never), "taskId");
-    const record = await this.look(id, call);
+    const record = await this.findById(id, call);
     if (!record) {
       throw new RpcError(INVALID_PARAMS, "Invalid params: task not found or expired");
     }
     return record;
   }
 
-  /** As {@linkcode find}, for an id alone. */
-  async look(id: string, call: Call): Promise<TaskRecord | undefined> {
+  /** The current record of a task of this caller. As in {@linkcode find}, a task whose instance stopped has failed. */
+  async findById(id: string, call: Call): Promise<TaskRecord | undefined> {
     const { store, findTool } = this.#options;
     const record = await store.get(id);
     if (!record || record.owner !== principalKey(call.principal)) return undefined;
-    if (record.status !== "working" || !await store.isGone(id)) return record;
+    if (record.status !== "working" || !await store.isAbandoned(id)) return record;
     const tool = findTool(record.tool);
     if (record.restart && tool) {
       const taken = await store.takeOver(id);
-      if (taken) await this.#again(taken, tool, call);
+      if (taken) await this.#runAgain(taken, tool, call);
       return taken ?? await store.get(id);
     }
-    const failed = await store.change(id, (now) => now.status === "working" ? asGone(now) : undefined);
+    const failed = await store.change(id, (now) => now.status === "working" ? toFailed(now) : undefined);
     return failed ?? await store.get(id);
   }
 
@@ -140,12 +141,14 @@ export class Tasks {
     tool: CompiledTool,
     given: Readonly<Record<string, unknown>>,
     call: Call,
-    { ttl = HOUR, pollInterval = 1000, statusMessage, restart = false }: TaskOptions & { restart?: boolean },
+    { ttl = DEFAULT_TTL_MS, pollInterval = DEFAULT_POLL_INTERVAL_MS, statusMessage, restart = false }:
+      & TaskOptions
+      & { restart?: boolean },
   ): Promise<TaskRecord> {
     checkTaskTimes(tool.name, { ttl, pollInterval });
     const now = this.#options.now();
     const record: TaskRecord = {
-      // 256 bits: whoever is anonymous proves by the id that the task is theirs.
+      // 256 bits: for an anonymous caller the id is the only proof that the task is theirs.
       id: randomSecret(""),
       owner: principalKey(call.principal),
       principal: call.principal && { ...call.principal, scopes: [...call.principal.scopes] },
@@ -167,22 +170,22 @@ export class Tasks {
     return record;
   }
 
-  /** Makes the call the task's: its connection no longer matters, its cancellation comes from elsewhere. */
+  /** Connects the call to the task instead of its connection, which may close; `tasks/cancel` cancels it. */
   #attach(record: TaskRecord, call: Call): void {
     const { store } = this.#options;
     call.detach();
     call.inputs ??= new Inputs({ ...record.answers }, { ...record.kept });
-    const end = store.keep(
+    const end = store.holdLease(
       record,
       () => call.cancel("The task was cancelled, or another instance took it over"),
     );
-    let noted: string | undefined;
+    let unwritten: string | undefined;
     let writing = false;
     const write = async (): Promise<void> => {
       writing = true;
-      while (noted !== undefined) {
-        const message = noted;
-        noted = undefined;
+      while (unwritten !== undefined) {
+        const message = unwritten;
+        unwritten = undefined;
         await store.change(
           record.id,
           (now) => now.status === "working" ? { ...now, statusMessage: message } : undefined,
@@ -193,14 +196,14 @@ export class Tasks {
     };
     call.task = {
       note: (message) => {
-        noted = message;
+        unwritten = message;
         if (!writing) write();
       },
       end,
     };
   }
 
-  #go(record: TaskRecord, tool: CompiledTool, input: unknown, call: Call): void {
+  #runAsTask(record: TaskRecord, tool: CompiledTool, input: unknown, call: Call): void {
     this.#attach(record, call);
     const work = this.#options.runTool(tool, input, call).then(
       (result) => this.#settle(record, call, { result }),
@@ -209,15 +212,15 @@ export class Tasks {
     call.waitUntil(work);
   }
 
-  /** Writes how a run ended, unless the task was over before. */
+  /** Stores the outcome of a run, unless the task has a terminal status. */
   async #settle(record: TaskRecord, call: Call, settled: Outcome): Promise<void> {
     const { store, observe } = this.#options;
     const { id } = record;
     const inputs = call.inputs!;
-    const outcome = this.#afford(record, call, toKept(settled));
+    const outcome = this.#chargeResult(record, call, toStorable(settled));
     await inputs.settled();
     const change = (now: TaskRecord): TaskRecord | undefined => {
-      if (isOver(now)) return undefined;
+      if (isTerminal(now)) return undefined;
       const { kept } = inputs;
       if (inputs.pending.size > 0) {
         return { ...now, status: "input_required", kept, inputRequests: Object.fromEntries(inputs.pending) };
@@ -240,8 +243,8 @@ export class Tasks {
     }
   }
 
-  /** A result that an anonymous caller has no room for fails the task. */
-  #afford({ ttl }: TaskRecord, call: Call, outcome: Outcome): Outcome {
+  /** Counts the result against the storage limit of an anonymous caller; beyond it, the task fails. */
+  #chargeResult({ ttl }: TaskRecord, call: Call, outcome: Outcome): Outcome {
     const { storage } = this.#options;
     if (call.principal || !("result" in outcome)) return outcome;
     try {
@@ -252,32 +255,34 @@ export class Tasks {
     }
   }
 
-  /** Takes answers; when none is missing any more, the tool runs again, here. */
-  async #answer(record: TaskRecord, responses: Record<string, unknown>, call: Call): Promise<void> {
+  /** Stores responses. When no response is missing any more, the tool runs again on this instance. */
+  async #acceptResponses(record: TaskRecord, responses: Record<string, unknown>, call: Call): Promise<void> {
     const { store, findTool } = this.#options;
     const changed = await store.change(record.id, (now) => {
-      const asked = now.inputRequests ?? {};
-      const taken = Object.keys(responses).filter((key) => Object.hasOwn(asked, key));
-      if (now.status !== "input_required" || taken.length === 0) return undefined;
-      const inputRequests = Object.fromEntries(Object.entries(asked).filter(([key]) => !taken.includes(key)));
-      const answers = { ...now.answers, ...Object.fromEntries(taken.map((key) => [key, responses[key]])) };
+      const pending = now.inputRequests ?? {};
+      const accepted = Object.keys(responses).filter((key) => Object.hasOwn(pending, key));
+      if (now.status !== "input_required" || accepted.length === 0) return undefined;
+      const inputRequests = Object.fromEntries(
+        Object.entries(pending).filter(([key]) => !accepted.includes(key)),
+      );
+      const answers = { ...now.answers, ...Object.fromEntries(accepted.map((key) => [key, responses[key]])) };
       return Object.keys(inputRequests).length > 0
         ? { ...now, answers, inputRequests }
         : { ...now, answers, inputRequests: undefined, status: "working" };
     }, true);
     if (changed?.status !== "working") return;
     const tool = findTool(changed.tool);
-    if (tool) await this.#again(changed, tool, call);
+    if (tool) await this.#runAgain(changed, tool, call);
   }
 
-  async #again(record: TaskRecord, tool: CompiledTool, asked: Call): Promise<void> {
-    const call = new Call(this.#options.host, revive(record.principal), MODERN_ERA);
+  async #runAgain(record: TaskRecord, tool: CompiledTool, from: Call): Promise<void> {
+    const call = new Call(this.#options.host, toPrincipal(record.principal), MODERN_ERA);
     call.capabilities = record.capabilities;
-    call.runtime = asked.runtime;
+    call.runtime = from.runtime;
     call.inputs = new Inputs({ ...record.answers }, { ...record.kept });
     const parsed = await tool.input.parse(record.arguments);
     if ("problems" in parsed) {
-      // The tool was replaced meanwhile.
+      // The definition of the tool was replaced since the task was created.
       this.#attach(record, call);
       await this.#settle(record, call, {
         error: new RpcError(
@@ -287,6 +292,6 @@ export class Tasks {
       });
       return;
     }
-    this.#go(record, tool, parsed.value, call);
+    this.#runAsTask(record, tool, parsed.value, call);
   }
 }

@@ -122,7 +122,7 @@ test("the extension is declared where a tool has tasks", async () => {
   assert.is((await ask(newServer().server, "tasks/get", { taskId: "x" })).status, 404);
 });
 
-test("a call becomes a task that another instance tells of, and ends with its result inlined", async () => {
+test("a call becomes a task, and another instance returns its status and its result", async () => {
   const [a, b] = pair();
   const { status, answer } = await callTool(a, "waits");
   assert.is(status, 200);
@@ -157,7 +157,7 @@ test("a tool's own times; a tool's failure is completed, one of the protocol fai
   assert.not.ok("result" in broken);
 });
 
-test("a caller without the extension gets the result itself, or is told what it lacks", async () => {
+test("a client without the extension gets the result itself, or -32021 for a required task", async () => {
   const { server } = newServer({ definitions });
   const fails = await callTool(server, "fails", {}, {});
   assert.is(fails.answer.result.resultType, "complete");
@@ -174,7 +174,7 @@ test("a caller without the extension gets the result itself, or is told what it 
   assert.is((await own.request("tools/call", { name: "now" })).answer.result.content[0].text, "now");
 });
 
-test("questions of a task: all that are open, answered in parts, on another instance; then the tool runs there", async () => {
+test("input requests of a task: another instance takes the responses in parts, and then runs the tool", async () => {
   runs = 0;
   const [a, b] = pair();
   const { taskId } = (await callTool(a, "asks")).answer.result;
@@ -195,7 +195,7 @@ test("questions of a task: all that are open, answered in parts, on another inst
   assert.ok((await update({ second: { action: "cancel" } })).result, "late answers are passed over");
 });
 
-test("questions before a task are results; questions in it are the task's", async () => {
+test("input requests before the task are an InputRequiredResult; those in it belong to the task", async () => {
   const { server } = newServer({ definitions });
   const first = (await callTool(server, "later")).answer.result;
   assert.is(first.resultType, "input_required");
@@ -218,7 +218,7 @@ test("questions before a task are results; questions in it are the task's", asyn
   assert.is(refused.result.content[0].text, "then not");
 });
 
-test("tasks/cancel on another instance stops the tool, and is done as often as one likes", async () => {
+test("tasks/cancel on another instance stops the tool, and may be repeated", async () => {
   const [a, b] = pair();
   const { taskId } = (await callTool(a, "waits")).answer.result;
   for (let i = 0; i < 2; i++) {
@@ -232,7 +232,7 @@ test("tasks/cancel on another instance stops the tool, and is done as often as o
   assert.is((await until(a, taskId, "cancelled")).status, "cancelled");
 });
 
-test("an unknown task, one of another caller, and one over its time are -32602", async () => {
+test("an unknown task, a task of another caller and an expired task are -32602", async () => {
   let now = Date.now();
   const store = memoryStore({ now: () => now });
   const { server } = newServer({ store, definitions, now: () => now });
@@ -259,7 +259,7 @@ test("an unknown task, one of another caller, and one over its time are -32602",
   assert.is(answer.error.code, -32020);
 });
 
-test("a task whose instance is gone has failed, or runs again where the tool allows it", async () => {
+test("a task whose instance stopped has failed, or runs again if the tool has restart", async () => {
   let now = Date.now();
   const options = { now: () => now };
   const store = memoryStore(options);
@@ -293,7 +293,7 @@ test("a task whose instance is gone has failed, or runs again where the tool all
   assert.is((await until(b, ids[1]!, "completed")).result.content[0].text, "run again");
 });
 
-test("notifications/tasks tell a listener of each change, as tasks/get would", async () => {
+test("notifications/tasks have each change as tasks/get returns it", async () => {
   const [a, b] = pair();
   const { taskId } = (await callTool(a, "asks")).answer.result;
   await until(a, taskId, "input_required");
