@@ -166,23 +166,6 @@ export const SCOPES: Readonly<Record<string, ScopeDefinition>> = {
   },
 };
 
-/** What each scope implies, directly or through others. */
-export function impliedScopes(
-  scopes: Readonly<Record<string, string | ScopeDefinition>>,
-): ReadonlyMap<string, ReadonlySet<string>> {
-  const direct = (name: string): readonly string[] => {
-    const definition = Object.hasOwn(scopes, name) ? scopes[name] : undefined;
-    return typeof definition === "object" ? definition.implies ?? [] : [];
-  };
-  return new Map(
-    Object.keys(scopes).map((name) => {
-      const all = new Set(direct(name));
-      for (const each of all) for (const other of direct(each)) all.add(other);
-      return [name, all];
-    }),
-  );
-}
-
 const DAY = 86_400;
 const LIFETIMES = [
   "accessTokenLifetime",

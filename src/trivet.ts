@@ -19,17 +19,11 @@ import { createCallerFinder } from "./http/network/trusted_proxy.ts";
 import { type ToolServer, toolServer } from "./mcp/service.ts";
 import { skillsExtension } from "./mcp/skills/skills_extension.ts";
 import { resourceMetadataUrl } from "./oauth/endpoints/protected_resource.ts";
+import { closeScopes } from "./oauth/grants/scope.ts";
 import { authorizationServer, type OAuthService } from "./oauth/service.ts";
 import { completeMcp } from "./mcp_options.ts";
 import { completeSkills } from "./skills_options.ts";
-import {
-  checkIssuer,
-  checkStore,
-  completeOAuth,
-  impliedScopes,
-  SCOPES,
-  type TrivetOptions,
-} from "./options.ts";
+import { checkIssuer, checkStore, completeOAuth, SCOPES, type TrivetOptions } from "./options.ts";
 import { serverSecret } from "./server_secret.ts";
 import { API_KEY_PREFIX, verifyApiKey } from "./skills/api_key.ts";
 import { type SkillsService, skillsService } from "./skills/service.ts";
@@ -128,7 +122,7 @@ export function createTrivet(options: TrivetOptions): Trivet {
     now,
   });
 
-  const implied = impliedScopes(oauthOptions?.scopes ?? SCOPES);
+  const implied = closeScopes(oauthOptions?.scopes ?? SCOPES);
   const mcpOptions = options.mcp === false ? undefined : options.mcp ?? {};
   const allowedHosts = [...options.allowedHosts ?? [], ...mcpOptions?.allowedHosts ?? []];
   const allowedOrigins = [...options.allowedOrigins ?? [], ...mcpOptions?.allowedOrigins ?? []];

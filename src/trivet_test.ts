@@ -164,7 +164,7 @@ for (
     [{ oauth: { accessTokenLifetime: 0 } }, '"oauth.accessTokenLifetime" must be a whole number'],
     [{ oauth: { codeLifetime: 1.5 } }, '"oauth.codeLifetime"'],
     [{ oauth: { scopes: { "a b": "" } } }, 'scope "a b"'],
-    [{ oauth: { clients: [{ id: "x" }] } }, "needs a secret"],
+    [{ oauth: { clients: [{ id: "x" }] } }, "a secret, a domain or redirect URIs"],
     [{ skills: { uploadLimit: -1 } }, '"skills.uploadLimit"'],
     [{ mcp: { bodyLimit: 1 } }, '"mcp.bodyLimit"'],
   ] as const

@@ -164,8 +164,8 @@ export interface AuthorizationServer extends AuthorizationServerOptions {
   readonly secure: boolean;
   /** What each scope means to a person. */
   readonly descriptions: ReadonlyMap<string, string>;
-  /** What each scope brings along, itself included. */
-  readonly implied: ReadonlyMap<string, readonly string[]>;
+  /** The scopes that each scope implies, itself included. */
+  readonly implied: ReadonlyMap<string, ReadonlySet<string>>;
   /** What a client may have whose registration names no scope. */
   readonly commonScopes: readonly string[];
   /** What a client gets that names no scope, in its request or its registration. */

@@ -11,7 +11,7 @@ import type { RequestContext } from "../../http/service.ts";
 import { CACHED, listAll, putIfAbsent, type Store } from "../../store/store.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import { canonicalCertificateName } from "./client_certificate.ts";
-import { findClientByDocument, keepClientDocument } from "./client_document.ts";
+import { extendDocument, findClientByDocument } from "./client_document.ts";
 import {
   type CertificateNameType,
   type Client,
@@ -211,15 +211,15 @@ export async function findClient(
 }
 
 /**
- * Keeps a client that registered itself: in use, its registration lives on. Called when a user allows it something, and
- * with every refresh.
+ * Extends the lifetime of a client that registered itself. Called when a user consents, and with every refresh, so that
+ * only clients that are not used expire.
  */
-export async function keepClient(as: AuthorizationServer, client: Client): Promise<void> {
-  if (client.source === "document") return await keepClientDocument(as, client.id);
+export async function extendRegistration(as: AuthorizationServer, client: Client): Promise<void> {
+  if (client.source === "document") return await extendDocument(as, client.id);
   if (client.source !== "registration") return;
   const entry = await as.store.get<Client>(clientKey(client.id));
   const lives = as.now() + as.registrationLifetime * 1000;
-  // Once a tenth of its life is enough.
+  // One write in each tenth of the lifetime is enough.
   if (!entry?.expires || entry.expires > lives - as.registrationLifetime * 100) return;
   await as.store.commit({
     check: [{ key: entry.key, version: entry.version }],

@@ -98,13 +98,13 @@ export async function findClientByDocument(
 
 /**
  * Keeps the document of a client that a user allowed something: its client is known from now on, so that neither a
- * restart nor what strangers ask for keeps it out. Called as {@linkcode keepClient} is.
+ * restart nor what strangers ask for keeps it out. Called as {@linkcode extendRegistration} is.
  */
-export async function keepClientDocument(as: AuthorizationServer, id: string): Promise<void> {
+export async function extendDocument(as: AuthorizationServer, id: string): Promise<void> {
   const copy = as.documents.find<Client>("client", id);
   if (!copy) return;
   const kept = await as.store.get<ClientDocument>(clientDocumentKey(secretDigest(id)));
-  // Once a tenth of its life is enough.
+  // One write in each tenth of the lifetime is enough.
   const lives = as.registrationLifetime * 1000;
   if ((kept?.expires ?? 0) < as.now() + lives * 0.9) await keepDocument(as, copy);
 }

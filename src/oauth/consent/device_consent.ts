@@ -14,7 +14,7 @@ import type { RequestContext } from "../../http/service.ts";
 import { MAX_COMMIT_TRIES, pauseBefore } from "../../store/retry.ts";
 import { StoreUnavailableError } from "../../store/store.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
-import { findClient, keepClient } from "../clients/client.ts";
+import { extendRegistration, findClient } from "../clients/client.ts";
 import { redirectToLogin } from "../endpoints/authorize.ts";
 import { canonicalUserCode } from "../endpoints/device_authorization.ts";
 import { tooManyAttempts } from "../endpoints/form_problem.ts";
@@ -134,7 +134,7 @@ async function decide(
       return deviceDeniedPage();
     }
     const client = await findClient(as, value.client_id, context);
-    if (client) await keepClient(as, client);
+    if (client) await extendRegistration(as, client);
     as.observe({ type: "consent_given", user, client: value.client_id, scope });
     return deviceConnectedPage();
   }

@@ -47,7 +47,7 @@ export async function register(
   };
   const bytes = checkSize(client);
   if (as.registration === "open") as.room.take("registration", bytes, undefined, context);
-  // `keepClient` extends it when a user grants the client access.
+  // `extendRegistration` extends it when a user grants the client access.
   const lifetime = Math.min(as.registrationLifetime, UNUSED_REGISTRATION_LIFETIME);
   const expires = as.now() + lifetime * 1000;
   // putIfAbsent, because a layered store waits before it changes a record that may be cached elsewhere.

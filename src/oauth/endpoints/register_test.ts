@@ -4,7 +4,7 @@ import { layeredStore } from "../../store/drivers/layered.ts";
 import { memoryStore } from "../../store/drivers/memory.ts";
 import { CACHED } from "../../store/store.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
-import { keepClient } from "../clients/client.ts";
+import { extendRegistration } from "../clients/client.ts";
 import type { Client } from "../records.ts";
 import { STORAGE_LIMITS, UNUSED_REGISTRATION_LIFETIME } from "../room.ts";
 import { newKey } from "../test_keys.ts";
@@ -63,7 +63,7 @@ test("a registration, and its use, do not wait for copies that caches could hold
   const soon = Date.now() + 60_000;
   await store.commit({ set: [{ ...client!, expires: soon, isSameValue: true }] });
   const as = { store, now: Date.now, registrationLifetime: 86_400 } as unknown as AuthorizationServer;
-  assert.is(await atOnce(keepClient(as, client!.value).then(() => "kept")), "kept");
+  assert.is(await atOnce(extendRegistration(as, client!.value).then(() => "kept")), "kept");
   assert.ok((await store.get(client!.key))!.expires! > soon);
 });
 

@@ -1,6 +1,6 @@
 /**
- * Authorization codes (https://www.rfc-editor.org/rfc/rfc6749#section-4.1.2): made when the user has answered, in one
- * commit with whatever that answer uses up.
+ * Authorization codes (https://www.rfc-editor.org/rfc/rfc6749#section-4.1.2). A code is issued when the user has
+ * consented, in one commit that also removes the answered transaction and the pushed request.
  *
  * @module
  */
@@ -11,7 +11,7 @@ import type { AuthorizationServer } from "../authorization_server.ts";
 import { respondToClient } from "../endpoints/authorize_response.ts";
 import { toErrorPage } from "../endpoints/error_page.ts";
 import { OAuthError } from "../error.ts";
-import { keepClient } from "../clients/client.ts";
+import { extendRegistration } from "../clients/client.ts";
 import { toConsentChanges } from "../consent/consent_memory.ts";
 import { clientSince } from "../tokens/liveness.ts";
 import {
@@ -24,17 +24,20 @@ import {
 } from "../records.ts";
 import { findRedirectUri } from "../clients/redirect_uri.ts";
 
-/** How long a code is remembered after it was made, in milliseconds, so that a late replay is still seen. */
-const MEMORY = 10 * 60 * 1000;
+/** How long the record of a code is kept after it was issued or consumed, so that a late replay is recognized. */
+export const REPLAY_RETENTION_MS: number = 10 * 60 * 1000;
 
-/** 302 to the client with a code. `question` is the one that the user answered; none when it need not be asked. */
+/**
+ * 302 to the client with a code.
+ * @param question the transaction that the user answered; absent when a remembered consent answers it
+ */
 export async function issueCode(
   as: AuthorizationServer,
   client: Client,
   { user, authentication, request, pushed }: AuthorizationTransaction,
   question?: Entry<AuthorizationTransaction>,
 ): Promise<Response> {
-  // Between the question and the answer the client may have changed.
+  // The client may have changed between the question and the answer.
   if (question && findRedirectUri(client, request.redirect_uri) === undefined) {
     return refuse("redirect_uri is no longer registered for this client");
   }
@@ -47,13 +50,13 @@ export async function issueCode(
   };
   const since = clientSince(as, client);
   if (since !== undefined) code.client_since = since;
-  const put = { key: codeKey(secretDigest(secret)), value: code, expires: as.now() + MEMORY };
+  const put = { key: codeKey(secretDigest(secret)), value: code, expires: as.now() + REPLAY_RETENTION_MS };
   for (let attempt = 0; attempt < MAX_COMMIT_TRIES; attempt++) {
     if (attempt > 0) await pauseBefore(attempt);
     // RFC 9126 section 4: a pushed request is answered once.
     const kept = pushed === undefined ? undefined : await as.store.get(pushedRequestKey(pushed));
     if (pushed !== undefined && !kept) break;
-    // A consent that loses every race to others is not remembered: the user is asked again another time.
+    // The last try leaves the consent out: when it lost every race it is not remembered, and the user is asked again.
     const consents = question && attempt < MAX_COMMIT_TRIES - 1
       ? await toConsentChanges(as, client, user, request)
       : [];
@@ -64,7 +67,7 @@ export async function issueCode(
       remove: used.map(({ key }) => key),
     });
     if (isStored) {
-      if (client.source !== "operator") await keepClient(as, client);
+      if (client.source !== "operator") await extendRegistration(as, client);
       if (question) as.observe({ type: "consent_given", user, client: client.id, scope: request.scope });
       return respondToClient(as, { redirect_uri: request.redirect_uri, state: request.state }, {
         code: secret,

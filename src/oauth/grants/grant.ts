@@ -1,31 +1,38 @@
 /**
- * The start of a family of tokens, whatever it was that the user answered: a code, or a device.
+ * The start of a family of tokens: a user allowed a client something, and the client redeems a code or a device code.
  *
  * @module
  */
-import type { Put } from "../../store/store.ts";
-import { type AccessTokenRequest, mintAccessToken } from "../tokens/access_token.ts";
+import type { Entry, Put } from "../../store/store.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
-import { narrowAuthorizationDetails } from "./authorization_details.ts";
 import { isPublic } from "../clients/client.ts";
-import { clientSince } from "../tokens/liveness.ts";
+import type { TokenCall, TokenResponse } from "../endpoints/token_response.ts";
 import {
   type Authentication,
   type Authorization,
   type Grant,
   grantKey,
+  type GrantType,
   type Mutable,
   type Profile,
 } from "../records.ts";
-import { findRefreshKey, mintRefreshToken } from "../tokens/refresh_token.ts";
-import { narrowResources, scopeFor } from "./resource.ts";
-import { narrowToClient } from "./scope.ts";
-import { type TokenCall, type TokenResponse, tokenTypeOf } from "../endpoints/token_response.ts";
+import type { AccessTokenRequest } from "../tokens/access_token.ts";
+import { clientSince } from "../tokens/liveness.ts";
+import { mintRefreshToken, type RefreshKey } from "../tokens/refresh_token.ts";
 import { requireRole } from "../users/user_role.ts";
+import { narrowAuthorizationDetails } from "./authorization_details.ts";
+import { issueTokens } from "./issue_tokens.ts";
+import { limitToResources, narrowResources } from "./resource.ts";
+import { limitToClient } from "./scope.ts";
 
-/** What a user allowed. */
+/** What a user allowed, and the code that stands for it. */
 export interface Allowed {
-  /** The id of the grant that begins. */
+  readonly grant_type: GrantType;
+  /** The code, as it was read. */
+  readonly code: Entry<unknown>;
+  /** The code as it is stored once it is consumed. */
+  readonly consumed: Put;
+  /** The id of the new grant. */
   readonly grant: string;
   readonly user: string;
   /** What the user may grant today. */
@@ -35,14 +42,18 @@ export interface Allowed {
 }
 
 /**
- * Access and refresh token for what a user allowed, and what must be stored before they are handed out.
- * @throws {OAuthError} invalid_grant when the user's role allows nothing of it; invalid_target, invalid_scope or invalid_authorization_details when more is asked
+ * Consumes the code and issues access and refresh token for what the user allowed.
+ * @returns `undefined` when another request consumed the code first
+ * @throws {OAuthError} invalid_grant when the user's role allows none of it; invalid_target, invalid_scope or
+ * invalid_authorization_details when the request exceeds it
  */
-export async function startGrant(
+export function startGrant(
   as: AuthorizationServer,
-  { client, form, cnf }: TokenCall,
-  { grant, user, owner, authorization, authentication }: Allowed,
-): Promise<{ response: TokenResponse; set: readonly Put[] }> {
+  call: TokenCall,
+  refreshKey: RefreshKey,
+  { grant_type, code, consumed, grant, user, owner, authorization, authentication }: Allowed,
+): Promise<TokenResponse | undefined> {
+  const { client, form, cnf } = call;
   const { client_id, resource, authorization_details } = authorization;
   const narrowed = narrowResources(as, resource, form.all("resource"));
   const details = narrowAuthorizationDetails(
@@ -51,37 +62,37 @@ export async function startGrant(
     authorization_details,
     form.get("authorization_details"),
   );
-  const granted = requireRole(as, owner, narrowToClient(as, client, authorization.scope), "invalid_grant");
-  const scope = scopeFor(as, narrowed, granted);
-  const asked: Mutable<AccessTokenRequest> = { user, grant, scope };
-  if (narrowed) asked.resource = narrowed;
-  if (details) asked.authorization_details = details;
-  if (authentication) asked.authentication = authentication;
-  if (cnf) asked.cnf = cnf;
-  const { access_token, put, expires_in } = await mintAccessToken(as, client, asked);
-  let refresh: ReturnType<typeof mintRefreshToken> | undefined;
-  if (client.grant_types.includes("refresh_token")) {
-    const key = findRefreshKey(as);
-    refresh = mintRefreshToken(key instanceof Promise ? await key : key, grant);
-  }
-  const created = as.now();
-  const until = created + as.grantLifetime * 1000;
-  const lives = Math.min(until, created + (refresh ? as.refreshTokenLifetime : expires_in) * 1000);
-  const value: Mutable<Grant> = { client_id, user, scope: granted, created, until };
-  const since = clientSince(as, client);
-  if (since !== undefined) value.client_since = since;
-  if (resource) value.resource = resource;
-  if (authorization_details) value.authorization_details = authorization_details;
-  if (authentication) value.authentication = authentication;
-  // RFC 9449 §5, RFC 8705 §4: a confidential client's refresh tokens are bound to its credentials already.
-  if (!isPublic(client)) value.confidential = true;
-  else if (cnf) value.cnf = cnf;
-  if (refresh) value.refresh = { digest: refresh.digest, expires: lives };
-  const token_type = tokenTypeOf(cnf);
-  const response: Mutable<TokenResponse> = refresh
-    ? { access_token, token_type, expires_in, refresh_token: refresh.refresh_token, scope }
-    : { access_token, token_type, expires_in, scope };
-  if (details) response.authorization_details = details;
-  const root = { key: grantKey(grant), value, expires: lives };
-  return { response, set: put ? [root, put] : [root] };
+  const granted = requireRole(as, owner, limitToClient(as, client, authorization.scope), "invalid_grant");
+  const request: Mutable<AccessTokenRequest> = {
+    user,
+    grant,
+    scope: limitToResources(as, narrowed, granted),
+  };
+  if (narrowed) request.resource = narrowed;
+  if (details) request.authorization_details = details;
+  if (authentication) request.authentication = authentication;
+  if (cnf) request.cnf = cnf;
+  const refresh = client.grant_types.includes("refresh_token")
+    ? mintRefreshToken(refreshKey, grant)
+    : undefined;
+  return issueTokens(as, call, grant_type, request, {
+    used: code,
+    refresh_token: refresh?.refresh_token,
+    toRecords({ expires_in }) {
+      const created = as.now();
+      const until = created + as.grantLifetime * 1000;
+      const expires = Math.min(until, created + (refresh ? as.refreshTokenLifetime : expires_in) * 1000);
+      const value: Mutable<Grant> = { client_id, user, scope: granted, created, until };
+      const since = clientSince(as, client);
+      if (since !== undefined) value.client_since = since;
+      if (resource) value.resource = resource;
+      if (authorization_details) value.authorization_details = authorization_details;
+      if (authentication) value.authentication = authentication;
+      // RFC 9449 §5, RFC 8705 §4: a confidential client's refresh tokens are bound to its credentials already.
+      if (!isPublic(client)) value.confidential = true;
+      else if (cnf) value.cnf = cnf;
+      if (refresh) value.refresh = { digest: refresh.digest, expires };
+      return [consumed, { key: grantKey(grant), value, expires }];
+    },
+  });
 }

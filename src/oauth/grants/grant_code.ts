@@ -1,72 +1,74 @@
 /**
- * The authorization code grant (https://www.rfc-editor.org/rfc/rfc6749#section-4.1.3): every check first, then
- * one commit that spends the code and stores the tokens. Its answer decides a race, not a read before it.
+ * The authorization code grant (https://www.rfc-editor.org/rfc/rfc6749#section-4.1.3). All checks come first. Then one
+ * commit consumes the code and stores the tokens, so of two concurrent requests one succeeds.
  *
  * @module
  */
 import { secretDigest } from "../../crypto/secret.ts";
 import type { Entry, Put } from "../../store/store.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
-import { OAuthError } from "../error.ts";
 import { isPublic } from "../clients/client.ts";
-import { startGrant } from "./grant.ts";
-import { findLiveUser, isOfClient } from "../tokens/liveness.ts";
-import { findVerifierProblem } from "./pkce.ts";
-import { type AuthorizationRequest, type Code, codeKey, grantKey, type Mutable } from "../records.ts";
 import { findRedirectUri } from "../clients/redirect_uri.ts";
 import type { TokenCall, TokenResponse } from "../endpoints/token_response.ts";
+import { OAuthError } from "../error.ts";
+import { type AuthorizationRequest, type Code, codeKey, grantKey, type Mutable } from "../records.ts";
+import { findLiveUser, isOfClient } from "../tokens/liveness.ts";
+import { findRefreshKey } from "../tokens/refresh_token.ts";
+import { REPLAY_RETENTION_MS } from "./code.ts";
+import { startGrant } from "./grant.ts";
+import { findVerifierProblem } from "./pkce.ts";
 
-/** One text for unknown, foreign, used and expired codes: which it was is nobody's business. */
+/** One text for all codes that are not valid: a stranger must not learn which of them exist. */
 const REFUSED = "The authorization code is invalid, expired or already used, or was issued to another client";
-/** How long a spent code is remembered, in milliseconds. */
-const MEMORY = 10 * 60 * 1000;
 
 /** Access and refresh token for a code. @throws {OAuthError} invalid_grant, invalid_request */
 export async function grantCode(as: AuthorizationServer, call: TokenCall): Promise<TokenResponse> {
   const { client, form, cnf } = call;
   const secret = form.get("code");
   if (!secret) throw new OAuthError("invalid_request", "code is missing");
-  const entry = await as.store.get<Code>(codeKey(secretDigest(secret)));
-  // RFC 6749 §4.1.3: the code is bound to the client that asked for it.
-  if (!entry || !isOfClient(as, entry.value, client)) throw new OAuthError("invalid_grant", REFUSED);
-  const { user, grant, unspent } = entry.value;
-  if (!unspent) return await refuseReplay(as, entry.value);
+  const code = await as.store.get<Code>(codeKey(secretDigest(secret)));
+  // RFC 6749 §4.1.3: the code is bound to the client that requested it.
+  if (!code || !isOfClient(as, code.value, client)) throw new OAuthError("invalid_grant", REFUSED);
+  const { user, grant, unspent } = code.value;
+  if (!unspent) return await refuseReplay(as, code.value);
   const { request, authentication, until } = unspent;
   if (until <= as.now()) throw new OAuthError("invalid_grant", REFUSED);
   checkRedirectUri(request, form.get("redirect_uri"));
   const problem = findVerifierProblem(request.code_challenge, form.get("code_verifier"));
   if (problem !== undefined) {
-    // Who guesses gets one guess.
-    await spend(as, entry, []);
+    // A wrong verifier consumes the code, so that there is one guess.
+    await consumeCode(as, code);
     throw new OAuthError("invalid_grant", problem);
   }
-  // RFC 9449 §10: a code that was asked for with a key is good with that key only.
+  // RFC 9449 §10: a code that was requested with a key can be redeemed only with that key.
   if (request.dpop_jkt !== undefined && request.dpop_jkt !== cnf?.jkt) {
     throw new OAuthError(
       "invalid_grant",
       "The authorization code is bound to a DPoP key. Send a proof signed with that key",
     );
   }
-  // What the client is now decides, not what it was when it asked.
+  // The client may have changed since the authorization request: its present registration decides.
   const owner = await findLiveUser(as, user);
   if (
     findRedirectUri(client, request.redirect_uri) === undefined ||
     isPublic(client) && request.code_challenge === undefined || !owner
   ) throw new OAuthError("invalid_grant", REFUSED);
-  const { response, set } = await startGrant(as, call, {
+  const key = findRefreshKey(as);
+  const response = await startGrant(as, call, key instanceof Promise ? await key : key, {
+    grant_type: "authorization_code",
+    code,
+    consumed: toConsumed(as, code),
     grant,
     user,
     owner,
     authorization: request,
     authentication,
   });
-  if (!await spend(as, entry, set)) return await refuseReplay(as, entry.value);
-  as.observe({ type: "token_issued", grant_type: "authorization_code", client: client.id, user });
-  return response;
+  return response ?? await refuseReplay(as, code.value);
 }
 
 function checkRedirectUri(request: AuthorizationRequest, redirect_uri: string | undefined): void {
-  // The OAuth 2.1 draft has it sent no more: PKCE ties the two requests together as well.
+  // The OAuth 2.1 draft drops this parameter: PKCE binds the two requests to each other as well.
   if (redirect_uri === undefined && request.redirect_uri_sent && request.code_challenge === undefined) {
     throw new OAuthError(
       "invalid_request",
@@ -78,21 +80,23 @@ function checkRedirectUri(request: AuthorizationRequest, redirect_uri: string | 
   }
 }
 
-/** Leaves of the code what a replay is known by. `false`: somebody else was first. */
-function spend(
-  as: AuthorizationServer,
-  { key, version, value: { client_id, client_since, user, grant } }: Entry<Code>,
-  set: readonly Put[],
-): Promise<boolean> {
-  const value: Mutable<Code> = { client_id, user, grant };
-  if (client_since !== undefined) value.client_since = client_since;
-  return as.store.commit({
-    check: [{ key, version }],
-    set: [{ key, value, expires: as.now() + MEMORY }, ...set],
-  });
+/** Consumes the code without issuing tokens. `false` when another request consumed it first. */
+function consumeCode(as: AuthorizationServer, code: Entry<Code>): Promise<boolean> {
+  const { key, version } = code;
+  return as.store.commit({ check: [{ key, version }], set: [toConsumed(as, code)] });
 }
 
-// RFC 6749 §4.1.2: a code that comes twice has been seen by somebody else; what it gave is taken back.
+/** What stays of a consumed code, so that a replay is recognized. */
+function toConsumed(
+  as: AuthorizationServer,
+  { key, value: { client_id, client_since, user, grant } }: Entry<Code>,
+): Put {
+  const value: Mutable<Code> = { client_id, user, grant };
+  if (client_since !== undefined) value.client_since = client_since;
+  return { key, value, expires: as.now() + REPLAY_RETENTION_MS };
+}
+
+// RFC 6749 §4.1.2: a code that is used twice was stolen, so its tokens are revoked.
 async function refuseReplay(as: AuthorizationServer, { grant, client_id, user }: Code): Promise<never> {
   await as.store.commit({ remove: [grantKey(grant)] });
   as.observe({ type: "code_replayed", client: client_id, user });

@@ -1,6 +1,6 @@
 /**
- * The device grant (https://www.rfc-editor.org/rfc/rfc8628#section-3.4): the device asks again and again until its user has
- * answered elsewhere.
+ * The device authorization grant (https://www.rfc-editor.org/rfc/rfc8628#section-3.4): the device polls until its user
+ * has answered in a browser.
  *
  * @module
  */
@@ -8,16 +8,17 @@ import { secretDigest } from "../../crypto/secret.ts";
 import { compareAndSet, type Entry } from "../../store/store.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import { OAuthError } from "../error.ts";
-import { startGrant } from "./grant.ts";
-import { findLiveUser, isOfClient } from "../tokens/liveness.ts";
-import { type ApprovedDeviceRequest, type DeviceCode, deviceCodeKey, grantKey } from "../records.ts";
 import type { TokenCall, TokenResponse } from "../endpoints/token_response.ts";
+import { type ApprovedDeviceRequest, type DeviceCode, deviceCodeKey, grantKey } from "../records.ts";
+import { findLiveUser, isOfClient } from "../tokens/liveness.ts";
+import { findRefreshKey } from "../tokens/refresh_token.ts";
+import { startGrant } from "./grant.ts";
 
 const REFUSED = "The device_code is invalid or already used, or was issued to another client";
-/** Seconds that a device which asks too soon must wait longer from then on (§3.5). */
-const SLOWER = 5;
+/** Added to the polling interval of a device that polls too fast (§3.5). */
+const SLOW_DOWN_SECONDS = 5;
 
-/** Access and refresh token, once the user allowed it. @throws {OAuthError} the codes of §3.5 */
+/** Access and refresh token, once the user has approved. @throws {OAuthError} the codes of §3.5 */
 export async function grantDevice(as: AuthorizationServer, call: TokenCall): Promise<TokenResponse> {
   const { client, form } = call;
   const secret = form.get("device_code");
@@ -35,36 +36,31 @@ export async function grantDevice(as: AuthorizationServer, call: TokenCall): Pro
       "The device_code has expired. Send a new device authorization request",
     );
   }
-  if (device.status === "pending") return await wait(as, entry);
+  if (device.status === "pending") return await refusePending(as, entry);
   const owner = await findLiveUser(as, device.user);
   if (!owner) throw new OAuthError("invalid_grant", REFUSED);
-  const { response, set } = await startGrant(as, call, {
+  const key = findRefreshKey(as);
+  const response = await startGrant(as, call, key instanceof Promise ? await key : key, {
+    grant_type: "urn:ietf:params:oauth:grant-type:device_code",
+    code: entry,
+    consumed: { key: entry.key, value: { ...device, status: "spent" }, expires: entry.expires },
     grant: device.grant,
     user: device.user,
     owner,
     authorization: device,
     authentication: device.authentication,
   });
-  const spent = { key: entry.key, value: { ...device, status: "spent" }, expires: entry.expires };
-  if (!await as.store.commit({ check: [{ key: entry.key, version: entry.version }], set: [spent, ...set] })) {
-    return await refuseReplay(as, device);
-  }
-  as.observe({
-    type: "token_issued",
-    grant_type: "urn:ietf:params:oauth:grant-type:device_code",
-    client: client.id,
-    user: device.user,
-  });
-  return response;
+  return response ?? await refuseReplay(as, device);
 }
 
-async function wait(
+/** The user has not answered. @throws {OAuthError} authorization_pending or slow_down */
+async function refusePending(
   as: AuthorizationServer,
   { key, version, value, expires }: Entry<DeviceCode>,
 ): Promise<never> {
   const isEarly = as.now() - value.asked < value.interval * 1000;
-  const interval = isEarly ? value.interval + SLOWER : value.interval;
-  // Of devices that ask at once one is counted, and of a race with the user the user's answer wins.
+  const interval = isEarly ? value.interval + SLOW_DOWN_SECONDS : value.interval;
+  // When the commit fails, another request was counted or the user has answered: the next poll sees it.
   await compareAndSet(as.store, key, version, { ...value, interval, asked: as.now() }, expires);
   if (isEarly) {
     throw new OAuthError("slow_down", `Polling too fast. Wait ${interval} seconds between requests`);
@@ -75,7 +71,7 @@ async function wait(
   );
 }
 
-/** As with codes: what comes twice has been seen by somebody else. */
+/** As with authorization codes: a device code that is used twice was stolen, so its tokens are revoked. */
 async function refuseReplay(
   as: AuthorizationServer,
   { grant, client_id, user }: ApprovedDeviceRequest,

@@ -1,28 +1,29 @@
 /**
- * Token exchange (https://www.rfc-editor.org/rfc/rfc8693): a service that was called with a token gets one of its own for
- * the next service, never good for more, or longer, than the one that it had.
+ * Token exchange (https://www.rfc-editor.org/rfc/rfc8693): a service that was called with an access token gets one for the
+ * next service. The new token never has more scope and never lives longer than the one that was exchanged.
  *
  * @module
  */
-import { findAccessToken, mintAccessToken } from "../tokens/access_token.ts";
+import { type AccessTokenRequest, findAccessToken } from "../tokens/access_token.ts";
 import { narrowAuthorizationDetails } from "./authorization_details.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
-import { isConfirmed } from "../tokens/confirmation.ts";
+import { requireConfirmation } from "../tokens/confirmation.ts";
 import { OAuthError } from "../error.ts";
 import type { Parameters } from "../parameters.ts";
-import type { AccessToken, Actor, Client } from "../records.ts";
-import { canonicalResource, findResources, narrowResources, scopeFor } from "./resource.ts";
-import { narrowScope, narrowToClient } from "./scope.ts";
-import { type TokenCall, type TokenResponse, tokenTypeOf } from "../endpoints/token_response.ts";
+import type { AccessToken, Actor, Client, Mutable } from "../records.ts";
+import { issueTokens } from "./issue_tokens.ts";
+import { canonicalResource, findResources, limitToResources, narrowResources } from "./resource.ts";
+import { limitToClient, narrowScope } from "./scope.ts";
+import type { TokenCall, TokenResponse } from "../endpoints/token_response.ts";
 
 const ACCESS_TOKEN = "urn:ietf:params:oauth:token-type:access_token";
 const JWT = "urn:ietf:params:oauth:token-type:jwt";
-/** Who acts for whom acts for whom: more steps than this are a loop. */
-const DEEPEST = 10;
+/** Nested `act` claims: a longer chain of exchanges is a loop. */
+const MAX_ACTORS = 10;
 
 /**
  * An access token for the same subject at another resource.
- * @throws {OAuthError} invalid_request for a token that is not good (RFC 8693 §2.2.2), invalid_target, invalid_scope
+ * @throws {OAuthError} invalid_request for an invalid token (RFC 8693 §2.2.2), invalid_target, invalid_scope
  */
 export async function grantTokenExchange(
   as: AuthorizationServer,
@@ -30,61 +31,47 @@ export async function grantTokenExchange(
 ): Promise<TokenResponse> {
   const { client, form, cnf } = call;
   const subject = await readToken(as, form, "subject");
-  // A type alone is refused too (RFC 8693 §2.1): who sends it believes that it named an actor.
+  // RFC 8693 §2.1: actor_token_type without actor_token is refused too.
   const hasActor = form.has("actor_token") || form.has("actor_token_type");
   const actor = hasActor ? await readToken(as, form, "actor") : undefined;
   const wanted = form.get("requested_token_type");
   if (wanted !== undefined && wanted !== ACCESS_TOKEN) {
     throw new OAuthError("invalid_request", `requested_token_type must be ${ACCESS_TOKEN}`);
   }
-  checkMayTrade(as, call, subject);
+  checkMayExchange(as, call, subject);
   if (actor) checkIsActor(call, actor);
   const targets = [...form.all("resource"), ...form.all("audience")];
   const resource = chooseResources(as, client, subject.resource, targets);
-  const scope = scopeFor(
-    as,
-    resource,
-    narrowToClient(as, client, narrowScope(as, subject.scope, form.get("scope"))),
-  );
+  const scope = limitToClient(as, client, narrowScope(as, subject.scope, form.get("scope")));
   const authorization_details = narrowAuthorizationDetails(
     as,
     client,
     subject.authorization_details,
     form.get("authorization_details"),
   );
-  const { access_token, put, expires_in } = await mintAccessToken(
+  const request: Mutable<AccessTokenRequest> = {
+    scope: limitToResources(as, resource, scope),
+    // RFC 8693 §1.1: with delegation the subject stays the same, and act names who acts for it.
+    act: actorOf(client, actor, subject.act),
+  };
+  if (subject.user !== undefined) request.user = subject.user;
+  // The new token ends with the grant of the subject token.
+  if (subject.grant !== undefined) request.grant = subject.grant;
+  if (resource) request.resource = resource;
+  if (authorization_details) request.authorization_details = authorization_details;
+  if (subject.authentication) request.authentication = subject.authentication;
+  if (cnf) request.cnf = cnf;
+  const grant_type = "urn:ietf:params:oauth:grant-type:token-exchange";
+  const response: Mutable<TokenResponse> = await issueTokens(
     as,
-    client,
-    {
-      scope,
-      // RFC 8693 §1.1: delegation says who acts; the subject stays the subject.
-      act: actorOf(client, actor, subject.act),
-      ...(subject.user !== undefined && { user: subject.user }),
-      // Ends with what it came from.
-      ...(subject.grant !== undefined && { grant: subject.grant }),
-      ...(resource && { resource }),
-      ...(authorization_details && { authorization_details }),
-      ...(subject.authentication && { authentication: subject.authentication }),
-      ...(cnf && { cnf }),
-    },
+    call,
+    grant_type,
+    request,
     undefined,
     subject.expires,
   );
-  if (put) await as.store.commit({ set: [put] });
-  as.observe({
-    type: "token_issued",
-    grant_type: "urn:ietf:params:oauth:grant-type:token-exchange",
-    client: client.id,
-    ...(subject.user !== undefined && { user: subject.user }),
-  });
-  return {
-    access_token,
-    issued_token_type: ACCESS_TOKEN,
-    token_type: tokenTypeOf(cnf),
-    expires_in,
-    scope,
-    ...(authorization_details && { authorization_details }),
-  };
+  response.issued_token_type = ACCESS_TOKEN;
+  return response;
 }
 
 async function readToken(
@@ -104,10 +91,10 @@ async function readToken(
 }
 
 /**
- * A client may trade tokens that were issued to it, and tokens that were meant for a resource that it serves: never one
- * that it merely came by. Its own bound token it trades with the key that it is bound to.
+ * A client may exchange tokens that were issued to it and tokens whose audience is a resource that it serves. For its own
+ * token that is bound to a key or certificate it must prove possession of that.
  */
-function checkMayTrade(
+function checkMayExchange(
   as: AuthorizationServer,
   { client, cnf }: TokenCall,
   subject: AccessToken,
@@ -116,12 +103,7 @@ function checkMayTrade(
   const audience = subject.resource ?? [as.issuer];
   const serves = client.source === "operator" &&
     (client.introspects === undefined || audience.some((each) => client.introspects!.includes(each)));
-  if (own && !isConfirmed(subject.cnf, cnf)) {
-    throw new OAuthError(
-      "invalid_request",
-      "subject_token is bound to a DPoP key or a client certificate. Prove possession of it",
-    );
-  }
+  if (own) requireConfirmation(subject.cnf, cnf, "invalid_request", "subject_token");
   if (!own && !serves) {
     throw new OAuthError(
       "invalid_request",
@@ -135,23 +117,18 @@ function checkMayTrade(
 }
 
 /**
- * RFC 8693 §1.1: the acting party is the one that will use the new token, so its token is one of this client's own. Tokens
- * of this server have no `may_act` (§4.4): nobody else is named who could act.
+ * RFC 8693 §1.1: the acting party is the one that uses the new token, so actor_token must be one of this client's own.
+ * Tokens of this server have no `may_act` claim (§4.4), which could name another party.
  */
 function checkIsActor({ client, cnf }: TokenCall, actor: AccessToken): void {
   if (actor.client_id !== client.id) {
     throw new OAuthError("invalid_request", "actor_token was not issued to this client");
   }
-  if (!isConfirmed(actor.cnf, cnf)) {
-    throw new OAuthError(
-      "invalid_request",
-      "actor_token is bound to a DPoP key or a client certificate. Prove possession of it",
-    );
-  }
+  requireConfirmation(actor.cnf, cnf, "invalid_request", "actor_token");
 }
 
 /**
- * What the new token is for: resources of the subject's token, or those that the operator lets this client go on to.
+ * The resources of the new token: those of the subject token, or `token_exchange_resources` of the client.
  * @throws {OAuthError} invalid_target for any other
  */
 function chooseResources(
@@ -174,10 +151,10 @@ function actorOf(client: Client, actor: AccessToken | undefined, before: Actor |
   };
   let depth = 0;
   for (let each: Actor | undefined = act; each; each = each.act) depth++;
-  if (depth > DEEPEST) {
+  if (depth > MAX_ACTORS) {
     throw new OAuthError(
       "invalid_request",
-      `subject_token was already exchanged ${DEEPEST} times, which is the limit`,
+      `subject_token was already exchanged ${MAX_ACTORS} times, which is the limit`,
     );
   }
   return act;

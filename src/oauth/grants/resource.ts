@@ -1,6 +1,6 @@
 /**
- * What tokens are for (https://www.rfc-editor.org/rfc/rfc8707): the `resource` parameter against the resources that this
- * server knows, and against what was granted.
+ * Resource indicators (https://www.rfc-editor.org/rfc/rfc8707): the `resource` parameter is checked against the resources
+ * that this server knows and against those that were granted.
  *
  * @module
  */
@@ -8,15 +8,15 @@ import type { AuthorizationServer, ProtectedResource } from "../authorization_se
 import { OAuthError, plain } from "../error.ts";
 import { expandScopes } from "./scope.ts";
 
-/** More at once is no request of anybody's. */
-const MOST = 10;
+/** Resources in one request. */
+const MAX_RESOURCES = 10;
 
-/** One spelling for each identifier: clients differ in the case of hosts and in a slash at the end. */
+/** The canonical spelling of an identifier: clients differ in the case of the host and in a trailing slash. */
 export function canonicalResource(identifier: string): string {
   return (URL.parse(identifier)?.href ?? identifier).replace(/\/$/, "");
 }
 
-/** The resources by their canonical spelling. @throws {TypeError} for an identifier that cannot stand */
+/** The resources by their canonical spelling. @throws {TypeError} for an invalid identifier */
 export function defineResources(
   resources: readonly ProtectedResource[],
 ): ReadonlyMap<string, ProtectedResource> {
@@ -31,16 +31,16 @@ export function defineResources(
 }
 
 /**
- * The identifiers asked for, as the server spells them; `undefined` when none was, which means this server.
- * @throws {OAuthError} invalid_target for one that is not known here
+ * The requested resources in the server's spelling; `undefined` without a request, which means this server.
+ * @throws {OAuthError} invalid_target for an unknown one
  */
 export function findResources(
   as: AuthorizationServer,
   requested: readonly string[],
 ): readonly string[] | undefined {
   if (requested.length === 0) return undefined;
-  if (requested.length > MOST) {
-    throw new OAuthError("invalid_target", `Too many resources. Request at most ${MOST}`);
+  if (requested.length > MAX_RESOURCES) {
+    throw new OAuthError("invalid_target", `Too many resources. Request at most ${MAX_RESOURCES}`);
   }
   const found = requested.map((identifier) => {
     const known = as.protectedResources.get(canonicalResource(identifier));
@@ -53,7 +53,7 @@ export function findResources(
 }
 
 /**
- * The part of what was granted that a token is asked for (RFC 8707 §2.2): all of it when nothing is named.
+ * The requested part of the granted resources (RFC 8707 §2.2): all of them without a request.
  * @throws {OAuthError} invalid_target for one that was not granted
  */
 export function narrowResources(
@@ -63,7 +63,7 @@ export function narrowResources(
 ): readonly string[] | undefined {
   const asked = findResources(as, requested);
   if (!asked) return granted;
-  // Who was granted the whole server may name a part of it.
+  // A grant for the whole server covers each of its resources.
   const within = (each: string) => granted ? granted.includes(each) : isOwn(as, each);
   const foreign = asked.find((each) => !within(each));
   if (foreign !== undefined) {
@@ -72,8 +72,8 @@ export function narrowResources(
   return asked;
 }
 
-/** The part of a scope that the resources know (RFC 8707 §2.2). @throws {OAuthError} invalid_scope when that is nothing */
-export function scopeFor(
+/** The part of a scope that the resources use (RFC 8707 §2.2). @throws {OAuthError} invalid_scope when none is left */
+export function limitToResources(
   as: AuthorizationServer,
   resource: readonly string[] | undefined,
   scope: string,
@@ -94,7 +94,7 @@ export function scopeFor(
   return kept.join(" ");
 }
 
-/** What the operator said of these resources. */
+/** The operator's settings for these resources. */
 export function settingsOf(
   as: AuthorizationServer,
   resource: readonly string[] = [],
@@ -102,7 +102,7 @@ export function settingsOf(
   return resource.flatMap((each) => as.protectedResources.get(canonicalResource(each)) ?? []);
 }
 
-/** Whether a token for `audience` may be used at `resource`: one for the server as a whole, wherever that is ours. */
+/** Whether a token with this audience may be used at `resource`. One for the whole server may be used at all its own. */
 export function isFor(
   as: AuthorizationServer,
   audience: readonly string[] | undefined,

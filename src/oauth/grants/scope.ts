@@ -1,6 +1,6 @@
 /**
- * Scopes (https://www.rfc-editor.org/rfc/rfc6749#section-3.3): what was asked for, against what the operator
- * defined and the client may have. A scope may imply others.
+ * Scopes (https://www.rfc-editor.org/rfc/rfc6749#section-3.3): which of the requested scopes are granted, by what the
+ * operator defined and what the client may have. A scope may imply others.
  *
  * @module
  */
@@ -9,26 +9,27 @@ import { OAuthError, plain } from "../error.ts";
 import type { Client, UserRole } from "../records.ts";
 import { leastRole } from "../users/user_role.ts";
 
-/** Scopes of who runs the server: no client has them whose registration does not name them. */
-const OPERATORS = ["admin", "clients:register"];
+/** Scopes for operating the server: a client has them only when its registration names them. */
+const OPERATOR_SCOPES = ["admin", "clients:register"];
 /** RFC 6749 §3.3 */
 const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]+$/;
-/** Names of scopes that only read, where the operator marked no scope as a default. */
-const READING = /^(profile|(.*[:._/-])?read(only)?)$/;
+/** Names of scopes that only read: the defaults where the operator marked no scope as one. */
+const READ_ONLY = /^(profile|(.*[:._/-])?read(only)?)$/;
 
-/** What the operator's definitions come to. */
+/** The scopes of the operator, compiled once. */
 export interface ScopeTable {
   readonly descriptions: ReadonlyMap<string, string>;
-  readonly implied: ReadonlyMap<string, readonly string[]>;
-  /** What a client may have whose registration names no scope. */
+  /** Each scope with all scopes that it implies, itself included. */
+  readonly implied: ReadonlyMap<string, ReadonlySet<string>>;
+  /** The scopes that a client may have when its registration names none. */
   readonly commonScopes: readonly string[];
-  /** What a client gets that names no scope, in its request or its registration. */
+  /** The scopes that a client gets when neither its request nor its registration names one. */
   readonly defaultScopes: readonly string[];
-  /** The least role that a user needs to grant a scope. */
+  /** The lowest role that a user needs to grant a scope. */
   readonly scopeRoles: ReadonlyMap<string, UserRole>;
 }
 
-/** Reads the operator's scopes. @throws {TypeError} for a name or an implication that cannot stand */
+/** Compiles the operator's scopes. @throws {TypeError} for an invalid name, or one that implies an undefined scope */
 export function defineScopes(scopes: Readonly<Record<string, string | ScopeDefinition>>): ScopeTable {
   const definitions = new Map(
     Object.entries(scopes).map((
@@ -46,39 +47,52 @@ export function defineScopes(scopes: Readonly<Record<string, string | ScopeDefin
       throw new TypeError(`Cannot create Trivet: scope "${name}" implies "${unknown}", which is not defined`);
     }
   }
-  const implied = new Map(
-    [...definitions.keys()].map((name) => {
-      const all = new Set([name]);
-      // A set may grow while it is walked: what is implied by what is implied comes along.
-      for (const each of all) for (const other of definitions.get(each)!.implies ?? []) all.add(other);
-      return [name, [...all]];
-    }),
-  );
-  const commonScopes = [...implied].filter(([, all]) => !all.some((scope) => OPERATORS.includes(scope)))
+  const implied = closeScopes(scopes);
+  const commonScopes = [...implied].filter(([, all]) => !OPERATOR_SCOPES.some((scope) => all.has(scope)))
     .map(([name]) => name);
   const isMarked = [...definitions.values()].some(({ default: isDefault }) => isDefault !== undefined);
   return {
     descriptions: new Map([...definitions].map(([name, { description }]) => [name, description])),
     implied,
     commonScopes,
-    // A scope is no default that would bring along one that is none.
+    // Without marks a scope is a default only when all scopes that it implies only read as well.
     defaultScopes: commonScopes.filter((name) =>
       isMarked
         ? definitions.get(name)!.default === true
-        : implied.get(name)!.every((each) => READING.test(each))
+        : [...implied.get(name)!].every((each) => READ_ONLY.test(each))
     ),
     scopeRoles: new Map(
       [...implied].map(([name, all]) => [
         name,
         leastRole(
-          all.map((each) => definitions.get(each)!.role ?? (OPERATORS.includes(each) ? "admin" : "reader")),
+          [...all].map((each) =>
+            definitions.get(each)!.role ?? (OPERATOR_SCOPES.includes(each) ? "admin" : "reader")
+          ),
         ),
       ]),
     ),
   };
 }
 
-/** The tokens of a scope, in order, each once. @throws {OAuthError} invalid_scope for text that is no scope */
+/** Each scope with all scopes that it implies, directly or through others, itself included. */
+export function closeScopes(
+  scopes: Readonly<Record<string, string | ScopeDefinition>>,
+): ReadonlyMap<string, ReadonlySet<string>> {
+  const impliedBy = (name: string): readonly string[] => {
+    const definition = Object.hasOwn(scopes, name) ? scopes[name] : undefined;
+    return typeof definition === "object" ? definition.implies ?? [] : [];
+  };
+  return new Map(
+    Object.keys(scopes).map((name) => {
+      const all = new Set([name]);
+      // The loop also visits what is added during it.
+      for (const each of all) for (const other of impliedBy(each)) all.add(other);
+      return [name, all];
+    }),
+  );
+}
+
+/** The names in a scope, in order, each once. @throws {OAuthError} invalid_scope for malformed text */
 export function parseScope(text: string): string[] {
   if (!/^[\x21\x23-\x5b\x5d-\x7e]+( [\x21\x23-\x5b\x5d-\x7e]+)*$/.test(text)) {
     throw new OAuthError(
@@ -89,7 +103,7 @@ export function parseScope(text: string): string[] {
   return [...new Set(text.split(" "))];
 }
 
-/** These scopes and what they bring along. */
+/** These scopes and all that they imply. */
 export function expandScopes({ implied }: ScopeTable, scopes: Iterable<string>): Set<string> {
   const all = new Set<string>();
   for (const scope of scopes) for (const each of implied.get(scope) ?? [scope]) all.add(each);
@@ -97,15 +111,15 @@ export function expandScopes({ implied }: ScopeTable, scopes: Iterable<string>):
 }
 
 /**
- * What is granted of a requested scope. Without a request: what the client's registration names, else the scopes that only
- * read. Of a request: what is defined here; other words are ignored, which RFC 6749 section 3.3 allows and the `scope` of
- * the answer shows (clients ask for `openid` and `offline_access` wherever they are).
- * @throws {OAuthError} invalid_scope, naming what the client may not have, or when nothing is left
+ * The scope to grant. Without a requested scope it is what the client's registration names, else the default scopes.
+ * Scopes that this server does not define are ignored, which RFC 6749 section 3.3 allows and the `scope` of the response
+ * shows: many clients request `openid` and `offline_access` from every server.
+ * @throws {OAuthError} invalid_scope for scopes that the client may not have, or when none is left
  */
 export function grantScope(as: AuthorizationServer, client: Client, requested: string | undefined): string {
   const allowed = allowedScopes(as, client);
   if (requested === undefined) return defaultScope(as, client, allowed);
-  // Most ask for one: nothing to parse, and no text of its own to keep with each token.
+  // Most clients request one scope: this avoids parsing it and keeping another copy of its text with each token.
   const one = allowed.find((scope) => scope === requested);
   if (one !== undefined) return one;
   const asked = findKnown(as, parseScope(requested));
@@ -128,7 +142,7 @@ function defaultScope(as: AuthorizationServer, client: Client, allowed: readonly
   );
 }
 
-/** Those of the words that are scopes of this server. @throws {OAuthError} invalid_scope when there are none */
+/** The names that this server defines. @throws {OAuthError} invalid_scope when there are none */
 function findKnown(as: AuthorizationServer, asked: readonly string[]): readonly string[] {
   const known = asked.filter((scope) => as.implied.has(scope));
   if (known.length > 0) return known;
@@ -136,8 +150,8 @@ function findKnown(as: AuthorizationServer, asked: readonly string[]): readonly 
 }
 
 /**
- * A part of a scope that was granted before (RFC 6749 §6).
- * @throws {OAuthError} invalid_scope when more is asked
+ * The requested part of a granted scope (RFC 6749 §6): all of it without a request.
+ * @throws {OAuthError} invalid_scope when the request exceeds it
  */
 export function narrowScope(as: AuthorizationServer, granted: string, requested: string | undefined): string {
   if (requested === undefined) return granted;
@@ -150,10 +164,10 @@ export function narrowScope(as: AuthorizationServer, granted: string, requested:
 }
 
 /**
- * The part of a scope that the client may have today, whatever it could when that was granted.
- * @throws {OAuthError} invalid_scope when that is nothing
+ * The part of a granted scope that the client may have now: its registration may have changed since.
+ * @throws {OAuthError} invalid_scope when none is left
  */
-export function narrowToClient(as: AuthorizationServer, client: Client, scope: string): string {
+export function limitToClient(as: AuthorizationServer, client: Client, scope: string): string {
   const allowed = allowedScopes(as, client);
   const granted = scope.split(" ");
   if (granted.every((each) => allowed.includes(each))) return scope;
@@ -165,7 +179,7 @@ export function narrowToClient(as: AuthorizationServer, client: Client, scope: s
   return kept.join(" ");
 }
 
-/** What a client may have: what its registration names, else what every client may. */
+/** The scopes that a client may have: those that its registration names, else `commonScopes`. */
 export function allowedScopes(as: AuthorizationServer, client: Client): readonly string[] {
   return client.scope === undefined
     ? as.commonScopes

@@ -1,20 +1,20 @@
 /**
- * What tokens are bound to (RFC 7800 section 3.1): the key of a DPoP proof (RFC 9449), a client certificate (RFC 8705),
- * or both.
+ * The key or certificate that a token is bound to (`cnf`, RFC 7800 section 3.1): the key of a DPoP proof (RFC 9449), a
+ * client certificate (RFC 8705), or both.
  *
  * @module
  */
 import type { RequestContext } from "../../http/service.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import { readCertificate } from "../clients/client_certificate.ts";
-import { OAuthError } from "../error.ts";
+import { OAuthError, type OAuthErrorCode } from "../error.ts";
 import type { Client, Confirmation } from "../records.ts";
 
 /**
- * What the tokens of this request will be bound to. A proof does not take the place of a certificate that the client
- * must show: its tokens are bound to both.
+ * What the tokens of this request are bound to. A DPoP proof does not replace a certificate that the client must present:
+ * then tokens are bound to both.
  * @param jkt the thumbprint of the key of the request's DPoP proof
- * @throws {OAuthError} when the client must show a key or a certificate and does not
+ * @throws {OAuthError} when the client must send a DPoP proof or present a certificate and does not
  */
 export function readConfirmation(
   as: AuthorizationServer,
@@ -34,9 +34,23 @@ export function readConfirmation(
   return { ...(jkt !== undefined && { jkt }), "x5t#S256": certificate.thumbprint };
 }
 
-/** Whether everything that a token is bound to was shown. */
-export function isConfirmed(bound: Confirmation | undefined, shown: Confirmation | undefined): boolean {
-  if (!bound) return true;
-  return (bound.jkt === undefined || bound.jkt === shown?.jkt) &&
+/**
+ * Checks that the request proves possession of what the token is bound to.
+ * @param name what is bound, as the description calls it
+ * @throws {OAuthError} with this code
+ */
+export function requireConfirmation(
+  bound: Confirmation | undefined,
+  shown: Confirmation | undefined,
+  code: OAuthErrorCode,
+  name: string,
+): void {
+  if (!bound) return;
+  const isProven = (bound.jkt === undefined || bound.jkt === shown?.jkt) &&
     (bound["x5t#S256"] === undefined || bound["x5t#S256"] === shown?.["x5t#S256"]);
+  if (isProven) return;
+  throw new OAuthError(
+    code,
+    `${name} is bound to a DPoP key or a client certificate. Prove possession of it`,
+  );
 }

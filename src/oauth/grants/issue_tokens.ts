@@ -1,0 +1,85 @@
+/**
+ * The last step of every grant: mint the access token, store it, report it, and build the answer
+ * (https://www.rfc-editor.org/rfc/rfc6749#section-5.1).
+ *
+ * @module
+ */
+import type { Entry, Put } from "../../store/store.ts";
+import type { AuthorizationServer } from "../authorization_server.ts";
+import { type TokenCall, type TokenResponse, tokenTypeOf } from "../endpoints/token_response.ts";
+import type { Client, GrantType, Mutable } from "../records.ts";
+import { type AccessTokenRequest, mintAccessToken, type MintedAccessToken } from "../tokens/access_token.ts";
+
+/** What a grant with a family of tokens adds to the commit that stores the access token. */
+export interface FamilyChange {
+  /** The record that the request uses. The commit fails when it has changed since it was read. */
+  readonly used: Entry<unknown>;
+  /** Absent when the client may not refresh. */
+  readonly refresh_token: string | undefined;
+  /** The value of an opaque access token. @default a random one */
+  readonly access_token?: string;
+  /** The records of the family after this request. Returns a promise only where one is needed. */
+  toRecords(minted: MintedAccessToken): Put[] | Promise<Put[]>;
+}
+
+/**
+ * Issues an access token, and a refresh token where `family` has one. All records are stored in one commit.
+ * @param until the latest time at which the access token may expire, in milliseconds since the epoch
+ * @returns `undefined` when the record that `family` uses has changed: then nothing was issued
+ * @throws {OAuthError} invalid_target for resources whose access tokens differ in format
+ */
+export function issueTokens(
+  as: AuthorizationServer,
+  call: TokenCall,
+  grant_type: GrantType,
+  request: AccessTokenRequest,
+  family?: undefined,
+  until?: number,
+): Promise<TokenResponse>;
+export function issueTokens(
+  as: AuthorizationServer,
+  call: TokenCall,
+  grant_type: GrantType,
+  request: AccessTokenRequest,
+  family: FamilyChange,
+): Promise<TokenResponse | undefined>;
+export async function issueTokens(
+  as: AuthorizationServer,
+  { client }: TokenCall,
+  grant_type: GrantType,
+  request: AccessTokenRequest,
+  family?: FamilyChange,
+  until?: number,
+): Promise<TokenResponse | undefined> {
+  const minted = await mintAccessToken(as, client, request, family?.access_token, until);
+  const { access_token, put, expires_in } = minted;
+  if (family) {
+    const { key, version } = family.used;
+    const records = family.toRecords(minted);
+    const set = records instanceof Promise ? await records : records;
+    if (put) set.push(put);
+    if (!await as.store.commit({ check: [{ key, version }], set })) return undefined;
+  } else if (put) {
+    await as.store.commit({ set: [put] });
+  }
+  reportIssued(as, client, grant_type, request.user);
+  const { cnf, scope, authorization_details } = request;
+  const token_type = tokenTypeOf(cnf);
+  const refresh_token = family?.refresh_token;
+  const response: Mutable<TokenResponse> = refresh_token === undefined
+    ? { access_token, token_type, expires_in, scope }
+    : { access_token, token_type, expires_in, refresh_token, scope };
+  if (authorization_details) response.authorization_details = authorization_details;
+  return response;
+}
+
+/** Tells the observer that tokens were given to the client. */
+export function reportIssued(
+  { observe }: AuthorizationServer,
+  { id: client }: Client,
+  grant_type: GrantType,
+  user: string | undefined,
+): void {
+  if (user === undefined) observe({ type: "token_issued", grant_type, client });
+  else observe({ type: "token_issued", grant_type, client, user });
+}
