@@ -6,7 +6,7 @@
  */
 import { bearerChallenge, TokenRefusal } from "./bearer.ts";
 import { hasScope, type IdentifyCaller, type Principal } from "./principal.ts";
-import { type Fields, jsonFields, respondJson } from "./response.ts";
+import { type Fields, jsonFields, NO_STORE, respondJson } from "./response.ts";
 import type { RuntimeContext } from "./runtime_context.ts";
 import type { RequestContext } from "./service.ts";
 
@@ -59,7 +59,7 @@ export interface ProtectionOptions {
   readonly toContext: (request: Request, given: RuntimeContext | undefined) => RequestContext;
 }
 
-const FIELDS = jsonFields(["cache-control", "no-store"]);
+const FIELDS = jsonFields(NO_STORE);
 const SEND_TOKEN = "Send an access token: Authorization: Bearer <access token>";
 
 /** Makes both functions. */

@@ -10,7 +10,7 @@ import type { Principal, VerifyToken } from "../http/principal.ts";
 import { BodyError } from "../http/body/body.ts";
 import { allowEveryOrigin, allowWellKnown, answerPreflight } from "../http/cors.ts";
 import { createPublicFetch, findConnect } from "../http/network/public_fetch.ts";
-import { type Fields, jsonFields, respondJson, respondText } from "../http/response.ts";
+import { type Fields, jsonFields, NO_STORE_FIELDS, respondJson, respondText } from "../http/response.ts";
 import { createRouter, pathOf, type Route, type RouteHandler } from "../http/router.ts";
 import type { RequestContext, Service } from "../http/service.ts";
 import { StoreUnavailableError } from "../store/store.ts";
@@ -56,11 +56,10 @@ export interface OAuthService extends Service {
 /** RFC 8414 section 3 allows another suffix than its own: many clients look for that of OpenID Connect alone. */
 const METADATA_PATHS = ["/.well-known/oauth-authorization-server", "/.well-known/openid-configuration"];
 const UNAVAILABLE = "The server cannot reach its storage: try again in a moment";
-const ERROR_FIELDS = jsonFields(["cache-control", "no-store"], ["pragma", "no-cache"]);
+const ERROR_FIELDS = jsonFields(...NO_STORE_FIELDS);
 // RFC 6749 §5.2: a 401 names the scheme that the client may use.
 const CHALLENGE_FIELDS = jsonFields(
-  ["cache-control", "no-store"],
-  ["pragma", "no-cache"],
+  ...NO_STORE_FIELDS,
   ["www-authenticate", 'Basic realm="token", charset="UTF-8"'],
 );
 

@@ -5,7 +5,6 @@
  */
 import { publicConnect } from "./connect_publicly.ts";
 import { usePublicConnect } from "../http/network/public_fetch.ts";
-import { expectEagerBody } from "../http/body/eager_body.ts";
 import {
   completeServeOptions,
   faultResponse,
@@ -55,8 +54,8 @@ export async function serve(handler: FetchHandler, options: ServeOptions = {}): 
     reusePort: false,
     fetch(request, server) {
       if (!hasReadableTarget(request)) return malformedTargetResponse();
-      if (request.method === "POST") expectEagerBody(request);
       return handler.fetch(request, {
+        isBodyBuffered: true,
         get ip() {
           return server.requestIP(request)?.address;
         },

@@ -10,7 +10,6 @@
  */
 import type { IncomingMessage } from "node:http";
 import { clearImmediate, setImmediate } from "node:timers";
-import { useBodyReader } from "../http/body/body_reader.ts";
 import { ByteBuffer } from "../http/body/byte_buffer.ts";
 
 /** What is passed over when nobody reads on: bytes, and milliseconds. */
@@ -30,7 +29,7 @@ export function useParserBody(request: Request, req: IncomingMessage): void {
     !(Number(headers["content-length"]) > MAX_SMALL_BODY_BYTES);
   if (isSmall && !headers["content-type"]?.startsWith("multipart/")) {
     // Requests without a body are most of those that declare no length.
-    if (headers["content-length"] !== undefined) useBodyReader(request, () => readSmall(req));
+    if (headers["content-length"] !== undefined) request.bytes = () => readSmall(req);
     return;
   }
   let body: ReadableStream<Uint8Array> | undefined;
@@ -38,14 +37,14 @@ export function useParserBody(request: Request, req: IncomingMessage): void {
 }
 
 /** All of a body, from the parser: each way of `srvx` but `text()` builds a stream first. */
-function readSmall(req: IncomingMessage): Promise<Uint8Array> {
+function readSmall(req: IncomingMessage): Promise<Uint8Array<ArrayBuffer>> {
   return new Promise((resolve, reject) => {
     if (req.readableEnded || req.destroyed) {
       return reject(new Error("The body was read, or its sender is gone"));
     }
-    let only: Uint8Array | undefined;
+    let only: Uint8Array<ArrayBuffer> | undefined;
     let more: ByteBuffer | undefined;
-    req.on("data", (piece: Uint8Array) => {
+    req.on("data", (piece: Uint8Array<ArrayBuffer>) => {
       if (only === undefined) only = piece;
       else {
         if (!more) (more = new ByteBuffer()).append(only);

@@ -20,7 +20,7 @@ test.before(async () => {
       async fetch(request) {
         if (request.method === "GET") return new Response("here");
         try {
-          return await intake(request, "me", async ({ files }) => new Response(String(files.length)));
+          return await intake(request, { id: "me" }, async ({ files }) => new Response(String(files.length)));
         } catch (error) {
           if (!(error instanceof SkillError)) return new Response(String(error), { status: 500 });
           return new Response(error.message, { status: error.status });

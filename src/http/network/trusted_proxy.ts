@@ -77,6 +77,10 @@ class ProxiedContext implements RequestContext {
     return this.#context.ip ?? "";
   }
 
+  get isBodyBuffered(): boolean | undefined {
+    return this.#context.isBodyBuffered;
+  }
+
   waitUntil(promise: Promise<unknown>): void {
     this.#context.waitUntil?.(promise);
   }

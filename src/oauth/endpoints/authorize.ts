@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { respond } from "../../http/response.ts";
+import { NO_STORE, respond } from "../../http/response.ts";
 import { pathOf, queryOf } from "../../http/router.ts";
 import type { RequestContext } from "../../http/service.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
@@ -211,6 +211,6 @@ export function redirectToLogin(as: AuthorizationServer, path: string, query: st
   return respond(302, JSON.stringify(body), [
     ["location", `${as.base}/login?redirect=${encodeURIComponent(back)}`],
     ["content-type", "application/json"],
-    ["cache-control", "no-store"],
+    NO_STORE,
   ]);
 }

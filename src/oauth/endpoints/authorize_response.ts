@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { respond } from "../../http/response.ts";
+import { NO_STORE, respond } from "../../http/response.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import type { OAuthErrorCode } from "../error.ts";
 
@@ -30,7 +30,7 @@ export function respondToClient(
   const separator = !redirect_uri.includes("?") ? "?" : /[?&]$/.test(redirect_uri) ? "" : "&";
   return respond(302, null, [
     ["location", redirect_uri + separator + query],
-    ["cache-control", "no-store"],
+    NO_STORE,
     ["referrer-policy", "no-referrer"],
   ]);
 }

@@ -8,7 +8,7 @@
 import { signJws } from "../../crypto/jws.ts";
 import { equalInConstantTime, secretDigest } from "../../crypto/secret.ts";
 import { acceptNames } from "../../http/body/media_type.ts";
-import { type Fields, respond, respondJson } from "../../http/response.ts";
+import { type Fields, NO_STORE_FIELDS, respond, respondJson } from "../../http/response.ts";
 import type { RequestContext } from "../../http/service.ts";
 import { findAccessToken } from "../tokens/access_token.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
@@ -23,10 +23,7 @@ import { NO_STORE_JSON } from "./no_store.ts";
 import { tokenTypeOf } from "./token_response.ts";
 
 const SIGNED_MEDIA_TYPE = "application/token-introspection+jwt";
-const SIGNED_FIELDS: Fields = [["content-type", SIGNED_MEDIA_TYPE], ["cache-control", "no-store"], [
-  "pragma",
-  "no-cache",
-]];
+const SIGNED_FIELDS: Fields = [["content-type", SIGNED_MEDIA_TYPE], ...NO_STORE_FIELDS];
 /** RFC 7662 §2.2: no other member for a token that is not active. */
 const INACTIVE = { active: false };
 

@@ -8,7 +8,7 @@ import { parseForm, readForm } from "../../http/body/form.ts";
 import { acceptNames } from "../../http/body/media_type.ts";
 import { isSameOrigin } from "../../http/network/origin.ts";
 import { html, respondPage } from "../../http/page.ts";
-import { respond, respondText } from "../../http/response.ts";
+import { NO_STORE, respond, respondText } from "../../http/response.ts";
 import { queryOf } from "../../http/router.ts";
 import type { RequestContext } from "../../http/service.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
@@ -82,8 +82,6 @@ function respondFailure(
     ? loginPage(as, redirect, problem)
     : respondText(status, message, [...fields, NO_STORE]);
 }
-
-const NO_STORE = ["cache-control", "no-store"] as const;
 
 /**
  * The path after login: `""` when the request names none, `undefined` when it is not on this server. Parsed as browsers

@@ -5,7 +5,7 @@
  */
 import { isSameOrigin } from "../../http/network/origin.ts";
 import { html, respondPage } from "../../http/page.ts";
-import { respondText } from "../../http/response.ts";
+import { NO_STORE, respondText } from "../../http/response.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import { endSession, findSession } from "../users/session.ts";
 
@@ -32,5 +32,5 @@ export async function logout(as: AuthorizationServer, request: Request): Promise
   const signedIn = await findSession(as, request);
   const cookies = await endSession(as, request);
   if (signedIn) as.observe({ type: "logged_out", user: signedIn.user.id });
-  return respondText(200, "You are signed out.", [...cookies, ["cache-control", "no-store"]]);
+  return respondText(200, "You are signed out.", [...cookies, NO_STORE]);
 }

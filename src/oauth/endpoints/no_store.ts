@@ -3,6 +3,6 @@
  *
  * @module
  */
-import { type Fields, jsonFields } from "../../http/response.ts";
+import { type Fields, jsonFields, NO_STORE_FIELDS } from "../../http/response.ts";
 
-export const NO_STORE_JSON: Fields = jsonFields(["cache-control", "no-store"], ["pragma", "no-cache"]);
+export const NO_STORE_JSON: Fields = jsonFields(...NO_STORE_FIELDS);

@@ -9,7 +9,7 @@ import { equalInConstantTime, randomId, randomSecret, secretDigest } from "../..
 import { readBearer, TokenRefusal } from "../../http/bearer.ts";
 import { readText } from "../../http/body/body.ts";
 import { mediaType } from "../../http/body/media_type.ts";
-import { respond, respondJson } from "../../http/response.ts";
+import { NO_STORE, respond, respondJson } from "../../http/response.ts";
 import type { RequestContext } from "../../http/service.ts";
 import { type Entry, putIfAbsent } from "../../store/store.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
@@ -123,7 +123,7 @@ export async function deleteRegistration(
 ): Promise<Response> {
   const { key } = await getRegistration(as, request, id);
   await as.store.commit({ remove: [key] });
-  return respond(204, null, [["cache-control", "no-store"]]);
+  return respond(204, null, [NO_STORE]);
 }
 
 async function checkInitialToken(

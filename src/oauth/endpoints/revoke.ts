@@ -5,7 +5,7 @@
  * @module
  */
 import { equalInConstantTime, secretDigest } from "../../crypto/secret.ts";
-import { jsonFields, respondJson } from "../../http/response.ts";
+import { jsonFields, NO_STORE, respondJson } from "../../http/response.ts";
 import type { RequestContext } from "../../http/service.ts";
 import { findAccessToken, revokeAccessToken } from "../tokens/access_token.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
@@ -16,7 +16,7 @@ import { type Grant, grantKey } from "../records.ts";
 import { readRefreshToken } from "../tokens/refresh_token.ts";
 
 /** RFC 7009 §2.2: clients look at the status only. Some parse the body as JSON nevertheless. */
-const JSON_FIELDS = jsonFields(["cache-control", "no-store"]);
+const JSON_FIELDS = jsonFields(NO_STORE);
 
 /** 200 once the token is not valid, also when it never was. @throws {OAuthError} with the codes of RFC 6749 §5.2 */
 export async function revoke(

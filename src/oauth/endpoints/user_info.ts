@@ -4,7 +4,7 @@
  * @module
  */
 import { bearerChallenge, TokenRefusal } from "../../http/bearer.ts";
-import { jsonFields, respondJson, respondText } from "../../http/response.ts";
+import { jsonFields, NO_STORE, respondJson, respondText } from "../../http/response.ts";
 import { queryOf } from "../../http/router.ts";
 import type { RequestContext } from "../../http/service.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
@@ -13,7 +13,7 @@ import { checkRequest, scopesOf } from "../tokens/protect.ts";
 
 /** Allows access to the name and the e-mail address. */
 const REQUIRED_SCOPE = "profile";
-const FIELDS = jsonFields(["cache-control", "no-store"]);
+const FIELDS = jsonFields(NO_STORE);
 
 /** 200 with `{ id, name, email }`; 401 without a valid token, 403 for a token without a user or without the scope `profile`. */
 export async function userInfo(

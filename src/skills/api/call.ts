@@ -11,7 +11,7 @@ import type { Ledger } from "../blobs/blob_ledger.ts";
 import type { Dialect } from "./dialect.ts";
 import type { Directory } from "../local/directory.ts";
 import type { MarkdownRules } from "../package/rules.ts";
-import type { Intake } from "./upload.ts";
+import type { Intake, Uploader } from "./upload.ts";
 
 export interface Call {
   readonly request: Request;
@@ -25,9 +25,11 @@ export interface Call {
 }
 
 /** Who calls, for limits that each caller has of his own: a user, a client or key, or where nobody signs in an address. */
-export function callerOf({ principal: { subject, client }, context: { ip } }: Call): string {
-  if (subject !== undefined) return `user ${subject}`;
-  return client === undefined ? `address ${ip ?? ""}` : `client ${client}`;
+export function callerOf(
+  { principal: { subject, client }, context: { ip, isBodyBuffered } }: Call,
+): Uploader {
+  if (subject !== undefined) return { id: `user ${subject}`, isBodyBuffered };
+  return { id: client === undefined ? `address ${ip ?? ""}` : `client ${client}`, isBodyBuffered };
 }
 
 /** JSON text for a 200, or a response, which gets the request's id. */

@@ -133,7 +133,7 @@ test("the plain fields come as they were sent, the first of each", async () => {
   const body = skill + part("name=default", "true") + part('name="x"', " é ") + part("name=x", "second") +
     part("name=__proto__") + "--b--";
   const request = new Request("http://h/", { method: "POST", body, headers: { "content-type": TYPE } });
-  const fields = await intake(request, "me", ({ fields }) => Promise.resolve(fields));
+  const fields = await intake(request, { id: "me" }, ({ fields }) => Promise.resolve(fields));
   assert.equal([...fields], [["default", "true"], ["x", "é"], ["__proto__", "x"]]);
 });
 

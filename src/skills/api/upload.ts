@@ -5,7 +5,6 @@
  * @module
  */
 import { BodyError } from "../../http/body/body.ts";
-import { isBodyEager } from "../../http/body/eager_body.ts";
 import { maxMultipartBytes, type Part, readMultipart } from "../../http/body/multipart.ts";
 import { type Pace, SlowBodyError } from "../../http/body/paced_body.ts";
 import type { PartName } from "../../http/body/part_header.ts";
@@ -36,6 +35,12 @@ export interface IntakeOptions {
   readonly whole?: number | undefined;
 }
 
+/** The caller of an upload, and whether its body is in memory already (`RequestContext`). */
+export interface Uploader {
+  readonly id: string;
+  readonly isBodyBuffered?: boolean | undefined;
+}
+
 /**
  * Takes in the upload of a request, and holds its room while `run` works on it.
  * @param caller who sends it: each has room of his own
@@ -43,7 +48,7 @@ export interface IntakeOptions {
  */
 export type Intake = <Answer>(
   request: Request,
-  caller: string,
+  caller: Uploader,
   run: (upload: Upload) => Promise<Answer>,
 ) => Promise<Answer>;
 
@@ -70,7 +75,7 @@ export function createIntake(options: IntakeOptions): Intake {
     wait,
     life: whole + wait + STORING,
   });
-  return async (request, caller, run) => {
+  return async (request, { id: caller, isBodyBuffered }, run) => {
     const declared = declaredLength(request);
     if (declared !== undefined && declared > longest) {
       // A sender may have gone already.
@@ -78,7 +83,7 @@ export function createIntake(options: IntakeOptions): Intake {
       throw refuseSize(limit, "packed and unpacked");
     }
     const room = declared ?? longest;
-    const place = await gate.enter(room, isBodyEager(request) ? MOST_WAITING : undefined, caller);
+    const place = await gate.enter(room, isBodyBuffered ? MOST_WAITING : undefined, caller);
     // Who holds much must send fast. Of a body of no length nobody knows how much is to come.
     const rate = declared === undefined ? MIN_BYTES_PER_SECOND : declared * 1000 / whole;
     let upload: Upload | undefined;

@@ -9,7 +9,7 @@
 import type { Observe } from "../../events.ts";
 import { answerPreflight } from "../../http/cors.ts";
 import { isUnchanged } from "../../http/entity_tag.ts";
-import { type Fields, respond, respondText } from "../../http/response.ts";
+import { type Fields, NO_STORE, respond, respondText } from "../../http/response.ts";
 import { pathOf } from "../../http/router.ts";
 import type { Service } from "../../http/service.ts";
 import { StoreUnavailableError } from "../../store/store.ts";
@@ -182,7 +182,7 @@ function decode(segment: string): string | undefined {
 
 function refuse(status: 404 | 405 | 500 | 503, message: string, more: Fields = []): Response {
   return respondText(status, message, [
-    ["cache-control", "no-store"],
+    NO_STORE,
     ["access-control-allow-origin", "*"],
     ...more,
   ]);
