@@ -5,7 +5,7 @@ import * as assert from "uvu/assert";
 import { startTrivet, trivet } from "../test_process.ts";
 import { environment, exchange, stdioCommand, toolFolder, until } from "./test_tool_folder.ts";
 
-const test = suite("trivet stdio, whom it serves");
+const test = suite("trivet stdio: TRIVET_TOKEN and TRIVET_SCOPES");
 const folder = toolFolder();
 const data = ["--data", join(folder.path, "data")];
 test.after(() => folder.remove());
@@ -26,7 +26,7 @@ const WRITE = { method: "tools/call", params: { name: "write" } };
 
 const textOf = (result: unknown): string => (result as { content: { text: string }[] }).content[0]!.text;
 
-/** Who calls, and what a call comes to that needs the scope `write`. */
+/** The principal of a call, and the result of a call that needs the scope `write`. */
 async function ask(env: Record<string, string>): Promise<{ who: Record<string, unknown>; write: unknown }> {
   const { results: [who, write], stderr, code } = await exchange([file, ...data], [WHO, WRITE], { env });
   assert.is(stderr, "");
@@ -34,7 +34,7 @@ async function ask(env: Record<string, string>): Promise<{ who: Record<string, u
   return { who: JSON.parse(textOf(who)), write };
 }
 
-/** What it says to an environment that it cannot serve, without the secret in it. */
+/** The error for an environment; checks that the secret is not in it. */
 async function refusalOf(env: Record<string, string>, words: readonly string[] = []): Promise<string> {
   const { stdout, stderr, code } = await exchange([file, ...data, ...words], [WHO], { env });
   assert.is(stdout, "");
@@ -48,7 +48,7 @@ async function addKey(scope: string): Promise<{ id: string; secret: string }> {
   return JSON.parse(stdout);
 }
 
-test("without a word it is local, and may read skills", async () => {
+test("without both variables the client is local and can read skills", async () => {
   const { who, write } = await ask({});
   assert.equal(who, { client: "stdio", workspace: "default", scopes: ["skills:read"] });
   const { code, message } = write as { code: number; message: string };
@@ -56,7 +56,7 @@ test("without a word it is local, and may read skills", async () => {
   assert.match(message, /\bwrite\b/);
 });
 
-test("TRIVET_SCOPES sets what it may do, or takes all of it", async () => {
+test("TRIVET_SCOPES sets the scopes, or none", async () => {
   const { who, write } = await ask({ TRIVET_SCOPES: " write  skills:read " });
   assert.equal(who.scopes, ["write", "skills:read"]);
   assert.is(textOf(write), "written");
@@ -70,7 +70,7 @@ test("TRIVET_TOKEN: an API key of the store", async () => {
   assert.is(textOf(write), "written", "admin stands for everything");
 });
 
-test("TRIVET_TOKEN: an access token of the server, when it is for that server's tools", async () => {
+test("TRIVET_TOKEN: an access token whose resource is the tool server", async () => {
   const server = await startTrivet(data);
   const { issuer, mcp, client } = server.facts;
   const request = async (more: Record<string, string>): Promise<string> => {
@@ -91,29 +91,28 @@ test("TRIVET_TOKEN: an access token of the server, when it is for that server's 
   });
   assert.is(textOf(write), "written");
 
-  const elsewhere = `for another resource than ${mcp}`;
-  assert.match(await refusalOf({ TRIVET_TOKEN: other }, ["--issuer", issuer]), elsewhere);
-  assert.match(await refusalOf({ TRIVET_TOKEN: token }), "another resource than http://127.0.0.1:8787/mcp");
+  assert.match(await refusalOf({ TRIVET_TOKEN: other }, ["--issuer", issuer]), mcp);
+  assert.match(await refusalOf({ TRIVET_TOKEN: token }), "http://127.0.0.1:8787/mcp");
 });
 
-test("a token that does not hold ends it, and is not printed", async () => {
-  const unknown = "trivet stdio: TRIVET_TOKEN does not hold: The access token or API key is unknown";
+test("an invalid token ends the process, and is not printed", async () => {
+  const invalid = "trivet stdio: TRIVET_TOKEN is invalid or expired: ";
   assert.match(
     await refusalOf({ TRIVET_TOKEN: "trivet_key_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA" }),
-    unknown,
+    invalid,
   );
-  assert.match(await refusalOf({ TRIVET_TOKEN: "no-such-token" }), unknown.slice(0, 50));
+  assert.match(await refusalOf({ TRIVET_TOKEN: "no-such-token" }), invalid);
   assert.match(await refusalOf({ TRIVET_TOKEN: "two words" }), "must be an access token or API key");
   assert.match(await refusalOf({ TRIVET_TOKEN: "zwölf" }), "must be an access token or API key");
-  assert.match(await refusalOf({ TRIVET_TOKEN: "{braces}" }), "TRIVET_TOKEN does not hold");
+  assert.match(await refusalOf({ TRIVET_TOKEN: "{braces}" }), invalid);
 });
 
-test("an empty token is no local caller, and a token's scopes are its own", async () => {
+test("an empty token is an error; TRIVET_TOKEN and TRIVET_SCOPES exclude each other", async () => {
   assert.match(await refusalOf({ TRIVET_TOKEN: "" }), "must be an access token or API key");
-  assert.match(await refusalOf({ TRIVET_TOKEN: "x-y-z", TRIVET_SCOPES: "write" }), "unset one of them");
+  assert.match(await refusalOf({ TRIVET_TOKEN: "x-y-z", TRIVET_SCOPES: "write" }), "Unset one of them");
 });
 
-test("a token that is revoked meanwhile ends it", async () => {
+test("a token that is revoked later ends the process", async () => {
   const { id, secret } = await addKey("skills:read");
   const { command, args } = stdioCommand([file, ...data]);
   const child: ChildProcessWithoutNullStreams = spawn(command, args, {
@@ -131,11 +130,11 @@ test("a token that is revoked meanwhile ends it", async () => {
   await trivet(["key", "remove", id, ...data]);
   assert.is(await ended, 1);
   clearTimeout(late);
-  assert.match(stderr, "trivet stdio: TRIVET_TOKEN holds no more");
+  assert.match(stderr, "trivet stdio: TRIVET_TOKEN is no longer valid: ");
   assert.not.match(stderr, secret);
 });
 
-test("its help tells of the environment", async () => {
+test("--help describes the environment", async () => {
   const { stdout } = await trivet(["stdio", "--help"]);
   for (const text of ["TRIVET_TOKEN", "TRIVET_SCOPES", "--issuer URL"]) assert.match(stdout, text);
 });

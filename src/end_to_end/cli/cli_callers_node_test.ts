@@ -2,9 +2,9 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { startTrivet, temporaryFolder, trivet } from "../test_process.ts";
 
-const test = suite("trivet serve, for other callers");
+const test = suite("trivet serve: other resources, origins and hosts");
 
-test("--resource, --allow-origin and --allow-host: tokens for somebody's MCP server, for its pages, by its names", async () => {
+test("--resource, --allow-origin and --allow-host", async () => {
   const folder = temporaryFolder();
   const running = await startTrivet([
     "--data",
@@ -49,7 +49,7 @@ test("--resource, --allow-origin and --allow-host: tokens for somebody's MCP ser
   }
 });
 
-test("--client-documents off: the metadata says so, and the page says what to set", async () => {
+test("--client-documents off: the metadata and the error page say so", async () => {
   const folder = temporaryFolder();
   const running = await startTrivet(["--data", folder.path, "--client-documents", "off"]);
   try {

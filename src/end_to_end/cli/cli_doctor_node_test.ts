@@ -75,7 +75,7 @@ test("what is skipped is told with place, rule and hint; exit code 1", async () 
   writeFileSync(join(cwd, "skills/bare/SKILL.md"), "# No front matter\n");
   const { code, stdout, stderr } = await doctor(cwd, "skills", "missing");
   assert.is(code, 1);
-  assert.is(stderr, "trivet skill: 4 are skipped\n");
+  assert.is(stderr, "trivet skill: 4 skipped\n");
   assert.is(
     stdout,
     `OK       good: 6 + 4 tokens, 1 file, 65 B, ${cwd}/skills/good

@@ -32,30 +32,30 @@ test("--help and --version answer on standard output; every command has its own 
 for (
   const [words, message] of [
     [[], "Usage: trivet <command>"],
-    [["fly"], 'there is no command "fly"'],
+    [["fly"], 'unknown command "fly"'],
     [["serve", "--no-such-option"], "Unknown option '--no-such-option'"],
     [["serve", "--port", "http"], "--port must be a number"],
     [["serve", "--port", "70000"], "--port must be a number"],
-    [["serve", "--trusted-proxy", "10.0.0.0/64"], "--trusted-proxy must name addresses"],
+    [["serve", "--trusted-proxy", "10.0.0.0/64"], "--trusted-proxy must be an address"],
     [["serve", "--trusted-proxy-field", "forwarded"], "--trusted-proxy-field needs --trusted-proxy"],
     [["serve", "--store", "paper"], "--store must be one of sqlite, memory"],
-    [["serve", "now"], 'Cannot load "now": there is no such file'],
-    [["stdio", "./no/tools.ts"], 'Cannot load "./no/tools.ts": there is no such file'],
-    [["stdio", "."], 'Cannot load ".": there is no such file'],
-    [["serve", "one.ts", "two.ts"], '"two.ts" is one word too many'],
+    [["serve", "now"], 'Cannot load "now": file not found'],
+    [["stdio", "./no/tools.ts"], 'Cannot load "./no/tools.ts": file not found'],
+    [["stdio", "."], 'Cannot load ".": file not found'],
+    [["serve", "one.ts", "two.ts"], 'unexpected argument "two.ts"'],
     [["serve", "--watch"], "--watch needs a MODULE"],
-    [["client"], "add, list or remove"],
-    [["client", "remove"], "Name the id"],
+    [["client"], "missing action. Actions: add, list, remove"],
+    [["client", "remove"], "missing argument: ID"],
     [["client", "add", "--grant-type", "password"], "--grant-type must be"],
-    [["user", "add"], "Name the user"],
+    [["user", "add"], "missing argument: USERNAME"],
     [["user", "add", "bob", "--generate", "--role", "root"], "--role must be one of reader, author, admin"],
     [["serve", "--redirect-scheme", "javascript"], "--redirect-scheme must be a scheme of an application"],
     [["user", "add", "bob"], "--password-stdin or --generate"],
-    [["skill", "add"], "Name the folder"],
+    [["skill", "add"], "missing argument: FOLDER or ZIP"],
     [["key", "add", "--scope", "everything"], "--scope must be"],
   ] as const
 ) {
-  test(`trivet ${words.join(" ")}: exit code 2 and what to do`, async () => {
+  test(`trivet ${words.join(" ")}: exit code 2 and the error`, async () => {
     const { code, stdout, stderr } = await trivet([...words], { cwd: folder.path });
     assert.is(code, 2);
     assert.match(stdout + stderr, message);
@@ -104,7 +104,7 @@ test("serve: the first start makes the demo and shows its secrets once, in one l
   assert.is(statSync(join(data, "demo.json")).mode & 0o777, 0o600);
 });
 
-test("serve: the home page says what runs; unknown paths are 404", async () => {
+test("serve: the home page lists the services; unknown paths are 404", async () => {
   const server = await startTrivet(["--store", "memory", "--data", newFolder()]);
   const home = await fetch(server.facts.issuer);
   assert.is(home.status, 200);
@@ -117,7 +117,7 @@ test("serve: the home page says what runs; unknown paths are 404", async () => {
   assert.is(await server.stop(), 0);
 });
 
-test("serve: instances that start at once on one skills folder make it once, whole", async () => {
+test("serve: instances that start together create one complete skills folder", async () => {
   const parent = newFolder();
   const skills = join(parent, "skills");
   const start = () => startTrivet(["--data", newFolder(), "--skills", skills, "--no-demo"]);
@@ -128,17 +128,14 @@ test("serve: instances that start at once on one skills folder make it once, who
   assert.equal(files.sort(), (await readdir(dirname(SKILL), { recursive: true })).sort());
 });
 
-test("serve: what in the skills folder is not served is told at the start", async () => {
+test("serve: skipped skills are printed at the start", async () => {
   const data = newFolder();
   await mkdir(join(data, "skills/broken"), { recursive: true });
   writeFileSync(join(data, "skills/broken/SKILL.md"), "no front matter");
   await symlink("/etc", join(data, "skills/link"));
   const server = await startTrivet(["--data", data, "--no-demo"]);
   assert.is(await server.stop(), 0);
-  assert.match(
-    server.stderr(),
-    `skipped ${join(data, "skills/broken")}: SKILL.md line 1: must begin with front matter`,
-  );
+  assert.match(server.stderr(), `skipped ${join(data, "skills/broken")}: SKILL.md line 1: `);
   assert.match(server.stderr(), `skipped ${join(data, "skills/link")}: `);
 });
 
@@ -183,7 +180,7 @@ test("serve: --no-demo makes none, --token-format jwt signs, --mcp-auth required
   assert.is(await server.stop(), 0);
 });
 
-test("serve: a port that is taken is told, with exit code 1 and nothing made", async () => {
+test("serve: a port in use: exit code 1, and nothing is created", async () => {
   const blocker = createServer().listen(0, "127.0.0.1");
   await new Promise((resolve) => blocker.once("listening", resolve));
   const { port } = blocker.address() as { port: number };
@@ -191,11 +188,11 @@ test("serve: a port that is taken is told, with exit code 1 and nothing made", a
   const { code, stderr } = await trivet(["serve", "--port", String(port), "--data", data]);
   blocker.close();
   assert.is(code, 1);
-  assert.match(stderr, `Cannot listen on 127.0.0.1:${port}: another program does`);
+  assert.match(stderr, `Cannot listen on 127.0.0.1:${port}: address already in use`);
   assert.not.ok(existsSync(data));
 });
 
-test("serve: a data folder that cannot be used, and an issuer that cannot stand, are told", async () => {
+test("serve: an unusable data folder and an invalid issuer: exit code 1", async () => {
   const file = join(folder.path, "a-file");
   writeFileSync(file, "text");
   const blocked = await trivet(["serve", "--port", "0", "--data", file]);
@@ -211,7 +208,7 @@ test("serve: a data folder that cannot be used, and an issuer that cannot stand,
     "http://public.example",
   ]);
   assert.is(issuer.code, 1);
-  assert.match(issuer.stderr, '"issuer" must be an https URL');
+  assert.match(issuer.stderr, '"issuer"');
   for (const { stderr } of [blocked, issuer]) assert.not.match(stderr, /\n\s+at /);
 });
 
@@ -230,7 +227,7 @@ test("serve: on SIGTERM requests in flight are finished", async () => {
   assert.is(await fetch(issuer).then(() => "answered", () => "refused"), "refused");
 });
 
-test("serve: kill -9 loses no acknowledged upload, and leaves none in half", async () => {
+test("serve: kill -9 loses no acknowledged upload, and leaves no incomplete one", async () => {
   const data = newFolder();
   const first = await startTrivet(["--data", data]);
   const headers = { "x-api-key": first.facts.api_key! };
@@ -265,7 +262,7 @@ test("serve: kill -9 loses no acknowledged upload, and leaves none in half", asy
   const store = sqliteStore(join(data, "trivet.db"));
   const count = async (kind: string) => (await store.list([kind], { limit: 10_000 })).length;
   assert.is(await count("skill_version"), await count("skill"));
-  // The two files are the same in every upload: stored once, and noted for each.
+  // The two files are the same in every upload: stored once, with one reference per upload.
   const blobs = await store.list<{ object: string }>(["blob"]);
   assert.is(blobs.length, 2);
   assert.is(await count("blob_reference"), 2 * await count("skill"));
@@ -273,7 +270,7 @@ test("serve: kill -9 loses no acknowledged upload, and leaves none in half", asy
   await store.close();
 });
 
-test("client: add shows the secret once; list and remove tell what there is", async () => {
+test("client: add shows the secret once; list shows clients; remove removes one", async () => {
   const data = ["--data", newFolder()];
   const added = await trivet([
     "client",
@@ -294,13 +291,13 @@ test("client: add shows the secret once; list and remove tell what there is", as
   assert.is((await trivet(["client", "remove", client.id, ...data])).code, 0);
   const again = await trivet(["client", "remove", client.id, ...data]);
   assert.is(again.code, 1);
-  assert.match(again.stderr, "There is no client");
+  assert.match(again.stderr, `Client not found: "${client.id}"`);
   const bad = await trivet(["client", "add", "--redirect-uri", "http://public.example/cb", ...data]);
   assert.is(bad.code, 1);
-  assert.match(bad.stderr, /redirect URI "http:\/\/public.example\/cb": it must/);
+  assert.match(bad.stderr, "http://public.example/cb");
 });
 
-test("user: the password comes from standard input or is made; it is never listed", async () => {
+test("user: the password is read from standard input or generated; it is never listed", async () => {
   const data = ["--data", newFolder()];
   const added = await trivet(
     ["user", "add", "alice", "--password-stdin", "--email", "a@b.example", ...data],
@@ -332,7 +329,9 @@ test("user: the password comes from standard input or is made; it is never liste
   for (const wrong of [["alice", "root"], ["alice"], ["nobody", "admin"]]) {
     assert.not.equal((await trivet(["user", "role", ...wrong, ...data])).code, 0);
   }
-  assert.match((await trivet(["user", "add", "ALICE", "--generate", ...data])).stderr, "the name is taken");
+  const taken = await trivet(["user", "add", "ALICE", "--generate", ...data]);
+  assert.is(taken.code, 1);
+  assert.match(taken.stderr, '"ALICE"');
   assert.is((await trivet(["user", "remove", "alice", ...data])).code, 0);
   assert.is((await trivet(["user", "remove", "alice", ...data])).code, 1);
 });
@@ -350,7 +349,7 @@ test("key: add, list, remove; the secret is shown once", async () => {
   assert.is((await trivet(["key", "remove", id, ...data])).code, 1);
 });
 
-test("skill: a folder is added by the rules of an upload; every broken rule is printed", async () => {
+test("skill: a folder is added with the rules of an upload; every broken rule is printed", async () => {
   const data = ["--data", newFolder()];
   const added = await trivet(["skill", "add", SKILL, "--json", ...data]);
   const { id, name } = JSON.parse(added.stdout);
@@ -362,14 +361,11 @@ test("skill: a folder is added by the rules of an upload; every broken rule is p
   writeFileSync(join(bad, "SKILL.md"), `---\nname: Bad_Name\ndescription: ${"x".repeat(1025)}\n---\n`);
   const refused = await trivet(["skill", "add", bad, ...data]);
   assert.is(refused.code, 1);
-  assert.match(refused.stderr, "SKILL.md line 2: field 'name'");
-  assert.match(
-    refused.stderr,
-    "SKILL.md line 3: field 'description' in SKILL.md must be at most 1024 characters, but has 1025",
-  );
+  assert.match(refused.stderr, /SKILL\.md line 2: .*\[name-form\]/);
+  assert.match(refused.stderr, /SKILL\.md line 3: .*\[description-length\]/);
   await symlink("/etc/hostname", join(bad, "link"));
-  assert.match((await trivet(["skill", "add", bad, ...data])).stderr, "is a link");
-  assert.match((await trivet(["skill", "add", join(bad, "nothing"), ...data])).stderr, "There is nothing at");
+  assert.match((await trivet(["skill", "add", bad, ...data])).stderr, "is a symbolic link");
+  assert.match((await trivet(["skill", "add", join(bad, "nothing"), ...data])).stderr, "File not found");
 });
 
 test("stdio: standard output carries messages only, and ends when the input does", async () => {

@@ -10,7 +10,7 @@ const test = suite("trivet serve, at a terminal");
 const folder = temporaryFolder();
 test.after(() => folder.remove());
 
-/** Starts `trivet serve` without `--json`, hands its words to `look` when all are there, and stops it. */
+/** Starts `trivet serve` without `--json`, passes its output to `look`, and stops it. */
 async function withBanner(
   words: readonly string[],
   look: (text: string) => Promise<void> | void,
@@ -25,19 +25,19 @@ async function withBanner(
   try {
     await new Promise<void>((resolve, reject) => {
       child.stdout.on("data", (chunk) => (text += chunk).includes("Ctrl+C") && resolve());
-      ended.then((code) => reject(new Error(`It ended with ${code}: ${errors}`)));
+      ended.then((code) => reject(new Error(`trivet serve exited with ${code}: ${errors}`)));
     });
     await look(text);
     process.kill(child.pid!, "SIGTERM");
     assert.is(await ended, 0);
-    assert.is(errors, "Stopping: requests in flight are finished first\n");
+    assert.is(errors, "Stopping after the requests in flight\n");
   } finally {
     clearTimeout(late);
     child.kill("SIGKILL");
   }
 }
 
-/** Does what a line of curl says: its address, `-H` and `-d`, in single quotes or without. */
+/** Sends the request of a curl command: its URL, `-H` and `-d`, with or without single quotes. */
 async function doCurl(line: string): Promise<{ status: number; body: Record<string, unknown> }> {
   const words = [...line.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, bare]) => quoted ?? bare!);
   const all = (option: string): string[] => words.filter((_, i) => words[i - 1] === option);
@@ -56,7 +56,7 @@ async function doCurl(line: string): Promise<{ status: number; body: Record<stri
   return { status: response.status, body: await response.json() };
 }
 
-test("it says what runs and gives a command for each service that works as it is", async () => {
+test("it prints the services, and a command for each that works as printed", async () => {
   await withBanner(["--data", join(folder.path, "first")], async (text) => {
     assert.match(text, /Trivet runs at http:\/\/127\.0\.0\.1:[1-9]\d+\n/);
     for (const word of ["permission", "know-how", "tools", "trivet_cs_", "trivet_key_", "password"]) {
@@ -72,7 +72,7 @@ test("it says what runs and gives a command for each service that works as it is
   });
 });
 
-test("later starts show no secret unless they are asked to, and what is to be filled in is quoted", async () => {
+test("later starts show no secret without --show-secrets; placeholders are quoted", async () => {
   const data = ["--data", join(folder.path, "later")];
   let first = "";
   await withBanner(data, (text) => void (first = text));
@@ -88,7 +88,7 @@ test("later starts show no secret unless they are asked to, and what is to be fi
   });
 });
 
-test("--no-demo shows none; where tools need a token, the command for them says so", async () => {
+test("--no-demo shows no demo; where tools require a token, the command contains one", async () => {
   await withBanner(
     ["--data", join(folder.path, "none"), "--no-demo", "--mcp-auth", "required"],
     (text) => {
@@ -98,7 +98,7 @@ test("--no-demo shows none; where tools need a token, the command for them says 
   );
 });
 
-test("a second signal ends it at once, with exit code 1", async () => {
+test("a second signal ends the process at once, with exit code 1", async () => {
   const server = await startTrivet(["--data", join(folder.path, "signals")]);
   const { port } = new URL(server.facts.issuer);
   const socket = connect(Number(port), "127.0.0.1");

@@ -22,13 +22,13 @@ const put = (path: string, text: string): void => {
 const md = (name: string, description = "Use it when asked."): string =>
   `---\nname: ${name}\ndescription: ${description}\n---\nInstructions.\n`;
 
-/** Waits until something holds; fails when it never does. */
+/** Waits until a condition holds. @throws {Error} when it does not */
 async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
   for (let i = 0; i < 200; i++) {
     if (await holds()) return;
     await wait(100);
   }
-  throw new Error("It never came");
+  throw new Error("timeout");
 }
 
 async function listNames({ facts }: RunningTrivet): Promise<string[]> {
@@ -41,7 +41,7 @@ async function listNames({ facts }: RunningTrivet): Promise<string[]> {
   return result.content[0]!.text.split("\n").map((line) => line.split(":")[0]!.slice(2));
 }
 
-test("serve: --skills may come several times, the first with a name counts, and links are followed when told to", async () => {
+test("serve: --skills is repeatable, the first folder with a name wins, and --follow-links follows links", async () => {
   put("serve/a/one/SKILL.md", md("one"));
   put("serve/b/one/SKILL.md", md("one"));
   put("serve/b/two/SKILL.md", md("two"));
@@ -62,7 +62,7 @@ test("serve: --skills may come several times, the first with a name counts, and 
   assert.ok(line!.includes(`"one"`) && line!.includes(`${root}/serve/a/one (`), line);
 });
 
-test("serve: what is skipped is told once, when it comes, and again when it comes again; notes in one line", async () => {
+test("serve: a skipped skill is printed once each time that it appears; notes in one line", async () => {
   put("told/skills/noted/SKILL.md", md("other-name"));
   put("told/skills/broken/SKILL.md", "x");
   const server = await startTrivet([
@@ -72,23 +72,23 @@ test("serve: what is skipped is told once, when it comes, and again when it come
   const times = (text: string): number => server.stderr().split(text).length - 1;
   try {
     assert.equal([times("skipped"), times("skipped " + join(root, "told/skills/broken"))], [1, 1]);
-    assert.is(times(`note on ${join(root, "told/skills/noted")}: "trivet skill doctor" tells`), 1);
+    assert.is(times(`notes on ${join(root, "told/skills/noted")}: run "trivet skill doctor"`), 1);
     put("told/skills/later.md", "x");
     await until(() => times("later.md") === 1);
     put("told/skills/broken/SKILL.md", md("broken"));
     await until(async () => (await listNames(server)).includes("broken"));
-    // The look that finds this has seen the other mended.
+    // The poll that finds this file has read the corrected skill.
     put("told/skills/another.md", "x");
     await until(() => times("another.md") === 1);
     put("told/skills/broken/SKILL.md", "x");
     await until(() => times("told/skills/broken") === 2);
-    assert.equal([times("later.md"), times("note on")], [1, 1]);
+    assert.equal([times("later.md"), times("notes on")], [1, 1]);
   } finally {
     assert.is(await server.stop(), 0);
   }
 });
 
-test("serve: --publish puts uploads of a workspace at the well-known address, where they are not without it", async () => {
+test("serve: only --publish lists uploads of a workspace at the well-known address", async () => {
   const names = async (words: readonly string[]): Promise<string[]> => {
     const folder = join(root, `published-data-${words.length}`);
     const server = await startTrivet(["--store", "sqlite", "--data", folder, ...words]);
@@ -109,7 +109,7 @@ test("serve: --publish puts uploads of a workspace at the well-known address, wh
   assert.equal(await names(["--publish", "default"]), ["published"]);
 });
 
-test("stdio: --client-skills serves the project's skills before the user's; what is skipped goes to standard error", async () => {
+test("stdio: --client-skills serves the project's skills before the user's; skipped ones are printed", async () => {
   put("stdio/.agents/skills/here/SKILL.md", md("here", "Use it in the project."));
   put("stdio/.claude/skills/broken/SKILL.md", "x");
   put("home/.claude/skills/here/SKILL.md", md("here", "Use it at home."));
@@ -129,16 +129,13 @@ test("stdio: --client-skills serves the project's skills before the user's; what
       result.content[0].text,
       "- here: Use it in the project.\n- home: Use it when asked.\n- own: Use it when asked.",
     );
-    assert.match(
-      stderr,
-      `skipped ${root}/stdio/.claude/skills/broken: SKILL.md line 1: must begin with front matter`,
-    );
+    assert.match(stderr, `skipped ${root}/stdio/.claude/skills/broken: SKILL.md line 1: `);
   } finally {
     process.env.HOME = before;
   }
 });
 
-test("clients of the tool server hear of other skills and of other files, once each", async () => {
+test("clients of the tool server are notified once of each changed list and file", async () => {
   put("watch/one/SKILL.md", md("one"));
   put("watch/one/a b.txt", "a");
   const running: Trivet = createTrivet({
@@ -146,33 +143,33 @@ test("clients of the tool server hear of other skills and of other files, once e
     store: memoryStore(),
     skills: { auth: "off", folders: [skillFolder(join(root, "watch"))] },
   });
-  const heard: string[] = [];
+  const notified: string[] = [];
   const watched: Trivet = {
     ...running,
     mcp: {
       ...running.mcp!,
-      listChanged: (list) => Promise.resolve(void heard.push(list)),
-      resourceUpdated: (uri) => Promise.resolve(void heard.push(uri)),
+      listChanged: (list) => Promise.resolve(void notified.push(list)),
+      resourceUpdated: (uri) => Promise.resolve(void notified.push(uri)),
     },
   };
   const stop = await watchSkills(watched);
   try {
-    assert.equal(heard, []);
+    assert.equal(notified, []);
     put("watch/one/a b.txt", "b");
-    await until(() => heard.length > 0);
+    await until(() => notified.length > 0);
     put("watch/two/SKILL.md", md("two"));
-    await until(() => heard.length > 1);
+    await until(() => notified.length > 1);
     put("watch/two/SKILL.md", md("two", "Use it otherwise."));
-    await until(() => heard.length > 3);
+    await until(() => notified.length > 3);
     rmSync(join(root, "watch/two"), { recursive: true });
-    await until(() => heard.length > 4);
+    await until(() => notified.length > 4);
     await wait(2500);
   } finally {
     stop();
   }
   put("watch/three/SKILL.md", md("three"));
   await wait(2500);
-  assert.equal(heard, [
+  assert.equal(notified, [
     "skill://one/a%20b.txt",
     "resources",
     "resources",

@@ -96,7 +96,7 @@ for (const [name, openPlace] of Object.entries(PLACES)) {
     assert.equal(await runSkillJson(["list", ...words], key), []);
     const gone = await runSkill(["remove", String(id), ...words], key);
     assert.is(gone.code, 1);
-    assert.match(gone.stderr, /^trivet skill: .*"skill_/);
+    assert.match(gone.stderr, `"${id}"`);
   });
 
   test(`${name}: a version comes only where it is asked for, is pulled by its id, and goes alone`, async () => {
@@ -105,7 +105,7 @@ for (const [name, openPlace] of Object.entries(PLACES)) {
     const source = writeSkill(parent, "demo", { "one.txt": "1" });
     const missing = await runSkill(["add", source, "--as-version", ...words], key);
     assert.is(missing.code, 1);
-    assert.match(missing.stderr, 'There is no skill named "demo" yet: leave out --as-version to make it');
+    assert.match(missing.stderr, 'Skill not found: "demo". Leave out --as-version');
     const first = await runSkillJson(["add", source, ...words], key);
     // Two skills may share a name: the newer one is meant by it.
     const second = await runSkillJson(["add", source, "--display-name", "Other", ...words], key);
@@ -133,14 +133,11 @@ for (const [name, openPlace] of Object.entries(PLACES)) {
     const last = ["--version", String(third.latest_version_id)];
     const only = await runSkill(["remove", String(second.id), ...last, ...words], key);
     assert.is(only.code, 1);
-    assert.match(only.stderr, /only version/);
+    assert.match(only.stderr, "only version");
     const other = writeSkill(parent, "other");
     const renamed = await runSkill(["add", other, "--skill", String(first.id), ...words], key);
     assert.is(renamed.code, 1);
-    assert.match(
-      renamed.stderr,
-      `must be "demo", as in every version of this skill, but is "other" [name-changed]`,
-    );
+    assert.match(renamed.stderr, /"demo".* "other" \[name-changed\]/);
   });
 
   test(`${name}: an archive goes as it is, and comes back as an archive`, async () => {
@@ -171,7 +168,7 @@ for (const [name, openPlace] of Object.entries(PLACES)) {
     assert.is(again.files, 2);
     const refused = await runSkill(["pull", "demo", "--zip", "--output", parent, ...words], key);
     assert.is(refused.code, 1);
-    assert.match(refused.stderr, "is there already: --force replaces it");
+    assert.match(refused.stderr, "exists. --force");
     assert.is(
       (await runSkill(["pull", "demo", "--zip", "--force", "--output", parent, ...words], key)).code,
       0,
@@ -183,37 +180,39 @@ for (const [name, openPlace] of Object.entries(PLACES)) {
     const bad = writeSkill(newFolder(), "Bad_Name", {
       "SKILL.md": `---\nname: Bad_Name\ndescription: ${"x".repeat(1025)}\n---\n`,
     });
+    /** Each problem is a line with its place, its message and its code, and a line with its hint. */
     const expected = [
-      "  SKILL.md line 2: field 'name' in SKILL.md must contain only lowercase letters (a-z), digits and single hyphens between them [name-form]",
-      "    such as bad-name",
-      "  SKILL.md line 3: field 'description' in SKILL.md must be at most 1024 characters, but has 1025 [description-length]",
-      "    shorten it by 1",
+      /^ {2}SKILL\.md line 2: .*'name'.* \[name-form\]$/,
+      /^ {4}.*bad-name/,
+      /^ {2}SKILL\.md line 3: .*'description'.*1025.* \[description-length\]$/,
+      /^ {4}.*1$/,
     ];
+    const matchProblems = (lines: readonly string[]): void => {
+      assert.is(lines.length, expected.length);
+      lines.forEach((line, i) => assert.match(line, expected[i]!));
+    };
     const added = await runSkill(["add", bad, ...words], key);
     assert.is(added.code, 1);
     assert.is(added.stdout, "");
     const lines = added.stderr.split("\n");
-    assert.match(lines[0]!, /^trivet skill: The package is refused: 2 rules are broken/);
+    assert.match(lines[0]!, /^trivet skill: .*2 problems/);
     if (name === "server") assert.match(lines[0]!, / \(invalid_request_error, request req_[\w-]+\)$/);
-    assert.equal(lines.slice(1), [...expected, ""]);
+    matchProblems(lines.slice(1, -1));
     assert.equal(await runSkillJson(["list", ...words], key), []);
 
     const checked = await runSkill(["validate", bad, ...words], key);
     assert.is(checked.code, 1);
-    assert.equal(checked.stdout.split("\n").slice(1, 6), ["errors:", ...expected]);
-    assert.match(checked.stderr, "would be refused: 2 rules are broken");
+    assert.is(checked.stdout.split("\n")[1], "errors:");
+    matchProblems(checked.stdout.split("\n").slice(2, 6));
+    assert.match(checked.stderr, `"${bad}": 2 problems`);
     const report = await runSkill(["validate", bad, "--json", ...words], key);
     assert.is(report.code, 1);
     const { type, valid, errors } = JSON.parse(report.stdout);
     assert.equal([type, valid, errors.length], ["skill_validation", false, 2]);
-    assert.equal(errors[0], {
-      code: "name-form",
-      file: "SKILL.md",
-      line: 2,
-      message:
-        "field 'name' in SKILL.md must contain only lowercase letters (a-z), digits and single hyphens between them",
-      hint: "such as bad-name",
-    });
+    const { message, hint, ...place } = errors[0];
+    assert.equal(place, { code: "name-form", file: "SKILL.md", line: 2 });
+    assert.match(message, "'name'");
+    assert.match(hint, "bad-name");
 
     const file = join(newFolder(), "broken.zip");
     mkdirSync(join(file, ".."));
@@ -240,9 +239,9 @@ test("what is no skill is refused before anything is sent", async () => {
   const url = ["--url", "http://127.0.0.1:9"];
   for (
     const [path, message] of [
-      [linked, /"[^"]*link" is a link: a skill must hold its files itself/],
+      [linked, /"[^"]*link" is a symbolic link/],
       [join(parent, "text.zip"), /must be a folder or a zip archive/],
-      [join(parent, "nothing"), /There is nothing at "[^"]*nothing"/],
+      [join(parent, "nothing"), /File not found: "[^"]*nothing"/],
     ] as const
   ) {
     const { code, stderr } = await runSkill(["add", path, ...url]);
@@ -253,36 +252,36 @@ test("what is no skill is refused before anything is sent", async () => {
   writeFileSync(join(linked, "large.bin"), new Uint8Array(8 * 1024 * 1024));
   const { code, stderr } = await runSkill(["add", linked, "--data", newFolder()]);
   assert.is(code, 1);
-  assert.match(stderr, "A skill may have at most 8388608 bytes");
+  assert.match(stderr, "8388608");
 });
 
 for (
   const [words, message] of [
-    [[], "Say what to do: add, list, show"],
-    [["fly"], "Say what to do: add"],
-    [["add"], "Name the folder or archive to add"],
-    [["show"], "Name the skill to show"],
-    [["versions"], "Name the skill whose versions to list"],
-    [["pull"], "Name the skill to pull"],
-    [["remove"], "Name the id of the skill to remove"],
-    [["validate"], "Name the folder or archive to look at"],
-    [["list", "a"], '"a" is one word too many'],
-    [["list", "--force"], "--force is not for trivet skill list"],
+    [[], "missing action. Actions: add, list, show"],
+    [["fly"], 'unknown action "fly"'],
+    [["add"], "missing argument: FOLDER or ZIP"],
+    [["show"], "missing argument: ID or NAME"],
+    [["versions"], "missing argument: ID or NAME"],
+    [["pull"], "missing argument: ID or NAME"],
+    [["remove"], "missing argument: ID"],
+    [["validate"], "missing argument: FOLDER or ZIP"],
+    [["list", "a"], 'unexpected argument "a"'],
+    [["list", "--force"], "--force is not an option of trivet skill list"],
     [["list", "--no-such"], "Unknown option '--no-such'"],
-    [["remove", "x", "--version", "latest"], "latest may be another one"],
+    [["remove", "x", "--version", "latest"], "--version must be the id of a version"],
     [["add", "x", "--skill", "y", "--as-version"], "--skill and --as-version exclude each other"],
-    [["add", "x", "--skill", "y", "--display-name", "z"], "--display-name is for a new skill"],
+    [["add", "x", "--skill", "y", "--display-name", "z"], "--display-name is only for a new skill"],
     [["list", "--url", "http://h", "--data", "d"], "--data and --url exclude each other"],
     [["list", "--url", "http://h", "--workspace", "w"], "--workspace and --url exclude each other"],
-    [["list", "--key-file", "k"], "--key-file goes with --url"],
-    [["list", "--url", "agents.example.com"], "--url must be an address"],
-    [["list", "--url", "file:///etc"], "--url must be an address"],
-    [["list", "--url", "https://me:secret@h"], "--url must not hold a password"],
+    [["list", "--key-file", "k"], "--key-file needs --url"],
+    [["list", "--url", "agents.example.com"], "--url must be a URL"],
+    [["list", "--url", "file:///etc"], "--url must be a URL"],
+    [["list", "--url", "https://me:secret@h"], "--url must not contain a password"],
     [["list", "--url", "http://h", "--key-file", "/no/such"], '--key-file: cannot read "/no/such"'],
     [["list", "--url", "http://h", "--timeout", "0"], "--timeout must be a number of seconds"],
   ] as const
 ) {
-  test(`trivet skill ${words.join(" ")}: exit code 2 and what to do`, async () => {
+  test(`trivet skill ${words.join(" ")}: exit code 2 and the error`, async () => {
     const { code, stdout, stderr } = await runSkill(words);
     assert.is(code, 2);
     assert.is(stdout, "");

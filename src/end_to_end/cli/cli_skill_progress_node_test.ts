@@ -2,8 +2,10 @@ import { join } from "node:path";
 import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { openPlace } from "../../runtime/cli/skill/open_skill_place.ts";
+import { type Environment, readArguments } from "../../runtime/cli/options.ts";
+import { openPlace, PLACE_OPTIONS } from "../../runtime/cli/skill/open_skill_place.ts";
 import { add } from "../../runtime/cli/skill/skill_add.ts";
+import { COMMON_OPTIONS } from "../../runtime/cli/skill/skill_command.ts";
 import { pull } from "../../runtime/cli/skill/skill_pull.ts";
 import type { SkillPlace } from "../../runtime/cli/skill/skill_place.ts";
 import { openSource } from "../../runtime/cli/skill/skill_source.ts";
@@ -28,9 +30,14 @@ const source = writeSkill(folder.path, "demo", { "a.bin": CONTENT, "b.bin": CONT
 
 /** Each kind of place, and how many bytes beyond the files an upload to it may take. */
 const PLACES: Readonly<Record<string, readonly [() => Promise<SkillPlace>, framing: number]>> = {
-  store: [() => openPlace({ data: join(folder.path, "data") }, signal, {}), 0],
-  server: [() => openPlace({ url: server.url }, signal, { TRIVET_API_KEY: server.key }), 2000],
+  store: [() => open(["--data", join(folder.path, "data")]), 0],
+  server: [() => open(["--url", server.url], { TRIVET_API_KEY: server.key }), 2000],
 };
+
+function open(argv: readonly string[], env: Environment = {}): Promise<SkillPlace> {
+  const { values, given } = readArguments(argv, PLACE_OPTIONS, 0, env);
+  return openPlace(values, given, signal, env);
+}
 
 for (const [name, [open, framing]] of Object.entries(PLACES)) {
   test(`${name}: what is told of an upload adds up to its size, and an archive has the length that it says`, async () => {
@@ -81,8 +88,10 @@ for (const [name, [open, framing]] of Object.entries(PLACES)) {
       const output = process.stdout.write;
       process.stdout.write = () => true;
       try {
+        const options = { ...command.options, ...COMMON_OPTIONS };
+        const words = command === pull ? ["--output", join(folder.path, name), "--force"] : [];
         await command.run({
-          values: { output: join(folder.path, name), force: true },
+          values: readArguments(words, options).values,
           operands: [operand],
           json: false,
           terminal: { isTTY: true, columns: 100, write: (text) => written += text },

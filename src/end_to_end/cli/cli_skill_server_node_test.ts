@@ -12,11 +12,11 @@ import {
 import { temporaryFolder } from "../test_process.ts";
 import { runSkill, runSkillJson, writeSkill } from "./test_skill_command.ts";
 
-const test = suite("trivet skill --url, and servers of every kind");
+const test = suite("trivet skill --url, and its errors");
 const folder = temporaryFolder();
 test.after(() => folder.remove());
 
-/** Runs a test against a server that answers so. */
+/** Runs a test against a server that gives this answer. */
 async function withApi(
   answering: Answering,
   work: (server: TestApiServer) => Promise<void>,
@@ -30,7 +30,7 @@ async function withApi(
   }
 }
 
-/** What `list` says on standard error. */
+/** The error of `list`. */
 async function failureOf(url: string, more: readonly string[] = [], key?: string): Promise<string> {
   const { code, stdout, stderr } = await runSkill(["list", "--url", url, ...more], key);
   assert.is(code, 1);
@@ -39,21 +39,21 @@ async function failureOf(url: string, more: readonly string[] = [], key?: string
   return stderr;
 }
 
-test("nobody listens, and no such host", async () => {
+test("a refused connection, and a host that does not exist", async () => {
   const server = await startApi(() => {});
   await server.close();
   const host = new URL(server.url).host;
   assert.is(
     await failureOf(server.url),
-    `trivet skill: Nobody listens at ${host}: is the server running, and is --url right?\n`,
+    `trivet skill: Connection to ${host} refused. Check that the server runs, and check --url\n`,
   );
   assert.match(
     await failureOf("http://no-such-host.invalid"),
-    "The host no-such-host.invalid cannot be found",
+    "Host no-such-host.invalid not found",
   );
 });
 
-test("a certificate that nobody vouches for, and https where there is none", async () => {
+test("an untrusted certificate, and https at an http server", async () => {
   await withApi(() => [200, {}], async ({ url, seen }) => {
     assert.match(
       await failureOf(url),
@@ -64,32 +64,32 @@ test("a certificate that nobody vouches for, and https where there is none", asy
   await withApi(() => [200, {}], async ({ url }) => {
     assert.match(
       await failureOf(url.replace("http:", "https:")),
-      "does not speak TLS: is it http rather than https?",
+      "does not use TLS",
     );
   });
 });
 
-test("a server that is silent is given up", async () => {
+test("a server that sends nothing: a timeout", async () => {
   await withApi(() => {}, async ({ url }) => {
     assert.match(
       await failureOf(url, ["--timeout", "1"]),
-      "was silent for 1 seconds: try again, or give a longer --timeout",
+      /for 1 seconds\..* --timeout/,
     );
   });
 });
 
-test("401 says where a key goes, with and without one, and no key is ever printed", async () => {
+test("401: the message names where to set a key, with and without one; no key is printed", async () => {
   await withApi(
     () => refusal(401, "authentication_error", "The API key is not valid"),
     async ({ url, seen }) => {
       assert.is(
         await failureOf(url),
         "trivet skill: The API key is not valid (authentication_error, request req_body)\n" +
-          "Give an API key of the server in TRIVET_API_KEY or by --key-file; trivet key add makes one\n",
+          "Set an API key in TRIVET_API_KEY or --key-file. trivet key add makes one\n",
       );
       assert.is(seen[0]!.headers["x-api-key"], undefined);
       const stderr = await failureOf(url, [], " secret-key\n");
-      assert.match(stderr, "The key is none of this server, or holds no more");
+      assert.match(stderr, "The API key is invalid or was removed");
       assert.not.match(stderr, "secret-key");
       assert.is(seen[1]!.headers["x-api-key"], "secret-key");
       assert.is(seen[1]!.headers["anthropic-version"], "2023-06-01");
@@ -97,24 +97,24 @@ test("401 says where a key goes, with and without one, and no key is ever printe
   );
 });
 
-test("a key of many lines is refused, unsent and unprinted", async () => {
+test("an invalid key is refused, and neither sent nor printed", async () => {
   await withApi(() => [200, {}], async ({ url, seen }) => {
     for (const text of ["one-key two", "a\r\nx-evil: 1", "schlüssel"]) {
       const { code, stderr } = await runSkill(["list", "--url", url], text);
       assert.is(code, 2);
-      assert.match(stderr, "TRIVET_API_KEY must be one API key, and nothing else");
+      assert.match(stderr, "TRIVET_API_KEY must contain one API key");
       assert.not.match(stderr, /one-key|evil|schl/);
     }
     const file = join(folder.path, "empty-key");
     writeFileSync(file, "\n");
-    // A file that was named must hold one; the environment does not stand in for it.
+    // A file that was named must contain a key: the environment is not used instead.
     assert.is((await runSkill(["list", "--url", url, "--key-file", file], "other")).code, 2);
     assert.equal(seen, []);
   });
 });
 
-test("a key that would leave this machine unencrypted is warned of", async () => {
-  const warning = "warning: the key goes to no-such-host.invalid unencrypted";
+test("a key that would leave this machine without encryption: a warning", async () => {
+  const warning = "warning: the API key is sent to no-such-host.invalid without encryption";
   assert.match(await failureOf("http://no-such-host.invalid", [], "k"), warning);
   assert.not.match(await failureOf("http://no-such-host.invalid"), warning);
   assert.not.match(await failureOf("https://no-such-host.invalid", [], "k"), "warning");
@@ -125,7 +125,7 @@ test("a key that would leave this machine unencrypted is warned of", async () =>
   });
 });
 
-test("a key may be in a file; the paths of a server may begin with others; ids are one segment each", async () => {
+test("a key in a file; a URL with a path; each id is one path segment", async () => {
   await withApi(() => refusal(404, "not_found_error", "There is nothing"), async ({ url, seen }) => {
     const file = join(folder.path, "key");
     writeFileSync(file, "from-file\n");
@@ -133,7 +133,7 @@ test("a key may be in a file; the paths of a server may begin with others; ids a
     assert.equal(seen.map(({ path }) => path), ["/base/v1/skills/..%2Fx%3Fy%23z%252f"]);
     assert.is(seen[0]!.headers["x-api-key"], "from-file");
     for (const id of ["..", ".", ""]) {
-      assert.match((await runSkill(["remove", id, "--url", url])).stderr, `"${id}" is no id`);
+      assert.match((await runSkill(["remove", id, "--url", url])).stderr, `Invalid id: "${id}"`);
     }
     assert.is(seen.length, 1);
   });
@@ -143,7 +143,7 @@ test("403 names the scope", async () => {
   await withApi(() => refusal(403, "permission_error", "No"), async ({ url }) => {
     assert.match(
       await failureOf(url),
-      "No (permission_error, request req_body)\nThe key must have the scope skills:read",
+      "No (permission_error, request req_body)\nThe API key needs the scope skills:read",
     );
   });
 });
@@ -154,29 +154,29 @@ test("a redirect is not followed: the key is for one server", async () => {
       const stderr = await failureOf(url, [], "secret-key");
       assert.match(
         stderr,
-        `The server sends on to ${other.url}/v1/skills: name that as --url (status 307, request req_test)`,
+        `redirects to ${other.url}/v1/skills. Use that URL as --url (status 307, request req_test)`,
       );
     });
     assert.equal(other.seen, []);
   });
 });
 
-test("what is no server of the API is told so", async () => {
+test("a server without the Skills API: an error", async () => {
   await withApi(() => [200, "<html>Welcome</html>"], async ({ url }) => {
     assert.match(
       await failureOf(url),
-      'The server does not answer as the Skills API does: "data" is missing. Is --url right?',
+      '"data" is missing. Check --url',
     );
   });
   await withApi(() => [502, "<html>Bad gateway</html>"], async ({ url }) => {
     assert.match(
       await failureOf(url),
-      "The server answered 502, and not as the Skills API does (status 502, request req_test)",
+      /answered 502.* \(status 502, request req_test\)/,
     );
   });
 });
 
-test("nothing of a server moves the cursor of who reads it", async () => {
+test("text from a server does not move the cursor", async () => {
   const { skill } = apiSkill("skill_\x1b[2J", "x");
   const evil = { ...skill, display_name: "a\x1b]0;title\x07b\u202e", source: { type: "custom\x9b1m" } };
   await withApi(() => [200, { data: [evil], next_page: null }], async ({ url }) => {
@@ -191,7 +191,7 @@ test("nothing of a server moves the cursor of who reads it", async () => {
   });
 });
 
-test("what a server refuses for a moment is asked three times, or as often as it says", async () => {
+test("an overloaded server is asked three times, or as often as x-should-retry says", async () => {
   const busy = refusal(529, "overloaded_error", "Too much", { "retry-after": "0" });
   await withApi(() => busy, async ({ url, seen }) => {
     assert.match(await failureOf(url), "Too much (overloaded_error, request req_body)");
@@ -208,14 +208,14 @@ test("what a server refuses for a moment is asked three times, or as often as it
     ({ method }) => method !== "POST" ? [200, version] : ++asked < 3 ? busy : [200, skill],
     async ({ url }) => {
       const source = writeSkill(join(folder.path, "again"), "demo");
-      // The body is sent anew each time.
+      // The body is sent again each time.
       const { id, name, latest_version_id } = await runSkillJson(["add", source, "--url", url]);
       assert.equal([id, name, latest_version_id, asked], ["skill_1", "demo", "skver_of_skill_1", 3]);
     },
   );
 });
 
-test("lists are read to their end, and a list without one is noticed", async () => {
+test("lists are read to their end; an endless list is an error", async () => {
   const page = ({ path }: { path: string }) =>
     Number(new URL(path, "http://h").searchParams.get("page") ?? "0");
   await withApi((request) => {
@@ -231,11 +231,11 @@ test("lists are read to their end, and a list without one is noticed", async () 
     ]);
   });
   await withApi(() => [200, { data: [], next_page: "again" }], async ({ url }) => {
-    assert.match(await failureOf(url), "The server's list has no end: it names the same page again");
+    assert.match(await failureOf(url), "the server returned the same page again");
   });
 });
 
-test("a name is looked for in versions, in the order of the list", async () => {
+test("a name is searched in versions, in the order of the list", async () => {
   const skills = ["a", "demo", "b", "demo"].map((name, i) => apiSkill(`skill_${i}`, name));
   await withApi(({ path }) => {
     if (path.startsWith("/v1/skills?")) {
@@ -256,7 +256,7 @@ test("a name is looked for in versions, in the order of the list", async () => {
   });
 });
 
-test("a name stands for the newest skill that has it, also where a local one comes first in the list", async () => {
+test("a name stands for the newest skill of that name, also where a local one is first in the list", async () => {
   for (
     const [updated, expected] of [
       ["2026-11-01T00:00:00Z", "skver_of_skill_1"],
@@ -285,7 +285,7 @@ test("a name stands for the newest skill that has it, also where a local one com
   }
 });
 
-test("a server without a dry run is told so", async () => {
+test("a server without validation: an error", async () => {
   await withApi(() => refusal(404, "not_found_error", "There is nothing"), async ({ url }) => {
     const { code, stderr } = await runSkill([
       "validate",
@@ -294,7 +294,7 @@ test("a server without a dry run is told so", async () => {
       url,
     ]);
     assert.is(code, 1);
-    assert.match(stderr, "This server has no dry run: leave out --url, and the rules of Trivet are asked");
+    assert.match(stderr, "This server cannot validate. Leave out --url");
   });
 });
 

@@ -19,7 +19,7 @@ test.after(() => folder.remove());
 const info = { name: "trivet-test", version: "1.0.0" };
 const BUILT_IN = ["list_skills", "load_skill", "read_skill_file"];
 
-// The README, word for word.
+// The README's example, as it is written there.
 
 const readme = readFileSync(new URL("../../../README.md", import.meta.url), "utf8");
 const section = /\n## A tool server in 12 lines\n(.*?)\n## /s.exec(readme)![1]!;
@@ -57,7 +57,7 @@ test("the tool server of the README has 12 lines", () => {
   assert.equal(commands.map(([command]) => command), ["serve", "stdio"]);
 });
 
-test("the README's tool server over HTTP, as its command says", async () => {
+test("the README's tool server over HTTP, with its command", async () => {
   folder.write("readme/tools.ts", source!);
   const [, , ...words] = commands[0]!;
   const server = await startTrivet([join(folder.path, "readme/tools.ts"), ...words, ...data]);
@@ -68,7 +68,7 @@ test("the README's tool server over HTTP, as its command says", async () => {
   assert.is(server.stderr(), "");
 });
 
-test("the README's tool server over stdio, as its command says", async () => {
+test("the README's tool server over stdio, with its command", async () => {
   folder.write("readme/tools.ts", source!);
   const [, ...words] = commands[1]!;
   const client = new ClientV2(info);
@@ -82,13 +82,13 @@ test("the README's tool server over stdio, as its command says", async () => {
   await useReadme(client as unknown as AnyClient);
 });
 
-// What a module may export.
+// Valid exports.
 
 const LIST = { method: "tools/list" };
 const HEAD = 'import { group, prompt, resource, tool, ToolError } from "trivet";\n' +
   'const make = (name: string) => tool({ name, description: "A tool", run: () => name });\n';
 
-/** The names of a module's tools, and how a call of one that is named ends. */
+/** The names of a module's tools. */
 async function toolsOf(file: string): Promise<string[]> {
   const { results: [listed], stderr, code } = await exchange([file, ...data], [LIST]);
   assert.is(stderr, "");
@@ -121,7 +121,7 @@ test("a default export that is one definition, or a promise of some", async () =
   assert.equal(await toolsOf(folder.write("one.ts", HEAD + 'export default make("one");')), ["one"]);
 });
 
-test("a function that is given the store, and may be async", async () => {
+test("a default export that is a function gets the store, and can be async", async () => {
   const file = folder.write(
     "stored.ts",
     HEAD + `
@@ -138,7 +138,7 @@ export default async ({ store }: { store: Store }) => {
   assert.equal(read, { content: [{ type: "text", text: "kept" }] });
 });
 
-test("JavaScript, as an ES module and as CommonJS, without a word about either", async () => {
+test("JavaScript, as an ES module and as CommonJS, without a warning", async () => {
   folder.write("js/package.json", "{}");
   const js = 'import { tool } from "trivet";\n' +
     'export const one = tool({ name: "one", description: "A tool", run: () => "1" });\n';
@@ -152,7 +152,7 @@ test("JavaScript, as an ES module and as CommonJS, without a word about either",
   assert.equal(await toolsOf(folder.write("call.cjs", call)), ["one"]);
 });
 
-test("what a tool writes by console goes to standard error; a ToolError is the package's own", async () => {
+test("what a tool writes with console goes to standard error; a ToolError is the package's own", async () => {
   const file = folder.write(
     "noisy.ts",
     HEAD + `
@@ -172,9 +172,9 @@ export const noisy = tool({
   for (const text of ["loading", "running"]) assert.match(stderr, text);
 });
 
-// What it may not.
+// Invalid exports.
 
-/** What the command says of a module that it cannot serve. */
+/** The error for an invalid module. */
 async function refusalOf(text: string, name: string = "refused.ts"): Promise<string> {
   const file = folder.write(name, text);
   const { code, stdout, stderr } = await exchange([file, ...data], []);
@@ -183,8 +183,8 @@ async function refusalOf(text: string, name: string = "refused.ts"): Promise<str
   return stderr;
 }
 
-test("everything else that a module exports is refused by its name, with what to export", async () => {
-  const said = await refusalOf(
+test("each invalid export is named, with what to export", async () => {
+  const error = await refusalOf(
     HEAD + `
 export const limit = 5;
 export const helper = () => 1;
@@ -198,16 +198,16 @@ export default [make("fine"), [null]];
       '"default[1][0]", which is null',
       '"limit", which is a number',
       '"helper", which is a function',
-      '"raw", which is an object that none of them made',
+      '"raw", which is an object',
       '"empty", which is a tool without "run"',
-      "Export what tool(), resource(), resourceTemplate(), prompt() and group() make",
+      "Export what tool(), resource(), resourceTemplate(), prompt() and group() return",
     ]
-  ) assert.match(said, text);
-  assert.match(said, /^trivet stdio: Cannot load ".*refused\.ts": it exports/);
-  assert.not.match(said, /"default\[0\]"|\n +at /);
+  ) assert.match(error, text);
+  assert.match(error, /^trivet stdio: Cannot load ".*refused\.ts": it exports/);
+  assert.not.match(error, /"default\[0\]"|\n +at /);
 });
 
-test("what a function gives is looked at as well", async () => {
+test("what the function returns is checked too", async () => {
   assert.match(await refusalOf("export default () => undefined;"), '"default()", which is undefined');
   assert.match(await refusalOf("export default async () => [1];"), '"default()[0]", which is a number');
 });
@@ -224,27 +224,27 @@ test("two definitions of one name are refused", async () => {
   assert.match(await refusalOf(HEAD + 'export default [make("a"), make("a")];'), 'Cannot define "a" twice');
 });
 
-test("malformed text is reported with its file and line", async () => {
+test("a syntax error is reported with its file and line", async () => {
   assert.match(await refusalOf("\nexport const a = ;\n"), /refused\.ts:2/);
   assert.match(await refusalOf("\nexport const a = ;\n", "refused.js"), /refused\.js:2/);
   const twice = "\nexport const a: number = 1;\nexport const a: number = 2;\n";
   assert.match(await refusalOf(twice), /refused\.ts:3/);
 });
 
-test("what a module throws is reported with its file and line, and without the way to it", async () => {
-  const said = await refusalOf('\nthrow new Error("no database");\n');
-  assert.match(said, 'Cannot load "');
-  assert.match(said, /Error: no database\n\s+at .*refused\.ts:2/);
-  assert.not.match(said, /node:|reimport|trivet=/);
+test("what a module throws is reported with its file and line, without frames of Trivet", async () => {
+  const error = await refusalOf('\nthrow new Error("no database");\n');
+  assert.match(error, 'Cannot load "');
+  assert.match(error, /Error: no database\n\s+at .*refused\.ts:2/);
+  assert.not.match(error, /node:|reimport|trivet=/);
   const late = await refusalOf('export default async () => {\n  throw new Error("no database");\n};');
   assert.match(late, /no database\n\s+at .*refused\.ts:2/);
 });
 
-test("an import of what is not there is reported", async () => {
+test("an import of a missing file is reported", async () => {
   assert.match(await refusalOf('import "./absent.ts";\nexport default [];'), "absent.ts");
 });
 
-test("the help of both commands tells of modules", async () => {
+test("--help of both commands describes modules", async () => {
   for (const command of ["serve", "stdio"]) {
     const { stdout } = await trivet([command, "--help"]);
     for (const text of [`Usage: trivet ${command} [MODULE]`, "--watch", "({ store }) => definitions"]) {

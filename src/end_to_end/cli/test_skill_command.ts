@@ -1,6 +1,6 @@
 /**
- * `trivet skill` in the process of the tests, which is much faster than one of its own: what it prints is caught. Nothing
- * but tests imports this.
+ * `trivet skill` in the process of the tests, which is much faster than a process of its own: its output is captured.
+ * Only tests import this.
  *
  * @module
  */
@@ -16,18 +16,18 @@ export interface CommandOutcome {
   readonly stderr: string;
 }
 
-/** Runs it to its end; one at a time, since a process has one standard output. `key` is in TRIVET_API_KEY. */
+/** Runs the command; one at a time, since a process has one standard output. @param key for TRIVET_API_KEY */
 export async function runSkill(words: readonly string[], key?: string): Promise<CommandOutcome> {
   const { stdout, stderr, env } = process;
-  const caught = { stdout: "", stderr: "" };
+  const captured = { stdout: "", stderr: "" };
   const written = { stdout: stdout.write, stderr: stderr.write };
   const { TRIVET_API_KEY: before } = env;
-  stdout.write = (text: string | Uint8Array) => (caught.stdout += text, true);
-  stderr.write = (text: string | Uint8Array) => (caught.stderr += text, true);
+  stdout.write = (text: string | Uint8Array) => (captured.stdout += text, true);
+  stderr.write = (text: string | Uint8Array) => (captured.stderr += text, true);
   if (key === undefined) delete env.TRIVET_API_KEY;
   else env.TRIVET_API_KEY = key;
   try {
-    return { code: await main(["skill", ...words]), ...caught };
+    return { code: await main(["skill", ...words]), ...captured };
   } finally {
     stdout.write = written.stdout;
     stderr.write = written.stderr;
@@ -36,14 +36,14 @@ export async function runSkill(words: readonly string[], key?: string): Promise<
   }
 }
 
-/** The same, for what must succeed and print JSON. */
+/** The same for a command that must succeed and print JSON. */
 export async function runSkillJson(words: readonly string[], key?: string): Promise<Record<string, unknown>> {
   const { code, stdout, stderr } = await runSkill([...words, "--json"], key);
   if (code !== 0) throw new Error(`trivet skill ${words.join(" ")} ended with ${code}: ${stderr}`);
   return JSON.parse(stdout);
 }
 
-/** Writes a skill's folder: SKILL.md and these files. Gives its path. */
+/** Writes a skill's folder: SKILL.md and these files. Returns its path. */
 export function writeSkill(
   parent: string,
   name: string,

@@ -1,6 +1,5 @@
 /**
- * A folder of a user's who writes tools: where "trivet" and "valibot" are installed, and nothing else is. Nothing but
- * tests imports this.
+ * A folder of a user who writes tools, where only "trivet" and "valibot" are installed. Only tests import this.
  *
  * @module
  */
@@ -13,7 +12,7 @@ import { CLI, type Outcome, runtimeCommand, temporaryFolder } from "../test_proc
 
 export interface ToolFolder {
   readonly path: string;
-  /** Writes a file, and the folders above it. Gives its path. */
+  /** Writes a file, and the folders above it. Returns its path. */
   write(name: string, text: string): string;
   remove(): void;
 }
@@ -36,19 +35,19 @@ export function toolFolder(): ToolFolder {
   };
 }
 
-/** The environment of this process with what is given, and without what might be meant for others. */
+/** The environment of this process with these variables, and without other variables of Trivet. */
 export function environment(more: Readonly<Record<string, string>> = {}): Record<string, string> {
   const { TRIVET_TOKEN: _, TRIVET_SCOPES: __, TRIVET_DATA: ___, TRIVET_STORE: ____, ...own } = process.env;
   return { ...own as Record<string, string>, ...more };
 }
 
-/** How a client starts `trivet stdio` with these words. */
+/** How a client starts `trivet stdio` with these arguments. */
 export function stdioCommand(words: readonly string[]): { command: string; args: string[] } {
   const [command, before] = runtimeCommand();
   return { command, args: [...before, CLI, "stdio", ...words] };
 }
 
-/** What `trivet stdio` answers to messages, by their ids, and how it ended. */
+/** The answers of `trivet stdio` to requests, by id, and how it exited. */
 export async function exchange(
   words: readonly string[],
   requests: readonly { readonly method: string; readonly params?: unknown }[],
@@ -79,11 +78,11 @@ export async function exchange(
   return { code, stdout, stderr, results };
 }
 
-/** Resolves when a condition holds; looks often, and gives up after some seconds. */
+/** Resolves when a condition holds. @throws {Error} after ten seconds */
 export async function until(holds: () => boolean, what: string): Promise<void> {
   for (let left = 400; left > 0; left--) {
     if (holds()) return;
     await new Promise((resolve) => setTimeout(resolve, 25));
   }
-  throw new Error(`It did not come to pass: ${what}`);
+  throw new Error(`timeout: ${what}`);
 }

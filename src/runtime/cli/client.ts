@@ -1,22 +1,50 @@
 /**
- * `trivet client`: OAuth clients of a data folder.
+ * `trivet client`: the OAuth clients of a store.
  *
  * @module
  */
 import { readFileSync } from "node:fs";
 import process from "node:process";
 import { addClient, isPublic, listClients, removeClient } from "../../oauth/clients/client.ts";
-import { type Client, GRANT_TYPES, type GrantType } from "../../oauth/records.ts";
-import { DATA_HELP, DATA_OPTION, readPlace, withStore } from "./data.ts";
-import {
-  listOption,
-  printLine,
-  printTable,
-  readArguments,
-  textOption,
-  UsageError,
-  wordOption,
-} from "./output.ts";
+import { type Client, GRANT_TYPES } from "../../oauth/records.ts";
+import { DATA_OPTIONS, readPlace, withStore } from "./data.ts";
+import { describeOptions, readArguments } from "./options.ts";
+import { printLine, printTable, unknownAction, UsageError } from "./output.ts";
+
+/** Names of grant types without their URN prefix. */
+const GRANT_NAMES = GRANT_TYPES.map((type) => type.split(":").at(-1)).join(", ");
+
+const COMMON_OPTIONS = { ...DATA_OPTIONS, json: { summary: "print JSON" } } as const;
+const ADD_OPTIONS = {
+  id: { value: "ID", summary: "the client id", shownDefault: "a random one" },
+  name: { value: "NAME", summary: "the name that users see at consent", shownDefault: "the id" },
+  domain: { value: "HOST", summary: "accept any https redirect URI on exactly this host" },
+  "redirect-uri": { value: "URI", isRepeatable: true, summary: "an exact redirect URI" },
+  "grant-type": {
+    value: "TYPE",
+    isRepeatable: true,
+    summary: `a grant type: ${GRANT_NAMES}`,
+    parse: (text: string) =>
+      GRANT_TYPES.find((type) => type === text || type.endsWith(`:grant-type:${text}`)),
+    expected: `one of ${GRANT_NAMES}`,
+  },
+  scope: { value: '"A B"', summary: "the scopes that the client can have", shownDefault: "all but admin" },
+  public: { summary: "a public client: no secret, PKCE instead" },
+  jwks: {
+    value: "FILE",
+    summary: "file with the client's public keys (a JWK Set), for private_key_jwt instead of a secret",
+  },
+  "jwks-uri": { value: "URL", summary: "URL of the client's public keys, instead of a file" },
+  "token-format": {
+    value: "FORMAT",
+    words: ["opaque", "jwt"],
+    summary: "format of the client's access tokens: opaque or jwt",
+    shownDefault: "the server's",
+  },
+  "require-par": { summary: "require pushed authorization requests (RFC 9126)" },
+  "require-dpop": { summary: "issue tokens only with a DPoP proof (RFC 9449)" },
+  trusted: { summary: "you vouch for the client: it skips consent that the user already gave" },
+} as const;
 
 export const help: string = `trivet client: adds, lists and removes OAuth clients
 
@@ -24,25 +52,12 @@ Usage: trivet client add [options]
        trivet client list [options]
        trivet client remove ID [options]
 
-${DATA_HELP}
-  --json         print JSON
-add:
-  --id ID        its id (default: a random one)
-  --name NAME    what users see at consent (default: the id)
-  --domain HOST  any https redirect URI on exactly this host
-  --redirect-uri URI   an exact redirect URI; may come several times
-  --grant-type TYPE    authorization_code, refresh_token, client_credentials, device_code, token-exchange or
-                       jwt-bearer; may come several times
-  --scope "A B"  the scopes that it may have (default: all but admin)
-  --public       a public client: no secret, PKCE instead
-  --jwks FILE    its public keys (a JWK Set): it proves itself by private_key_jwt, without a secret
-  --jwks-uri URL where its public keys are, instead
-  --token-format KIND  opaque or jwt, for its access tokens (default: as the server)
-  --require-par  it must push its authorization requests (RFC 9126)
-  --trusted      you vouch for it: what a user allowed it before is not asked again
-  --require-dpop it gets tokens only with a DPoP proof (RFC 9449)
+${describeOptions(COMMON_OPTIONS)}
 
-A running server sees the change at once.
+add:
+${describeOptions(ADD_OPTIONS)}
+
+A change takes effect at once on a running server.
 
 Examples:
   trivet client add --name "My app" --domain app.example.com
@@ -51,50 +66,33 @@ Examples:
 `;
 
 export async function run(argv: readonly string[]): Promise<void> {
-  const { values, operands: [action, id] } = readArguments(argv, {
-    ...DATA_OPTION,
-    json: { type: "boolean" },
-    id: { type: "string" },
-    name: { type: "string" },
-    domain: { type: "string" },
-    "redirect-uri": { type: "string", multiple: true },
-    "grant-type": { type: "string", multiple: true },
-    scope: { type: "string" },
-    public: { type: "boolean" },
-    jwks: { type: "string" },
-    "jwks-uri": { type: "string" },
-    "token-format": { type: "string" },
-    "require-par": { type: "boolean" },
-    "require-dpop": { type: "boolean" },
-    trusted: { type: "boolean" },
-  }, 2);
+  const { values, operands: [action, id] } = readArguments(argv, { ...COMMON_OPTIONS, ...ADD_OPTIONS }, 2);
   const place = readPlace(values, process.env);
-  const json = values.json === true;
+  const { json } = values;
   switch (action) {
     case "add":
       return await withStore(place, async (store) => {
-        const jwks = textOption(values, "jwks");
         const { client, secret } = await addClient(store, {
-          id: textOption(values, "id"),
-          name: textOption(values, "name"),
-          domain: textOption(values, "domain"),
-          redirect_uris: listOption(values, "redirect-uri"),
-          grant_types: listOption(values, "grant-type")?.map(readGrantType),
-          jwks: jwks === undefined ? undefined : readKeySet(jwks),
-          jwks_uri: textOption(values, "jwks-uri"),
-          access_token_format: wordOption(values, "token-format", ["opaque", "jwt"]),
-          require_pushed_authorization_requests: values["require-par"] === true || undefined,
-          dpop_bound_access_tokens: values["require-dpop"] === true || undefined,
-          trusted: values.trusted === true || undefined,
-          scope: textOption(values, "scope"),
-          public: values.public === true,
+          id: values.id,
+          name: values.name,
+          domain: values.domain,
+          redirect_uris: values["redirect-uri"],
+          grant_types: values["grant-type"],
+          jwks: values.jwks === undefined ? undefined : readKeySet(values.jwks),
+          jwks_uri: values["jwks-uri"],
+          access_token_format: values["token-format"],
+          require_pushed_authorization_requests: values["require-par"] || undefined,
+          dpop_bound_access_tokens: values["require-dpop"] || undefined,
+          trusted: values.trusted || undefined,
+          scope: values.scope,
+          public: values.public,
         });
         const { secret_digest: _, ...shown } = client;
         if (json) return printLine(JSON.stringify({ ...shown, secret: secret ?? null }));
         printLine(`client  ${client.id}`);
         if (secret !== undefined) printLine(`secret  ${secret}   (shown once)`);
-        else if (isPublic(client)) printLine("It is public: it has no secret");
-        else printLine(`It proves itself by ${client.token_endpoint_auth_method}: it has no secret`);
+        else if (isPublic(client)) printLine("A public client: it has no secret");
+        else printLine(`It authenticates with ${client.token_endpoint_auth_method}: it has no secret`);
       });
     case "list":
       return await withStore(place, async (store) => {
@@ -115,22 +113,14 @@ export async function run(argv: readonly string[]): Promise<void> {
         );
       });
     case "remove":
-      if (id === undefined) throw new UsageError("Name the id of the client to remove");
+      if (id === undefined) throw new UsageError("missing argument: ID of the client to remove");
       return await withStore(place, async (store) => {
-        if (!await removeClient(store, id)) throw new Error(`There is no client "${id}"`);
+        if (!await removeClient(store, id)) throw new Error(`Client not found: "${id}"`);
         printLine(`Removed ${id}`);
       });
     default:
-      throw new UsageError("Say what to do: add, list or remove");
+      throw unknownAction(action, ["add", "list", "remove"]);
   }
-}
-
-/** A grant type by its name, or by the last word of it. */
-function readGrantType(word: string): GrantType {
-  const type = GRANT_TYPES.find((each) => each === word || each.endsWith(`:grant-type:${word}`));
-  if (type) return type;
-  const words = GRANT_TYPES.map((each) => each.split(":").at(-1)).join(", ");
-  throw new UsageError(`--grant-type must be one of ${words}, but is "${word}"`);
 }
 
 function readKeySet(file: string): { keys: unknown[] } {
@@ -140,5 +130,5 @@ function readKeySet(file: string): { keys: unknown[] } {
   } catch (cause) {
     throw new UsageError(`--jwks: cannot read "${file}": ${(cause as Error).message}`, { cause });
   }
-  throw new UsageError(`--jwks: "${file}" must be a JWK Set, an object with keys`);
+  throw new UsageError(`--jwks: "${file}" must be a JWK Set: an object with "keys"`);
 }

@@ -1,6 +1,6 @@
 /**
- * Where a command finds its data: a data folder with `trivet.db` (everything stored), `skills/` (local skills) and
- * `demo.json` (the demo's secrets), or an engine on the network instead of `trivet.db`.
+ * Where a command finds its data: a data folder with `trivet.db` (the store), `skills/` (local skills) and `demo.json`
+ * (the demo's secrets), or a database on the network instead of `trivet.db`.
  *
  * @module
  */
@@ -12,19 +12,42 @@ import { layeredStore } from "../../store/drivers/layered.ts";
 import { memoryStore } from "../../store/drivers/memory.ts";
 import { sqliteStore } from "../../store/drivers/sqlite.ts";
 import type { Store } from "../../store/store.ts";
-import { printError, textOption, UsageError, type Values } from "./output.ts";
+import type { Environment, ValuesOf } from "./options.ts";
+import { printError, UsageError } from "./output.ts";
 import { warnOfSharedFolder } from "./private_files.ts";
 
-/** The options that every command on stored data takes. */
-export const DATA_OPTION = {
-  data: { type: "string" },
-  store: { type: "string" },
-  blobs: { type: "string" },
+/** The options of every command that works on stored data. */
+export const DATA_OPTIONS = {
+  data: {
+    value: "DIR",
+    summary: "the data folder",
+    default: "data",
+    shownDefault: "./data",
+    variable: "TRIVET_DATA",
+  },
+  store: {
+    value: "STORE",
+    summary: "sqlite (in the data folder), postgres://… or redis://…",
+    default: "sqlite",
+    variable: "TRIVET_STORE",
+    parse: (text: string): string | undefined =>
+      /^(sqlite|memory)$|^(postgres(ql)?|rediss?):\/\//.test(text) ? text : undefined,
+    expected: "one of sqlite, memory, a postgres:// and a redis:// address",
+    isSecret: true,
+  },
+  blobs: {
+    value: "URL",
+    summary: `blob store for the files of uploaded skills: s3://bucket/prefix?region=…&endpoint=…, with
+      AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY in the environment`,
+    shownDefault: "the store",
+    variable: "TRIVET_BLOBS",
+    parse: (text: string): URL | undefined => {
+      const url = text.startsWith("s3://") ? URL.parse(text) : null;
+      return url === null || url.hostname === "" ? undefined : url;
+    },
+    expected: "s3://bucket/prefix?region=…&endpoint=…",
+  },
 } as const;
-export const DATA_HELP = `  --data DIR     the data folder (default: ./data, or TRIVET_DATA)
-  --store STORE  sqlite (in the data folder), postgres://…, redis://… (default: sqlite, or TRIVET_STORE)
-  --blobs ADDR   files of uploaded skills: s3://bucket/prefix?region=…&endpoint=…, with AWS_ACCESS_KEY_ID and
-                 AWS_SECRET_ACCESS_KEY (default: in the store, or TRIVET_BLOBS)`;
 
 /** Where the data is. */
 export interface Place {
@@ -32,32 +55,24 @@ export interface Place {
   readonly folder: string;
   /** `sqlite`, `memory`, or an address; an address may hold a password, and is never printed. */
   readonly store: string;
-  /** Opens where files of uploaded skills go; nothing, when that is the store. */
+  /** Opens the blob store for the files of uploaded skills; `undefined`, when the store itself holds them. */
   openBlobs(): Promise<BlobStore | undefined>;
 }
 
-type Environment = Readonly<Record<string, string | undefined>>;
-
-/** The place that the options name. @throws {UsageError} for a store of no known kind */
-export function readPlace(values: Values, env: Environment): Place {
-  const store = textOption(values, "store") ?? env.TRIVET_STORE ?? "sqlite";
-  if (!/^(sqlite|memory)$|^(postgres(ql)?|rediss?):\/\//.test(store)) {
-    throw new UsageError("--store must be one of sqlite, memory, a postgres:// and a redis:// address");
-  }
-  const blobs = textOption(values, "blobs") ?? env.TRIVET_BLOBS;
+/** The place that the options name. @throws {UsageError} for a blob store without credentials */
+export function readPlace(
+  { data, store, blobs }: ValuesOf<typeof DATA_OPTIONS>,
+  env: Environment,
+): Place {
   return {
-    folder: resolve(textOption(values, "data") ?? env.TRIVET_DATA ?? "data"),
+    folder: resolve(data),
     store,
     openBlobs: blobs === undefined ? () => Promise.resolve(undefined) : readBlobs(blobs, env),
   };
 }
 
-function readBlobs(address: string, env: Environment): Place["openBlobs"] {
+function readBlobs(url: URL, env: Environment): Place["openBlobs"] {
   const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey } = env;
-  const url = address.startsWith("s3://") ? URL.parse(address) : null;
-  if (!url || url.hostname === "") {
-    throw new UsageError("--blobs must be s3://bucket/prefix?region=…&endpoint=…");
-  }
   if (!accessKeyId || !secretAccessKey) {
     throw new UsageError("--blobs needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY in the environment");
   }
@@ -75,17 +90,17 @@ function readBlobs(address: string, env: Environment): Place["openBlobs"] {
   return async () => (await load("aws4fetch", () => import("../../skills/blobs/s3.ts"))).s3Blobs(options);
 }
 
-/** Whether other instances may use the store at the same time. */
+/** Whether other instances can use the store at the same time. */
 export function isShared({ store }: Place): boolean {
   return store.includes("://");
 }
 
 /**
- * Opens the store of a place; a folder and a database are made when they are not there.
- * @param cache how long reads may be answered from memory, where the engine is on the network; milliseconds
- * @throws {Error} saying what cannot be opened
+ * Opens the store of a place. The data folder and the database are created when they do not exist.
+ * @param cacheMs how long reads can be answered from memory, for a database on the network
+ * @throws {Error} naming what cannot be opened
  */
-export async function openStore(place: Place, cache: number = 0): Promise<Store> {
+export async function openStore(place: Place, cacheMs: number = 0): Promise<Store> {
   const onWarning = (message: string) => printError(`trivet: warning: ${message}`);
   const options = { onWarning };
   if (isShared(place)) {
@@ -95,13 +110,13 @@ export async function openStore(place: Place, cache: number = 0): Promise<Store>
         options,
       )
       : (await load("redis", () => import("../../store/drivers/redis.ts"))).redisStore(place.store, options);
-    // A store that this version does not read is told before anything starts; an engine that is away may come back.
+    // A format that this version cannot read is an error at once; a database that is down may come back.
     await store.get(FORMAT_KEY).catch(async (error) => {
       if (!(error instanceof StoreFormatError)) return;
       await store.close();
       throw error;
     });
-    return layeredStore(store, { lifetime: cache });
+    return layeredStore(store, { lifetime: cacheMs });
   }
   if (place.store === "memory") return memoryStore();
   const file = join(place.folder, "trivet.db");
@@ -114,7 +129,7 @@ export async function openStore(place: Place, cache: number = 0): Promise<Store>
   }
 }
 
-/** Runs work on the store of a place and closes it. */
+/** Opens the store of a place, runs work on it, and closes it. */
 export async function withStore(place: Place, work: (store: Store) => Promise<void>): Promise<void> {
   const store = await openStore(place);
   try {
@@ -124,14 +139,14 @@ export async function withStore(place: Place, work: (store: Store) => Promise<vo
   }
 }
 
-/** Imports a driver, whose package the user chooses to install. */
+/** Imports a driver, whose package the user installs. */
 async function load<Driver>(name: string, driver: () => Promise<Driver>): Promise<Driver> {
   try {
     return await driver();
   } catch (cause) {
     if ((cause as { code?: string }).code !== "ERR_MODULE_NOT_FOUND") throw cause;
     throw new Error(
-      `This ${name === "aws4fetch" ? "shelf" : "store"} needs the package "${name}": npm install ${name}`,
+      `Package "${name}" is not installed. Run: npm install ${name}`,
       { cause },
     );
   }

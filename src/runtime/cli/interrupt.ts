@@ -1,16 +1,16 @@
 /**
- * Work that Ctrl-C ends in good order: what is half-done is taken back, then the process ends as one that was
- * interrupted. A second signal ends it at once.
+ * Work that Ctrl-C interrupts: it undoes what is half done, then the process exits with the code of an interrupted one. A
+ * second signal ends the process at once.
  *
  * @module
  */
 import process from "node:process";
 import { printError } from "./output.ts";
 
-/** 128 and the number of the signal, as shells have it. */
+/** 128 plus the number of the signal, as shells define it. */
 const EXIT_CODES = { SIGINT: 130, SIGTERM: 143 } as const;
 
-/** Runs work that heeds the signal it is given. Does not return when it was interrupted and did not come to its end. */
+/** Runs work that observes the signal. Exits the process when the work was interrupted before its end. */
 export async function interruptible<Result>(
   name: string,
   work: (signal: AbortSignal) => Promise<Result>,
@@ -21,7 +21,7 @@ export async function interruptible<Result>(
     const listener = () => {
       if (code !== undefined) process.exit(code);
       code = EXIT_CODES[signal];
-      controller.abort(new Error("It was interrupted"));
+      controller.abort(new Error("interrupted"));
     };
     process.on(signal, listener);
     return [signal, listener] as const;

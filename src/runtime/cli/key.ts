@@ -1,12 +1,28 @@
 /**
- * `trivet key`: API keys of a data folder.
+ * `trivet key`: the API keys of a store.
  *
  * @module
  */
 import process from "node:process";
 import { createApiKey, listApiKeys, removeApiKey } from "../../skills/api_key.ts";
-import { DATA_HELP, DATA_OPTION, readPlace, withStore } from "./data.ts";
-import { listOption, printLine, printTable, readArguments, textOption, UsageError } from "./output.ts";
+import { DATA_OPTIONS, readPlace, withStore } from "./data.ts";
+import { describeOptions, readArguments } from "./options.ts";
+import { printLine, printTable, unknownAction, UsageError } from "./output.ts";
+
+const SCOPES = ["skills:read", "skills:write", "admin"] as const;
+
+const COMMON_OPTIONS = { ...DATA_OPTIONS, json: { summary: "print JSON" } } as const;
+const ADD_OPTIONS = {
+  name: { value: "NAME", summary: "what the key is for", default: "key" },
+  workspace: { value: "NAME", summary: "the workspace whose skills it can use", shownDefault: "default" },
+  scope: {
+    value: "SCOPE",
+    isRepeatable: true,
+    words: SCOPES,
+    summary: `a scope of the key: ${SCOPES.join(", ")}`,
+    shownDefault: "skills:read and skills:write",
+  },
+} as const;
 
 export const help: string = `trivet key: adds, lists and removes API keys
 
@@ -14,41 +30,24 @@ Usage: trivet key add [options]
        trivet key list [options]
        trivet key remove ID [options]
 
-${DATA_HELP}
-  --json           print JSON
+${describeOptions(COMMON_OPTIONS)}
+
 add:
-  --name NAME      what it is for (default: key)
-  --workspace NAME whose skills it reaches (default: default)
-  --scope SCOPE    skills:read, skills:write or admin; may come several times (default: the first two)
+${describeOptions(ADD_OPTIONS)}
 
 Examples:
   trivet key add --name ci --scope skills:read
 `;
 
 export async function run(argv: readonly string[]): Promise<void> {
-  const { values, operands: [action, id] } = readArguments(argv, {
-    ...DATA_OPTION,
-    json: { type: "boolean" },
-    name: { type: "string" },
-    workspace: { type: "string" },
-    scope: { type: "string", multiple: true },
-  }, 2);
+  const { values, operands: [action, id] } = readArguments(argv, { ...COMMON_OPTIONS, ...ADD_OPTIONS }, 2);
   const place = readPlace(values, process.env);
-  const json = values.json === true;
+  const { json } = values;
   switch (action) {
     case "add":
       return await withStore(place, async (store) => {
-        const scopes = listOption(values, "scope");
-        const wrong = scopes?.find((scope) => !/^(skills:read|skills:write|admin)$/.test(scope));
-        if (wrong !== undefined) {
-          throw new UsageError(`--scope must be skills:read, skills:write or admin, but is "${wrong}"`);
-        }
-        const workspace = textOption(values, "workspace");
-        const { key, secret } = await createApiKey(store, {
-          name: textOption(values, "name") ?? "key",
-          workspace,
-          scopes,
-        });
+        const { name, workspace, scope: scopes } = values;
+        const { key, secret } = await createApiKey(store, { name, workspace, scopes });
         if (json) return printLine(JSON.stringify({ ...key, secret }));
         printLine(`key     ${key.id}   (${key.name}: ${key.scopes.join(" ")})`);
         printLine(`secret  ${secret}   (shown once)`);
@@ -63,12 +62,12 @@ export async function run(argv: readonly string[]): Promise<void> {
         );
       });
     case "remove":
-      if (id === undefined) throw new UsageError("Name the id of the key to remove");
+      if (id === undefined) throw new UsageError("missing argument: ID of the key to remove");
       return await withStore(place, async (store) => {
-        if (!await removeApiKey(store, id)) throw new Error(`There is no key "${id}"`);
+        if (!await removeApiKey(store, id)) throw new Error(`API key not found: "${id}"`);
         printLine(`Removed ${id}`);
       });
     default:
-      throw new UsageError("Say what to do: add, list or remove");
+      throw unknownAction(action, ["add", "list", "remove"]);
   }
 }

@@ -1,19 +1,18 @@
 /**
- * The command line, `trivet`: finds the command, and turns what it throws into a message and an exit code (0 done,
- * 1 failed, 2 called wrongly). On Node, Deno and Bun.
+ * The command line, `trivet`, on Node, Deno and Bun: finds the command, and turns what it throws into a message and an
+ * exit code (0 done, 1 failed, 2 called wrongly).
  *
  * @module
  */
 import { VERSION } from "../../version.ts";
 import { printError, printLine, UsageError } from "./output.ts";
 
-/** A command: its help, and what it does. */
 interface Command {
   readonly help: string;
   run(argv: readonly string[]): Promise<void>;
 }
 
-/** Each with a line for the overview. Loaded when it is called: what a server needs takes four times as long as a key. */
+/** Each command with its line of the overview. Its code is loaded when it is called: that of `serve` takes long. */
 const COMMANDS: Readonly<Record<string, { readonly summary: string; load(): Promise<Command> }>> = {
   serve: {
     summary: "runs the authorization server, the Skills service and the tool server",
@@ -32,7 +31,7 @@ const COMMANDS: Readonly<Record<string, { readonly summary: string; load(): Prom
     load: () => import("./user.ts"),
   },
   skill: {
-    summary: "adds, shows, pulls and removes skills, here or on a server",
+    summary: "adds, shows, pulls and removes skills, in a store or on a server",
     load: () => import("./skill/skill.ts"),
   },
   key: {
@@ -40,7 +39,7 @@ const COMMANDS: Readonly<Record<string, { readonly summary: string; load(): Prom
     load: () => import("./key.ts"),
   },
   migrate: {
-    summary: "moves everything from one store to another",
+    summary: "copies everything from one store to another",
     load: () => import("./migrate.ts"),
   },
 };
@@ -51,10 +50,10 @@ Usage: trivet <command> [options]
 
 ${Object.entries(COMMANDS).map(([name, { summary }]) => `  ${name.padEnd(8)}${summary}`).join("\n")}
 
-  trivet <command> --help tells more. trivet --version prints the version.
+"trivet <command> --help" describes a command. "trivet --version" prints the version.
 `;
 
-/** Runs the command that the words name. */
+/** Runs the command that the arguments name. Returns the exit code. */
 export async function main([name, ...argv]: readonly string[]): Promise<number> {
   if (name === undefined || name === "--help" || name === "-h" || name === "help") {
     printLine(HELP.trimEnd());
@@ -66,7 +65,7 @@ export async function main([name, ...argv]: readonly string[]): Promise<number> 
   }
   const known = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   if (!known) {
-    printError(`trivet: there is no command "${name}". Commands: ${Object.keys(COMMANDS).join(", ")}`);
+    printError(`trivet: unknown command "${name}". Commands: ${Object.keys(COMMANDS).join(", ")}`);
     return 2;
   }
   const command = await known.load();

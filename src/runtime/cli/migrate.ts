@@ -1,5 +1,5 @@
 /**
- * `trivet migrate`: everything from one store to another, with a progress bar, and proof that it arrived.
+ * `trivet migrate`: copies everything from one store to another, with a progress bar, and compares both sides.
  *
  * @module
  */
@@ -10,40 +10,42 @@ import { digestOf } from "../../skills/content_digest.ts";
 import type { Blob } from "../../skills/records.ts";
 import { compareRecords, copyRecords, countRecords, finishCopy } from "../../store/copy.ts";
 import { listAll, type Store } from "../../store/store.ts";
-import { DATA_HELP, DATA_OPTION, openStore, type Place, readPlace } from "./data.ts";
-import { printLine, readArguments, textOption, UsageError } from "./output.ts";
+import { DATA_OPTIONS, openStore, type Place, readPlace } from "./data.ts";
+import { describeOptions, readArguments } from "./options.ts";
+import { printLine, UsageError } from "./output.ts";
 
-export const help: string = `trivet migrate: moves everything from one store to another
+const { data, store: { default: _, ...STORE }, blobs } = DATA_OPTIONS;
+const OPTIONS = {
+  from: { ...STORE, variable: "TRIVET_FROM" },
+  to: { ...STORE, summary: "the same; it must be empty, or hold an interrupted copy", variable: "TRIVET_TO" },
+  data,
+  blobs,
+  json: { summary: "print the result as one line of JSON" },
+} as const;
+
+export const help: string = `trivet migrate: copies everything from one store to another
 
 Usage: trivet migrate --from STORE --to STORE [options]
 
-  --from STORE   sqlite (in the data folder), postgres://…, redis://… (or TRIVET_FROM)
-  --to STORE     the same; it must be empty, or hold a copy that was broken off (or TRIVET_TO)
-${DATA_HELP.split("\n").filter((line) => !line.includes("--store")).join("\n")}
-  --json         print the result as one line of JSON
+${describeOptions(OPTIONS)}
 
-Stop the servers first: what is written meanwhile is found by the comparison, and is an error. Run the same command
-again when it was broken off; it goes on where it was. Nothing is removed from the source.
+Stop the servers first: records that are written meanwhile make the comparison fail. If the command was
+interrupted, run it again: it continues where it stopped. Nothing is removed from the source.
 
 Example:
   trivet migrate --from sqlite --to postgres://trivet@db.example/trivet
 `;
 
 export async function run(argv: readonly string[]): Promise<void> {
-  const { values } = readArguments(argv, {
-    ...DATA_OPTION,
-    from: { type: "string" },
-    to: { type: "string" },
-    json: { type: "boolean" },
-  });
+  const { values } = readArguments(argv, OPTIONS);
   const place = (name: "from" | "to"): Place => {
-    const store = textOption(values, name) ?? process.env[`TRIVET_${name.toUpperCase()}`];
-    if (store === undefined) throw new UsageError(`Say --${name}`);
+    const store = values[name];
+    if (store === undefined) throw new UsageError(`missing option: --${name}`);
     return readPlace({ ...values, store }, process.env);
   };
   const [source, target] = [place("from"), place("to")];
   if (source.store === "memory" || target.store === "memory") {
-    throw new UsageError("A store in memory cannot be moved");
+    throw new UsageError("a memory store cannot be migrated");
   }
   if (source.store === target.store) throw new UsageError("--from and --to must differ");
   const from = await openStore(source);
@@ -51,7 +53,7 @@ export async function run(argv: readonly string[]): Promise<void> {
   try {
     const total = await withBar("counting", undefined, (progress) => countRecords(from, progress));
     const { copied, before } = await withBar("copying", total, (progress) => copyRecords(from, to, progress));
-    // A copy that was broken off long ago may have been overtaken: what has changed since is made good.
+    // Records may have changed since an earlier run was interrupted: they are copied again.
     if (before > 0) await compareRecords(from, to, { mend: true });
     const { same, digest, differences } = await withBar(
       "comparing",
@@ -60,9 +62,9 @@ export async function run(argv: readonly string[]): Promise<void> {
     );
     if (differences.length > 0) {
       throw new Error(
-        `${differences.length} records differ, ${
+        `${differences.length} records differ, such as ${
           JSON.stringify(differences[0])
-        } for one: stop the servers and run this again`,
+        }. Stop the servers and run this command again`,
       );
     }
     const contents = await withBar(
@@ -77,12 +79,12 @@ export async function run(argv: readonly string[]): Promise<void> {
       );
     } else {
       printLine(
-        `Moved ${same} records${before > 0 ? ` (${before} by an earlier run)` : ""}, equal on both sides.`,
+        `Copied ${same} records${before > 0 ? ` (${before} in an earlier run)` : ""}. Both stores are equal.`,
       );
-      printLine(`SHA-256 over all of them: ${digest}`);
-      printLine(`Contents of skill files checked by their digests: ${contents.files}`);
+      printLine(`SHA-256 of all records: ${digest}`);
+      printLine(`Contents of skill files with a correct digest: ${contents.files}`);
       if (contents.elsewhere > 0) {
-        printLine(`Contents in S3, left where they are and not read: ${contents.elsewhere}`);
+        printLine(`Contents in another blob store, not copied and not checked: ${contents.elsewhere}`);
       }
     }
   } finally {
@@ -91,35 +93,36 @@ export async function run(argv: readonly string[]): Promise<void> {
   }
 }
 
-/** Reads every content that the target has, and compares its digest with the one that it is kept under. */
+/** Reads every content that the target holds, and compares its digest with its key. */
 async function checkContents(
   store: Store,
   place: Place,
   progress: (done: number) => void,
 ): Promise<{ files: number; elsewhere: number }> {
-  const shelf = await place.openBlobs();
-  const ledger = createLedger(store, Date.now, shelf);
+  const blobStore = await place.openBlobs();
+  const ledger = createLedger(store, Date.now, blobStore);
   let files = 0;
   let elsewhere = 0;
   for await (const { key, value: { object, size } } of listAll<Blob>(store, ["blob"])) {
     const digest = key[1] as string;
-    if (!object.startsWith("store/") && !(shelf && object.startsWith(shelf.kind + "/"))) {
+    if (!object.startsWith("store/") && !(blobStore && object.startsWith(blobStore.kind + "/"))) {
       elsewhere++;
       continue;
     }
     const stream = await ledger.open({ object });
-    if (!stream) throw new Error(`The content ${digest} is missing`);
+    if (!stream) throw new Error(`Content ${digest} is missing`);
     if (await digestOf(await readAll(stream, size)) !== digest) {
-      throw new Error(`The content ${digest} is damaged`);
+      throw new Error(`Content ${digest} is damaged`);
     }
     progress(++files);
   }
   return { files, elsewhere };
 }
 
-const WIDTH = 30;
+const BAR_WIDTH = 30;
+const DRAW_INTERVAL_MS = 100;
 
-/** Work with a bar on standard error, where somebody watches; elsewhere one line when it is done. */
+/** Runs work with a bar on standard error; where that is not a terminal, prints one line at the end. */
 async function withBar<Result>(
   name: string,
   total: number | undefined,
@@ -133,12 +136,12 @@ async function withBar<Result>(
     const speed = Math.round(done / Math.max(performance.now() - started, 1) * 1000);
     const counted = total === undefined ? `${done}` : `${done} of ${total}`;
     if (total === undefined) return `${name}: ${counted} (${speed}/s)`;
-    const filled = total === 0 ? WIDTH : Math.min(WIDTH, Math.floor(done / total * WIDTH));
-    return `${name}: [${"#".repeat(filled)}${" ".repeat(WIDTH - filled)}] ${counted} (${speed}/s)`;
+    const filled = total === 0 ? BAR_WIDTH : Math.min(BAR_WIDTH, Math.floor(done / total * BAR_WIDTH));
+    return `${name}: [${"#".repeat(filled)}${" ".repeat(BAR_WIDTH - filled)}] ${counted} (${speed}/s)`;
   };
   const result = await work((now) => {
     done = now;
-    if (!stderr.isTTY || performance.now() - shown < 100) return;
+    if (!stderr.isTTY || performance.now() - shown < DRAW_INTERVAL_MS) return;
     shown = performance.now();
     stderr.write(`\r\x1b[K${line()}`);
   });

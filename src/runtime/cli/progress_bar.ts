@@ -1,41 +1,40 @@
 /**
- * A progress bar for a transfer, on a terminal: how much of how much, and how fast. It comes when the transfer has taken
- * half a second, and goes with it, also when that fails: what became of it is told by whoever did it.
+ * A progress bar for a transfer, on a terminal: how many of how many bytes, and how fast. It appears when the transfer has
+ * taken half a second, and disappears at its end, also when it fails: the command prints the outcome.
  *
  * @module
  */
 
-/** What a bar is drawn on: standard error, say. */
+/** What a bar is drawn on, such as standard error. */
 export interface Terminal {
   readonly isTTY?: boolean | undefined;
   readonly columns?: number | undefined;
   write(text: string): unknown;
 }
 
-/** What a transfer tells of itself, in bytes. */
+/** What a transfer reports, in bytes. */
 export interface Progress {
-  /** A transfer begins, or begins again; its size may be unknown. */
+  /** A transfer begins, or begins again; its size can be unknown. */
   begin(total: number | undefined): void;
   advance(bytes: number): void;
 }
 
-/** For transfers that nobody watches. */
+/** For transfers without a progress bar. */
 export const NO_PROGRESS: Progress = { begin() {}, advance() {} };
 
-/** Milliseconds before a bar is worth looking at. */
-const PATIENCE = 500;
-/** Milliseconds between drawings. */
-const PAUSE = 100;
-const WIDEST = 30;
-/** A narrower bar says less than the percents beside it. */
-const NARROWEST = 8;
-/** Back to the start of the line, which is emptied (ECMA-48). */
-const ERASE = "\r\x1b[K";
+/** A faster transfer shows no bar. */
+const FIRST_DRAW_MS = 500;
+const DRAW_INTERVAL_MS = 100;
+const MAX_BAR_CHARACTERS = 30;
+/** A narrower bar shows less than the percentage beside it. */
+const MIN_BAR_CHARACTERS = 8;
+/** Moves the cursor to the start of the line and erases the line (ECMA-48). */
+const ERASE_LINE = "\r\x1b[K";
 
 /**
- * Runs a transfer with a bar on the terminal; without one, where that is none (or `undefined`).
- * @param label what is done, such as "uploading"
- * @param now milliseconds of a clock that only goes forward
+ * Runs a transfer with a bar, when `terminal` is a terminal; otherwise without one.
+ * @param label what the command does, such as "uploading"
+ * @param now a monotonic clock, in milliseconds
  */
 export async function withProgressBar<Result>(
   label: string,
@@ -56,41 +55,41 @@ export async function withProgressBar<Result>(
     advance(bytes) {
       done += bytes;
       const time = now();
-      if (time - first < PATIENCE || drawn !== undefined && time - drawn < PAUSE) return;
+      if (time - first < FIRST_DRAW_MS || drawn !== undefined && time - drawn < DRAW_INTERVAL_MS) return;
       drawn = time;
-      terminal.write(ERASE + drawBar(label, done, total, time - start, terminal.columns || 80));
+      terminal.write(ERASE_LINE + drawBar(label, done, total, time - start, terminal.columns || 80));
     },
   };
   try {
     return await transfer(progress);
   } finally {
-    if (drawn !== undefined) terminal.write(ERASE);
+    if (drawn !== undefined) terminal.write(ERASE_LINE);
   }
 }
 
-/** One line that fits beside the cursor. */
+/** One line that is narrower than the terminal. */
 function drawBar(
   label: string,
   done: number,
   total: number | undefined,
-  milliseconds: number,
+  elapsedMs: number,
   columns: number,
 ): string {
-  const rate = `${showBytes(done / Math.max(milliseconds, 1) * 1000)}/s`;
-  if (total === undefined) return `${label}: ${showBytes(done)}  ${rate}`.slice(0, columns - 1);
-  // More may come than was said.
+  const rate = `${formatBytes(done / Math.max(elapsedMs, 1) * 1000)}/s`;
+  if (total === undefined) return `${label}: ${formatBytes(done)}  ${rate}`.slice(0, columns - 1);
+  // A server may send more than it declared.
   const part = total === 0 ? 1 : Math.min(done / total, 1);
-  const figures = `${String(Math.floor(part * 100)).padStart(3)}%  ${showBytes(done)} of ${
-    showBytes(total)
+  const figures = `${String(Math.floor(part * 100)).padStart(3)}%  ${formatBytes(done)} of ${
+    formatBytes(total)
   }  ${rate}`;
-  const width = Math.min(WIDEST, columns - 1 - `${label}: [] ${figures}`.length);
-  if (width < NARROWEST) return `${label}: ${figures}`.slice(0, columns - 1);
+  const width = Math.min(MAX_BAR_CHARACTERS, columns - 1 - `${label}: [] ${figures}`.length);
+  if (width < MIN_BAR_CHARACTERS) return `${label}: ${figures}`.slice(0, columns - 1);
   const filled = Math.floor(part * width);
   return `${label}: [${"#".repeat(filled)}${" ".repeat(width - filled)}] ${figures}`;
 }
 
-/** A size for people, in units of a thousand. */
-export function showBytes(bytes: number): string {
+/** A size for people, in decimal units. */
+export function formatBytes(bytes: number): string {
   if (bytes < 999.5) return `${Math.round(bytes)} B`;
   const units = ["kB", "MB", "GB", "TB"];
   let value = bytes / 1000;
@@ -102,7 +101,7 @@ export function showBytes(bytes: number): string {
   return `${value < 9.95 ? value.toFixed(1) : Math.round(value)} ${units[unit]}`;
 }
 
-/** The same chunks, each told of as it goes by. */
+/** Passes chunks on, and reports the bytes of each. */
 export async function* metered(
   chunks: AsyncIterable<Uint8Array>,
   progress: Progress,

@@ -1,17 +1,17 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { metered, type Progress, showBytes, type Terminal, withProgressBar } from "./progress_bar.ts";
+import { formatBytes, metered, type Progress, type Terminal, withProgressBar } from "./progress_bar.ts";
 
 const test = suite("cli/progress_bar");
 
 interface FakeTerminal extends Terminal {
-  /** What is on its line now. */
+  /** The text of its line now. */
   line(): string;
-  /** Every line that was drawn, as it was seen. */
+  /** Every line that was drawn. */
   readonly seen: readonly string[];
 }
 
-/** A terminal of one line, which knows the two control sequences that a bar needs, and refuses others. */
+/** A terminal of one line. It accepts only the control sequence that a bar needs. */
 function fakeTerminal(columns?: number): FakeTerminal {
   let shown = "";
   const seen: string[] = [];
@@ -26,8 +26,8 @@ function fakeTerminal(columns?: number): FakeTerminal {
         if (part === "\r\x1b[K") shown = "";
         // deno-lint-ignore no-control-regex
         else if (/^[^\x00-\x1f]+$/.test(part)) shown += part;
-        else throw new Error(`It writes ${JSON.stringify(part)}`);
-        if (shown.length >= (columns ?? 80)) throw new Error(`It breaks the line: ${shown}`);
+        else throw new Error(`unexpected output ${JSON.stringify(part)}`);
+        if (shown.length >= (columns ?? 80)) throw new Error(`the line is too long: ${shown}`);
       }
       if (shown !== "") seen.push(shown);
     },
@@ -48,7 +48,7 @@ async function draw(
   );
 }
 
-test("bytes, percents and rate are drawn; the line is empty in the end", async () => {
+test("bytes, percentage and rate are drawn; the line is empty at the end", async () => {
   const terminal = fakeTerminal();
   await draw(terminal, (progress, wait) => {
     progress.begin(8_000_000);
@@ -65,7 +65,7 @@ test("bytes, percents and rate are drawn; the line is empty in the end", async (
   assert.is(terminal.line(), "");
 });
 
-test("nothing is drawn in the first half second, and then not more than ten times in one", async () => {
+test("nothing is drawn in the first half second, and then at most ten times per second", async () => {
   const terminal = fakeTerminal();
   await draw(terminal, (progress, wait) => {
     progress.begin(1000);
@@ -92,7 +92,7 @@ test("a quick transfer writes nothing at all", async () => {
   assert.equal(written, []);
 });
 
-test("what is no terminal, and no terminal at all, see nothing", async () => {
+test("without a terminal nothing is written", async () => {
   const written: string[] = [];
   for (const terminal of [undefined, { write: (text: string) => written.push(text) }]) {
     await draw(terminal, (progress, wait) => {
@@ -104,7 +104,7 @@ test("what is no terminal, and no terminal at all, see nothing", async () => {
   assert.equal(written, []);
 });
 
-test("a failure erases the bar, and is passed on", async () => {
+test("a failure erases the bar and is thrown on", async () => {
   const terminal = fakeTerminal();
   let thrown: unknown;
   await draw(terminal, (progress, wait) => {
@@ -128,7 +128,7 @@ test("without a size there are bytes and rate", async () => {
   });
 });
 
-test("a transfer that begins again counts from nothing; one that is larger than it said stays at 100%", async () => {
+test("a transfer that begins again counts from 0; one that is larger than declared stays at 100%", async () => {
   const terminal = fakeTerminal();
   await draw(terminal, (progress, wait) => {
     progress.begin(100);
@@ -155,7 +155,7 @@ for (const columns of [20, 40, 50, 60, 79, 120]) {
       progress.begin(12_345_678);
       wait(1000);
       progress.advance(2_345_678);
-      // It refuses a line that would break.
+      // The terminal throws for a line that is too long.
       assert.match(terminal.line(), /^pulling: /);
     });
   });
@@ -163,7 +163,7 @@ for (const columns of [20, 40, 50, 60, 79, 120]) {
 
 test("sizes are three digits and a unit", () => {
   const sizes = [0, 1, 999, 1000, 9_949, 9_951, 999_499, 999_500, 1_500_000, 2e9, 3e12, 4e15];
-  assert.equal(sizes.map(showBytes), [
+  assert.equal(sizes.map(formatBytes), [
     "0 B",
     "1 B",
     "999 B",
@@ -179,17 +179,17 @@ test("sizes are three digits and a unit", () => {
   ]);
 });
 
-test("metered chunks are the same, and each is told of", async () => {
-  const told: number[] = [];
+test("metered() passes the same chunks on and reports each", async () => {
+  const reported: number[] = [];
   async function* chunks() {
     yield Uint8Array.of(1, 2, 3);
     yield Uint8Array.of(4);
   }
   const got: number[][] = [];
-  const progress = { begin() {}, advance: (bytes: number) => void told.push(bytes) };
+  const progress = { begin() {}, advance: (bytes: number) => void reported.push(bytes) };
   for await (const chunk of metered(chunks(), progress)) got.push([...chunk]);
   assert.equal(got, [[1, 2, 3], [4]]);
-  assert.equal(told, [3, 1]);
+  assert.equal(reported, [3, 1]);
 });
 
 test.run();

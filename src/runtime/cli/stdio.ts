@@ -1,5 +1,5 @@
 /**
- * `trivet stdio`: the tool server for one client that started this process. Standard output carries messages only.
+ * `trivet stdio`: the tool server for one client, which started this process. Standard output carries only messages.
  *
  * @module
  */
@@ -7,25 +7,30 @@ import { Console } from "node:console";
 import process from "node:process";
 import { createTrivet } from "../../trivet.ts";
 import { CALLER_HELP, readCaller } from "./caller.ts";
-import { DATA_HELP, DATA_OPTION, openStore, readPlace } from "./data.ts";
+import { DATA_OPTIONS, openStore, readPlace } from "./data.ts";
+import { describeOptions, readArguments } from "./options.ts";
+import { printError } from "./output.ts";
 import { ensureSkills } from "./serve/demo.ts";
-import { endSoon, offerChanges } from "./serve/offer_tools.ts";
-import { printError, readArguments, textOption } from "./output.ts";
-import { readSkillFolders, SKILLS_HELP, SKILLS_OPTION } from "./skill/skill_folders.ts";
-import { MODULE_HELP, MODULE_OPTION, readModule, WATCH_HELP } from "./serve/tool_module.ts";
+import { exitSoon, reloadOnChange } from "./serve/reload_tools.ts";
+import { MODULE_HELP, MODULE_OPTIONS, readModule } from "./serve/tool_module.ts";
 import { watchSkills } from "./serve/watch_skills.ts";
+import { readSkillFolders, SKILL_FOLDER_OPTIONS } from "./skill/skill_folders.ts";
+
+const OPTIONS = {
+  ...MODULE_OPTIONS,
+  ...DATA_OPTIONS,
+  ...SKILL_FOLDER_OPTIONS,
+  issuer: { value: "URL", summary: "the server that issued TRIVET_TOKEN", default: "http://127.0.0.1:8787" },
+} as const;
 
 export const help: string = `trivet stdio: serves tools to one MCP client over standard input and output
 
 Usage: trivet stdio [MODULE] [options]
 
 ${MODULE_HELP}
-What it writes by \`console\` goes to standard error.
+What MODULE writes with \`console\` goes to standard error.
 
-${WATCH_HELP}
-${DATA_HELP}
-${SKILLS_HELP}
-  --issuer URL   the server that gave TRIVET_TOKEN (default: http://127.0.0.1:8787)
+${describeOptions(OPTIONS)}
 
 ${CALLER_HELP}
 
@@ -36,17 +41,12 @@ In a client's configuration:
 `;
 
 export async function run(argv: readonly string[]): Promise<void> {
-  const { values, operands: [path] } = readArguments(argv, {
-    ...DATA_OPTION,
-    ...MODULE_OPTION,
-    ...SKILLS_OPTION,
-    issuer: { type: "string" },
-  }, 1);
+  const { values, operands: [path] } = readArguments(argv, OPTIONS, 1);
   const module = readModule(path, values);
   const place = readPlace(values, process.env);
   const { named, folders } = readSkillFolders(values, place.folder);
-  const issuer = textOption(values, "issuer") ?? "http://127.0.0.1:8787";
-  // Standard output is the protocol's.
+  const { issuer } = values;
+  // Standard output belongs to the protocol.
   globalThis.console = new Console(process.stderr, process.stderr);
   const store = await openStore(place);
   try {
@@ -66,24 +66,24 @@ export async function run(argv: readonly string[]): Promise<void> {
     const caller = await readCaller(trivet, server, process.env);
     const ended = new AbortController();
     const unwatch = caller.watch((reason) => ended.abort(reason));
-    const stop = module && offerChanges(trivet, module, { store });
+    const stopReloading = module && reloadOnChange(trivet, module, { store });
     const watched = watchSkills(trivet);
     try {
       await trivet.mcp!.serveStdio(readInput(ended.signal), writeOutput(), caller.principal);
     } finally {
       unwatch();
-      stop?.();
+      stopReloading?.();
       (await watched)();
       await trivet.skills!.flush();
     }
     if (ended.signal.aborted) throw new Error(ended.signal.reason);
   } finally {
     await store.close();
-    if (module) endSoon();
+    if (module) exitSoon();
   }
 }
 
-/** Standard input, until it ends or the signal is given. */
+/** Standard input, until it ends or the signal aborts. */
 function readInput(signal: AbortSignal): ReadableStream<Uint8Array> {
   return new ReadableStream({
     start(controller) {

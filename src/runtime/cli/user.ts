@@ -1,5 +1,5 @@
 /**
- * `trivet user`: the people who sign in, of a data folder.
+ * `trivet user`: the users of a store.
  *
  * @module
  */
@@ -8,17 +8,27 @@ import { randomSecret } from "../../crypto/secret.ts";
 import { collectBytes } from "../../http/body/byte_buffer.ts";
 import { addUser, listUsers, removeUser, setUserRole } from "../../oauth/users/user.ts";
 import { USER_ROLES } from "../../oauth/users/user_role.ts";
-import { DATA_HELP, DATA_OPTION, readPlace, withStore } from "./data.ts";
-import {
-  printError,
-  printLine,
-  printTable,
-  readArguments,
-  textOption,
-  UsageError,
-  type Values,
-  wordOption,
-} from "./output.ts";
+import { DATA_OPTIONS, readPlace, withStore } from "./data.ts";
+import { describeOptions, readArguments, type ValuesOf } from "./options.ts";
+import { printError, printLine, printTable, unknownAction, UsageError } from "./output.ts";
+
+const COMMON_OPTIONS = { ...DATA_OPTIONS, json: { summary: "print JSON" } } as const;
+const PASSWORD_OPTIONS = {
+  "password-stdin": { summary: "read the password from standard input" },
+  generate: { summary: "make a random password and print it" },
+} as const;
+const ADD_OPTIONS = {
+  ...PASSWORD_OPTIONS,
+  name: { value: "NAME", summary: "full name", shownDefault: "the user name" },
+  email: { value: "ADDRESS", summary: "e-mail address" },
+  role: {
+    value: "ROLE",
+    words: USER_ROLES,
+    summary: `what the user can allow applications: reader (their own data, and read skills), author (also
+      write skills and call the model) or admin (everything)`,
+    shownDefault: "the server's, reader",
+  },
+} as const;
 
 export const help: string = `trivet user: adds, lists and removes users
 
@@ -27,17 +37,12 @@ Usage: trivet user add USERNAME [options]
        trivet user list [options]
        trivet user remove USERNAME [options]
 
-${DATA_HELP}
-  --json            print JSON
-add (asks for the password, unless one of the first two is given):
-  --password-stdin  read the password from standard input
-  --generate        make a random password and print it
-  --name NAME       full name (default: the user name)
-  --email ADDRESS   e-mail address
-  --role ROLE       what the user may let applications do: reader (their own data, and read skills), author (also
-                    write skills and ask the model), admin (everything) (default: the server's, reader)
+${describeOptions(COMMON_OPTIONS)}
 
-A running server sees the change at once; a lower role holds for what the user allowed before, too.
+add (asks for the password, unless one of the first two options is given):
+${describeOptions(ADD_OPTIONS)}
+
+A change takes effect at once on a running server. A lower role also limits what the user allowed before.
 
 Examples:
   trivet user add alice --name "Alice Liddell" --email alice@example.com --generate
@@ -46,34 +51,29 @@ Examples:
 `;
 
 export async function run(argv: readonly string[]): Promise<void> {
-  const { values, operands: [action, username, role] } = readArguments(argv, {
-    ...DATA_OPTION,
-    json: { type: "boolean" },
-    "password-stdin": { type: "boolean" },
-    generate: { type: "boolean" },
-    name: { type: "string" },
-    email: { type: "string" },
-    role: { type: "string" },
-  }, argv.includes("role") ? 3 : 2);
+  const { values, operands: [action, username, role] } = readArguments(
+    argv,
+    { ...COMMON_OPTIONS, ...ADD_OPTIONS },
+    argv.includes("role") ? 3 : 2,
+  );
   const place = readPlace(values, process.env);
-  const json = values.json === true;
+  const { json } = values;
   if (
     action !== "list" && username === undefined &&
     (action === "add" || action === "remove" || action === "role")
   ) {
-    throw new UsageError(`Name the user to ${action}`);
+    throw new UsageError("missing argument: USERNAME");
   }
   switch (action) {
     case "add": {
       const password = await readPassword(values);
       return await withStore(place, async (store) => {
-        const name = textOption(values, "name");
         const user = await addUser(store, {
           username: username!,
           password,
-          name,
-          email: textOption(values, "email"),
-          role: wordOption(values, "role", USER_ROLES),
+          name: values.name,
+          email: values.email,
+          role: values.role,
         });
         const { password: _, ...shown } = user;
         const made = values.generate ? { password } : {};
@@ -84,10 +84,14 @@ export async function run(argv: readonly string[]): Promise<void> {
     }
     case "role": {
       const chosen = USER_ROLES.find((each) => each === role);
-      if (!chosen) throw new UsageError(`Name the role: ${USER_ROLES.join(", ")}`);
+      if (!chosen) {
+        throw new UsageError(
+          `${role === undefined ? "missing argument: " : ""}ROLE must be one of ${USER_ROLES.join(", ")}`,
+        );
+      }
       return await withStore(place, async (store) => {
-        if (!await setUserRole(store, username!, chosen)) throw new Error(`There is no user "${username}"`);
-        printLine(json ? JSON.stringify({ username, role: chosen }) : `${username} is ${chosen}`);
+        if (!await setUserRole(store, username!, chosen)) throw new Error(`User not found: "${username}"`);
+        printLine(json ? JSON.stringify({ username, role: chosen }) : `${username} has the role ${chosen}`);
       });
     }
     case "list":
@@ -101,37 +105,37 @@ export async function run(argv: readonly string[]): Promise<void> {
       });
     case "remove":
       return await withStore(place, async (store) => {
-        if (!await removeUser(store, username!)) throw new Error(`There is no user "${username}"`);
+        if (!await removeUser(store, username!)) throw new Error(`User not found: "${username}"`);
         printLine(`Removed ${username}`);
       });
     default:
-      throw new UsageError("Say what to do: add, role, list or remove");
+      throw unknownAction(action, ["add", "role", "list", "remove"]);
   }
 }
 
-async function readPassword(values: Values): Promise<string> {
+async function readPassword(values: ValuesOf<typeof PASSWORD_OPTIONS>): Promise<string> {
   if (values.generate) return randomSecret("").slice(0, 20);
   if (values["password-stdin"]) {
     const bytes = await collectBytes(process.stdin);
     try {
       return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes).replace(/\r?\n$/, "");
     } catch {
-      throw new UsageError("The password must be UTF-8");
+      throw new UsageError("the password must be UTF-8");
     }
   }
   if (!process.stdin.isTTY) {
-    throw new UsageError("Give --password-stdin or --generate: there is no terminal to ask on");
+    throw new UsageError("standard input is not a terminal: use --password-stdin or --generate");
   }
   return await askPassword();
 }
 
-/** Asks on the terminal without showing what is typed. */
+/** Asks for the password on the terminal, without showing what is typed. */
 function askPassword(): Promise<string> {
   process.stderr.write("Password: ");
   process.stdin.setRawMode(true);
   return new Promise((resolve, reject) => {
     let text = "";
-    // A character may come in two pieces.
+    // A character may be split over two chunks.
     const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
     const finish = (settle: () => void) => {
       process.stdin.setRawMode(false);
@@ -143,7 +147,7 @@ function askPassword(): Promise<string> {
     const read = (chunk: Uint8Array) => {
       for (const character of decoder.decode(chunk, { stream: true })) {
         if (character === "\r" || character === "\n") return finish(() => resolve(text));
-        if (character === "\u0003") return finish(() => reject(new Error("Nothing was added")));
+        if (character === "\u0003") return finish(() => reject(new Error("interrupted, nothing was added")));
         if (character === "\u007f") text = [...text].slice(0, -1).join("");
         else text += character;
       }

@@ -1,6 +1,6 @@
 /**
- * Requests to a server of the Skills API: with the key, a limit on silence, and the two tries more that its SDKs make
- * where the server says that it has too much to do. Bodies go and come as streams.
+ * Requests to a server of the Skills API: with the key, a timeout between bytes, and two retries when the server is
+ * overloaded, as the SDKs of the API do. Bodies are streams.
  *
  * @module
  */
@@ -11,11 +11,11 @@ import type { MultipartBody } from "./multipart_body.ts";
 import type { Progress } from "../progress_bar.ts";
 
 export interface ApiServer {
-  /** What paths of the API are put behind; without a slash at its end. */
+  /** The paths of the API are appended to it. */
   readonly url: URL;
   readonly key: string | undefined;
-  /** Milliseconds without a byte in either direction after which the server is given up. */
-  readonly patience: number;
+  /** A request fails when no byte is sent or received for so long. */
+  readonly timeoutMs: number;
 }
 
 export interface Upload {
@@ -24,47 +24,47 @@ export interface Upload {
 }
 
 export interface Download {
-  /** Bytes, where the server says so. */
+  /** Bytes, where the server declares them. */
   readonly length: number | undefined;
   readonly chunks: AsyncIterable<Uint8Array>;
 }
 
 export interface ApiConnection {
-  /** The JSON object of an answer. @throws {ApiError} for a refusal */
+  /** Sends a request. Returns the JSON object of the response. @throws {ApiError} for an error response */
   send(
     method: "GET" | "POST" | "DELETE",
     path: string,
     upload?: Upload,
   ): Promise<Readonly<Record<string, unknown>>>;
-  /** What lies at a path, as it comes. @throws {ApiError} for a refusal */
+  /** Downloads a file. @throws {ApiError} for an error response */
   download(path: string): Promise<Download>;
 }
 
-/** What the API's clients have sent since it began, and every server of it takes. */
+/** The first version of the API, which every server accepts. */
 const API_VERSION = "2023-06-01";
-/** Bytes of a JSON answer: a page of the longest list has a tenth of it. */
-const LONGEST_ANSWER = 16 * 1024 * 1024;
-const TRIES = 3;
-/** Refusals that hold for a moment only, and mean that nothing was done. */
-const PASSING = new Set([429, 503, 529]);
-/** Seconds that are waited at most, whatever the server asks for. */
-const LONGEST_WAIT = 10;
+/** Of a JSON response: a page of the longest list has a tenth of it. */
+const MAX_RESPONSE_BYTES = 16 * 1024 * 1024;
+const MAX_TRIES = 3;
+/** Statuses of a request that was not processed and can be retried. */
+const RETRYABLE_STATUSES = new Set([429, 503, 529]);
+/** The longest pause before a retry, whatever Retry-After says. */
+const MAX_RETRY_DELAY_MS = 10_000;
 
-export function connectApi({ url, key, patience }: ApiServer, signal: AbortSignal): ApiConnection {
-  /** One try. `read` takes the answer in, while silence is still counted. */
+export function connectApi({ url, key, timeoutMs }: ApiServer, signal: AbortSignal): ApiConnection {
+  /** Sends the request once. The timeout covers `read` too. */
   async function attempt<Result>(
     method: string,
     path: string,
     upload: Upload | undefined,
-    read: (response: Response, watch: Watch) => Promise<Result>,
+    read: (response: Response, timeout: Timeout) => Promise<Result>,
   ): Promise<Result> {
     const target = new URL(url.href.replace(/\/$/, "") + path);
-    const watch = watchSilence(target, signal, patience);
+    const timeout = startTimeout(target, signal, timeoutMs);
     try {
       const response = await fetch(target, {
         method,
-        signal: watch.signal,
-        // A key is for the server that it was given for.
+        signal: timeout.signal,
+        // The key must not be sent to another server.
         redirect: "manual",
         headers: {
           accept: "application/json, application/zip;q=0.9, */*;q=0.8",
@@ -73,78 +73,83 @@ export function connectApi({ url, key, patience }: ApiServer, signal: AbortSigna
           ...key !== undefined && { "x-api-key": key },
           ...upload && { "content-type": upload.body.type, "content-length": String(upload.body.length) },
         },
-        ...upload && { body: sendBody(upload, watch), duplex: "half" },
+        ...upload && { body: sendBody(upload, timeout), duplex: "half" },
       } as RequestInit);
-      watch.touch();
-      if (response.ok) return await read(response, watch);
-      const text = new TextDecoder().decode(await readAll(response, LONGEST_ANSWER, watch));
-      throw new Refusal(response, readApiError(response, text, key !== undefined));
+      timeout.restart();
+      if (response.ok) return await read(response, timeout);
+      const text = new TextDecoder().decode(await readAll(response, MAX_RESPONSE_BYTES, timeout));
+      throw new ErrorResponse(response, readApiError(response, text, key !== undefined));
     } catch (error) {
-      watch.stop();
-      if (watch.signal.aborted) throw watch.signal.reason;
-      if (error instanceof Refusal || error instanceof AnswerError) throw error;
+      timeout.stop();
+      if (timeout.signal.aborted) throw timeout.signal.reason;
+      if (error instanceof ErrorResponse || error instanceof InvalidResponse) throw error;
       throw explainFailure(target, error);
     }
   }
 
-  async function patiently<Result>(run: () => Promise<Result>): Promise<Result> {
+  async function retryWhileOverloaded<Result>(run: () => Promise<Result>): Promise<Result> {
     for (let tries = 1;; tries++) {
       try {
         return await run();
       } catch (error) {
-        if (!(error instanceof Refusal)) throw error;
-        const { response, refusal } = error;
-        const isFinal = tries === TRIES || !PASSING.has(response.status) ||
+        if (!(error instanceof ErrorResponse)) throw error;
+        const { response } = error;
+        const isFinal = tries === MAX_TRIES || !RETRYABLE_STATUSES.has(response.status) ||
           response.headers.get("x-should-retry") === "false";
-        if (isFinal) throw refusal;
-        await pause(waitOf(response, tries), signal);
+        if (isFinal) throw error.error;
+        await pause(retryDelayMs(response, tries), signal);
       }
     }
   }
 
   return {
     send: (method, path, upload) =>
-      patiently(() =>
-        attempt(method, path, upload, async (response, watch) => {
-          const text = new TextDecoder().decode(await readAll(response, LONGEST_ANSWER, watch));
-          watch.stop();
+      retryWhileOverloaded(() =>
+        attempt(method, path, upload, async (response, timeout) => {
+          const text = new TextDecoder().decode(await readAll(response, MAX_RESPONSE_BYTES, timeout));
+          timeout.stop();
           return readObject(text);
         })
       ),
     download: (path) =>
-      patiently(() =>
-        attempt("GET", path, undefined, (response, watch) => Promise.resolve(readDownload(response, watch)))
+      retryWhileOverloaded(() =>
+        attempt(
+          "GET",
+          path,
+          undefined,
+          (response, timeout) => Promise.resolve(readDownload(response, timeout)),
+        )
       ),
   };
 }
 
-/** An answer that is not 2xx, on its way out of a try. */
-class Refusal extends Error {
+/** A response whose status is not 2xx. */
+class ErrorResponse extends Error {
   readonly response: Response;
-  readonly refusal: ApiError;
+  readonly error: ApiError;
 
-  constructor(response: Response, refusal: ApiError) {
-    super(refusal.message);
+  constructor(response: Response, error: ApiError) {
+    super(error.message);
     this.response = response;
-    this.refusal = refusal;
+    this.error = error;
   }
 }
 
-/** An answer that cannot be what was asked for. */
-class AnswerError extends Error {
-  override readonly name = "AnswerError";
+/** A 2xx response that cannot be what was requested. */
+class InvalidResponse extends Error {
+  override readonly name = "InvalidResponse";
 }
 
-interface Watch {
-  /** Given when the server was silent for too long, or the user has had enough. */
+interface Timeout {
+  /** Aborts when the time is over, or the user interrupts the command. */
   readonly signal: AbortSignal;
   readonly url: URL;
-  /** A byte has come or gone. */
-  touch(): void;
+  /** Starts the time again: a byte was sent or received. */
+  restart(): void;
   stop(): void;
 }
 
-function watchSilence(url: URL, interrupt: AbortSignal, patience: number): Watch {
+function startTimeout(url: URL, interrupt: AbortSignal, timeoutMs: number): Timeout {
   const controller = new AbortController();
   const stop = () => {
     clearTimeout(timer);
@@ -154,33 +159,35 @@ function watchSilence(url: URL, interrupt: AbortSignal, patience: number): Watch
     stop();
     controller.abort(interrupt.reason);
   };
-  const giveUp = () => {
+  const expire = () => {
     stop();
-    const seconds = patience / 1000;
+    const seconds = timeoutMs / 1000;
     controller.abort(
-      new Error(`${url.host} was silent for ${seconds} seconds: try again, or give a longer --timeout`),
+      new Error(
+        `Timeout: no byte from ${url.host} for ${seconds} seconds. Try again, or use a longer --timeout`,
+      ),
     );
   };
-  let timer = setTimeout(giveUp, patience);
+  let timer = setTimeout(expire, timeoutMs);
   if (interrupt.aborted) end();
   else interrupt.addEventListener("abort", end);
   return {
     signal: controller.signal,
     url,
     stop,
-    touch() {
+    restart() {
       clearTimeout(timer);
-      if (!controller.signal.aborted) timer = setTimeout(giveUp, patience);
+      if (!controller.signal.aborted) timer = setTimeout(expire, timeoutMs);
     },
   };
 }
 
-function sendBody({ body, progress }: Upload, watch: Watch): ReadableStream<Uint8Array> {
+function sendBody({ body, progress }: Upload, timeout: Timeout): ReadableStream<Uint8Array> {
   progress.begin(body.length);
   return body.stream().pipeThrough(
     new TransformStream({
       transform(chunk, controller) {
-        watch.touch();
+        timeout.restart();
         progress.advance(chunk.length);
         controller.enqueue(chunk);
       },
@@ -188,63 +195,62 @@ function sendBody({ body, progress }: Upload, watch: Watch): ReadableStream<Uint
   );
 }
 
-async function* readChunks(response: Response, watch: Watch): AsyncGenerator<Uint8Array> {
+async function* readChunks(response: Response, timeout: Timeout): AsyncGenerator<Uint8Array> {
   if (!response.body) return;
   const reader = response.body.getReader();
   try {
     for (;;) {
       const { done, value } = await reader.read();
       if (done) return;
-      watch.touch();
+      timeout.restart();
       yield value;
     }
   } finally {
-    watch.stop();
-    // Nobody reads the rest, if there is any.
+    timeout.stop();
+    // The rest of the body, if any, is not read.
     await reader.cancel().catch(() => {});
   }
 }
 
-async function readAll(response: Response, limit: number, watch: Watch): Promise<Uint8Array> {
+async function readAll(response: Response, limit: number, timeout: Timeout): Promise<Uint8Array> {
   const buffer = new ByteBuffer();
-  for await (const chunk of readChunks(response, watch)) {
+  for await (const chunk of readChunks(response, timeout)) {
     if (buffer.length + chunk.length > limit) {
-      throw new AnswerError(`${watch.url.host} answered with more than ${limit} bytes`);
+      throw new InvalidResponse(`The response of ${timeout.url.host} is larger than ${limit} bytes`);
     }
     buffer.append(chunk);
   }
   return buffer.take();
 }
 
-function readDownload(response: Response, watch: Watch): Download {
+function readDownload(response: Response, timeout: Timeout): Download {
   const { headers } = response;
   const field = headers.get("content-length");
-  // What was packed for the way has another length when it is unpacked.
+  // The length of an encoded body is not that of its content.
   const length = field !== null && /^\d{1,15}$/.test(field) && !headers.has("content-encoding")
     ? Number(field)
     : undefined;
   async function* chunks(): AsyncGenerator<Uint8Array> {
     let at = 0;
     try {
-      for await (const chunk of readChunks(response, watch)) {
+      for await (const chunk of readChunks(response, timeout)) {
         at += chunk.length;
         yield chunk;
       }
     } catch (error) {
-      throw watch.signal.aborted ? watch.signal.reason : explainFailure(watch.url, error);
+      throw timeout.signal.aborted ? timeout.signal.reason : explainFailure(timeout.url, error);
     }
     if (length !== undefined && at !== length) {
-      throw new AnswerError(`${watch.url.host} sent ${at} of ${length} bytes: try again`);
+      throw new InvalidResponse(`${timeout.url.host} sent ${at} of ${length} bytes. Try again`);
     }
   }
   return { length, chunks: chunks() };
 }
 
-/** Milliseconds. */
-function waitOf({ headers }: Response, tries: number): number {
+function retryDelayMs({ headers }: Response, tries: number): number {
   const field = headers.get("retry-after");
   const seconds = field !== null && /^\d{1,6}$/.test(field) ? Number(field) : 2 ** (tries - 1) / 2;
-  return Math.min(seconds, LONGEST_WAIT) * 1000;
+  return Math.min(seconds * 1000, MAX_RETRY_DELAY_MS);
 }
 
 function pause(milliseconds: number, signal: AbortSignal): Promise<void> {

@@ -1,5 +1,5 @@
 /**
- * Objects of the Skills API as a server sends them: what this command line needs of them is looked at, the rest left.
+ * Reads objects of the Skills API: checks the members that the command line uses, and ignores the others.
  *
  * @module
  */
@@ -13,24 +13,24 @@ export function readSkill(value: unknown): ListedSkill {
   );
   const { type } = toObject(source);
   return {
-    id: mustBeText("id", id),
+    id: readText("id", id),
     name: textOrNull(name),
     display_name: textOrNull(display_name),
     description: textOrNull(description),
     source: textOrNull(type) ?? "custom",
     latest_version_id: textOrNull(latest_version_id),
-    created_at: mustBeText("created_at", created_at),
-    updated_at: textOrNull(updated_at) ?? mustBeText("created_at", created_at),
+    created_at: readText("created_at", created_at),
+    updated_at: textOrNull(updated_at) ?? readText("created_at", created_at),
   };
 }
 
 export function readVersion(value: unknown): ListedVersion {
   const { id, name, description, created_at } = toObject(value);
   return {
-    id: mustBeText("id", id),
-    name: mustBeText("name", name),
+    id: readText("id", id),
+    name: readText("name", name),
     description: textOrNull(description) ?? "",
-    created_at: mustBeText("created_at", created_at),
+    created_at: readText("created_at", created_at),
   };
 }
 
@@ -39,13 +39,13 @@ export function readPage<Item>(
   read: (value: unknown) => Item,
 ): { readonly data: Item[]; readonly next: string | null } {
   const { data, next_page } = toObject(value);
-  if (!Array.isArray(data)) throw strange("data");
+  if (!Array.isArray(data)) throw missingMember("data");
   return { data: data.map(read), next: textOrNull(next_page) || null };
 }
 
 export function readReport(value: unknown): ValidationReport {
   const { valid, name, description, files, size_bytes, tokens, errors, warnings } = toObject(value);
-  if (typeof valid !== "boolean") throw strange("valid");
+  if (typeof valid !== "boolean") throw missingMember("valid");
   const { metadata, instructions } = toObject(tokens);
   return {
     type: "skill_validation",
@@ -62,9 +62,9 @@ export function readReport(value: unknown): ValidationReport {
   };
 }
 
-function mustBeText(field: string, value: unknown): string {
+function readText(field: string, value: unknown): string {
   if (typeof value === "string" && value !== "") return value;
-  throw strange(field);
+  throw missingMember(field);
 }
 
 function textOrNull(value: unknown): string | null {
@@ -75,8 +75,8 @@ function numberOr(value: unknown, otherwise: number): number {
   return typeof value === "number" ? value : otherwise;
 }
 
-function strange(field: string): Error {
+function missingMember(field: string): Error {
   return new Error(
-    `The server does not answer as the Skills API does: "${field}" is missing. Is --url right?`,
+    `Invalid response of the Skills API: "${field}" is missing. Check --url`,
   );
 }

@@ -1,12 +1,12 @@
 /**
- * A form with files (https://www.rfc-editor.org/rfc/rfc7578) as a stream of known length: no file is in memory as a whole.
+ * A multipart/form-data body with files (RFC 7578) as a stream of known length, which holds no whole file in memory.
  *
  * @module
  */
 
 /** A file of a form. */
 export interface FormFile {
-  /** With slashes for folders. */
+  /** The path, with slashes between folders. */
   readonly name: string;
   readonly size: number;
   /** Exactly `size` bytes. */
@@ -16,15 +16,15 @@ export interface FormFile {
 export interface MultipartBody {
   readonly type: string;
   readonly length: number;
-  /** The body from its beginning: each call gives it anew. */
+  /** The body from its beginning, at each call. */
   stream(): ReadableStream<Uint8Array>;
 }
 
 const encoder = new TextEncoder();
 
 /**
- * @param field of every file
- * @param texts plain fields, which come first
+ * @param field the name of the field of every file
+ * @param texts text fields, which come first
  */
 export function multipartBody(
   field: string,
@@ -68,7 +68,7 @@ export function multipartBody(
   };
 }
 
-/** As browsers write names: what would end the quotes or the line is written as %22, %0D and %0A. */
+/** Escapes quotes and line ends as browsers do, as %22, %0D and %0A. */
 function quote(name: string): string {
   return name.replaceAll("\r", "%0D").replaceAll("\n", "%0A").replaceAll('"', "%22");
 }

@@ -1,6 +1,6 @@
 /**
- * What a first start makes, so that there is something to try: a client, a user, an API key and two skills. Their
- * secrets are random, shown once, and kept in `demo.json` (readable by its owner only) for `--show-secrets`.
+ * The demo that the first start makes: a client, a user, an API key and two skills. Their secrets are random, shown once,
+ * and kept in `demo.json` (readable by its owner only) for `--show-secrets`.
  *
  * @module
  */
@@ -25,16 +25,16 @@ const USER = "demo";
 /** Registered without a port: any port of the loopback address matches (RFC 8252 §7.3). */
 const REGISTERED_URI = "http://127.0.0.1/callback";
 const REDIRECT_URI = "http://127.0.0.1:8788/callback";
-/** Set last, so that a start that was cut short is done again. */
-const MARK = ["demo"];
+/** Set last, so that an interrupted first start is repeated. */
+const DONE_KEY = ["demo"];
 const FILE = "demo.json";
 
-/** Makes the demo where there is none. `created` says whether this call did. */
+/** Makes the demo unless it exists. `created` tells whether this call made it. */
 export async function ensureDemo(
   store: Store,
   folder: string | undefined,
 ): Promise<{ demo: Demo | undefined; created: boolean }> {
-  if (await store.get(MARK)) {
+  if (await store.get(DONE_KEY)) {
     return { demo: folder === undefined ? undefined : readDemo(folder), created: false };
   }
   await removeClient(store, CLIENT);
@@ -61,7 +61,7 @@ export async function ensureDemo(
   if (folder !== undefined) {
     writePrivateFile(join(folder, FILE), JSON.stringify(demo, null, 2) + "\n");
   }
-  await store.commit({ set: [{ key: MARK, value: true }] });
+  await store.commit({ set: [{ key: DONE_KEY, value: true }] });
   return { demo, created: true };
 }
 
@@ -78,14 +78,14 @@ export const UNKNOWN_DEMO: Demo = {
 };
 
 /**
- * Makes the skills folder, with two skills in it, unless it is there: whole, also when instances start together. Only its
- * owner may read it.
+ * Makes the skills folder, with two skills in it, unless it exists. It appears complete, also when instances start
+ * together. Only its owner can read it.
  */
 export function ensureSkills(folder: string): void {
   if (existsSync(folder)) return;
   mkdirSync(dirname(folder), { recursive: true, mode: 0o700 });
   const made = mkdtempSync(`${folder}-`);
-  // In the sources the skills lie in fixtures/; in the package beside the code.
+  // The first path is that of the sources, the second that of the built package.
   const skills = ["../../../../fixtures/skills", "../../../fixtures/skills"]
     .map((place) => fileURLToPath(new URL(place, import.meta.url)))
     .find((place) => existsSync(place));
@@ -94,7 +94,7 @@ export function ensureSkills(folder: string): void {
     renameSync(made, folder);
   } catch (error) {
     rmSync(made, { recursive: true });
-    // Another instance was first.
+    // Another instance made it first.
     if (!existsSync(folder)) throw error;
   }
 }

@@ -3,30 +3,39 @@
  *
  * @module
  */
-import type { Demo } from "./demo.ts";
+import type { Upstream } from "../../../skills/messages/upstream.ts";
 import { printLine } from "../output.ts";
+import type { Demo } from "./demo.ts";
 
-/** @param tokenForTools whether the tool server wants a token */
+export interface BannerFacts {
+  readonly issuer: string;
+  readonly skillFolders: readonly string[];
+  readonly upstream: Upstream | undefined;
+  /** Whether the transport of MCP 2024-11-05 is served. */
+  readonly hasSse: boolean;
+  /** The name of the user's module and what it exports. */
+  readonly module: string | undefined;
+  readonly demo: Demo | undefined;
+  /** Whether this start made the demo. */
+  readonly isFirstStart: boolean;
+  /** Whether the tool server requires an access token. */
+  readonly needsToken: boolean;
+}
+
 export function printBanner(
-  issuer: string,
-  skills: string,
-  models: string,
-  tools: string,
-  demo: Demo | undefined,
-  created: boolean,
-  tokenForTools: boolean,
+  { issuer, skillFolders, upstream, hasSse, module, demo, isFirstStart, needsToken }: BannerFacts,
 ): void {
   const id = demo?.client.id ?? "<client id>";
   const secret = demo?.client.secret ?? "<client secret>";
   const key = demo?.api_key ?? "<api key>";
-  const bearer = tokenForTools ? " -H 'authorization: Bearer <access token>'" : "";
+  const bearer = needsToken ? " -H 'authorization: Bearer <access token>'" : "";
   printLine(`
 Trivet runs at ${issuer}
   permission  ${issuer}/oauth/authorize, /oauth/token, /api/user
-  know-how    ${issuer}/v1/skills       local skills: ${skills}
-              ${issuer}/v1/messages     ${models}
-  tools       ${issuer}${tools}
-${demo === undefined ? "" : `\n${describeDemo(demo, created)}\n`}
+  know-how    ${issuer}/v1/skills       local skills: ${skillFolders.join(", ")}
+              ${issuer}/v1/messages     ${describeUpstream(upstream)}
+  tools       ${issuer}/mcp${hasSse ? ", /mcp/sse" : ""}${module === undefined ? "" : `           ${module}`}
+${demo === undefined ? "" : `\n${describeDemo(demo, isFirstStart)}\n`}
 Try, in another terminal:
   curl -s ${issuer}/oauth/token -d grant_type=client_credentials -d 'client_id=${id}' -d 'client_secret=${secret}'
   curl -s ${issuer}/v1/skills -H 'x-api-key: ${key}'
@@ -35,16 +44,22 @@ Try, in another terminal:
 Press Ctrl+C to stop.`);
 }
 
-function describeDemo({ client, user, api_key }: Demo, created: boolean): string {
+function describeDemo({ client, user, api_key }: Demo, isFirstStart: boolean): string {
   if (api_key === null) {
     return "The demo's secrets were shown at the first start; trivet serve --show-secrets shows them again.";
   }
   return `${
-    created
-      ? "Made for this first start (shown once; trivet serve --show-secrets shows them again):"
+    isFirstStart
+      ? "Made on this first start (shown once; trivet serve --show-secrets shows them again):"
       : "The demo of this data folder:"
   }
   client   ${client.id}   secret ${client.secret}
   user     ${user.username}   password ${user.password}
   api key  ${api_key}`;
+}
+
+function describeUpstream(upstream: Upstream | undefined): string {
+  return upstream
+    ? `messages go to ${new URL(upstream.url).host}`
+    : "answered by a scripted model; --upstream URL sets a real one";
 }

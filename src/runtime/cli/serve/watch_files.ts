@@ -1,24 +1,23 @@
 /**
- * Hears of changes to files by looking at them. Watching by the system's events differs between runtimes, loses files
- * that an editor replaces, and does not reach through network folders; a look costs microseconds.
+ * Finds changes of files by polling. The file events of systems differ between runtimes, lose files that an editor
+ * replaces, and do not work on network folders; a poll costs microseconds.
  *
  * @module
  */
 import { statSync } from "node:fs";
 
-/** Milliseconds between looks. */
-const LOOK_EVERY = 200;
+const POLL_INTERVAL_MS = 200;
 
 /**
- * Calls `onChange` when files have changed, come or gone, and have then been left alone for one look.
- * @param files asked at each look; files that join later count from then on
- * @param onChange must not reject; there is no look while it works
- * @returns what ends it
+ * Calls `onChange` when files have been changed, created or removed, and have then stayed the same for one poll.
+ * @param files read at each poll; files that are added later are watched from then on
+ * @param onChange must not reject; there is no poll while it runs
+ * @returns the function that stops it
  */
 export function watchFiles(files: Iterable<string>, onChange: () => Promise<void>): () => void {
   const seen = new Map<string, string>();
-  /** Whether a file that was seen before is another now. */
-  const look = (): boolean => {
+  /** Whether a file that was seen before has changed. */
+  const poll = (): boolean => {
     let changed = false;
     for (const file of files) {
       const now = stateOf(file);
@@ -27,19 +26,19 @@ export function watchFiles(files: Iterable<string>, onChange: () => Promise<void
     }
     return changed;
   };
-  look();
-  let changing = false;
-  let working = false;
+  poll();
+  let isChanging = false;
+  let isRunning = false;
   const timer = setInterval(async () => {
-    if (working) return;
-    if (look()) changing = true;
-    else if (changing) {
-      changing = false;
-      working = true;
+    if (isRunning) return;
+    if (poll()) isChanging = true;
+    else if (isChanging) {
+      isChanging = false;
+      isRunning = true;
       await onChange();
-      working = false;
+      isRunning = false;
     }
-  }, LOOK_EVERY);
+  }, POLL_INTERVAL_MS);
   return () => clearInterval(timer);
 }
 

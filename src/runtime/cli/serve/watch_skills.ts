@@ -1,6 +1,6 @@
 /**
- * What becomes of local skills while a server runs: what is not served is told on its console, once, and clients of the
- * tool server hear when the list of skills is another, or a file that they subscribed to.
+ * Watches local skills while a server runs: prints once what is not served, and notifies clients of the tool server when
+ * the list of skills changes, or a file that they subscribed to.
  *
  * @module
  */
@@ -9,31 +9,32 @@ import { writeSkillUri } from "../../../mcp/skills/skill_uri.ts";
 import type { Trivet } from "../../../trivet.ts";
 import { printError } from "../output.ts";
 
-/** Milliseconds between looks, and how many times as long as a look takes at least: a look at many skills costs more. */
-const LOOK_EVERY = 2000;
-const REST = 50;
+/** The least time between polls. */
+const POLL_INTERVAL_MS = 2000;
+/** The time between polls is at least so many times the time of a poll: many skills take long to read. */
+const MIN_PAUSE_RATIO = 50;
 /** Names in one line. */
-const MOST_NAMES = 8;
+const MAX_NAMES = 8;
 
 type Skills = NonNullable<Trivet["skills"]>;
 
 /**
- * Looks at the skills now, and then again and again. Failures are told by requests, which have them too.
- * @returns after the first look, what ends it
+ * Reads the skills now, and then again and again. Failures are not printed: requests meet them too, and report them.
+ * @returns after the first poll, the function that stops it
  */
 export async function watchSkills(trivet: Trivet): Promise<() => void> {
   const { skills, mcp } = trivet;
   if (!skills) return () => {};
-  let told: ReadonlySet<string> = new Set();
+  let printed: ReadonlySet<string> = new Set();
   let listed: string | undefined;
   let seen: ReadonlyMap<string, string> = new Map();
-  let ended = false;
+  let isStopped = false;
   let timer: ReturnType<typeof setTimeout> | undefined;
 
-  async function look(): Promise<void> {
+  async function poll(): Promise<void> {
     const lines = await describeDiagnostics(skills!);
-    for (const line of lines) if (!told.has(line)) printError(line);
-    told = new Set(lines);
+    for (const line of lines) if (!printed.has(line)) printError(line);
+    printed = new Set(lines);
     const { list, files } = await listSkills(skills!);
     if (listed !== undefined && list !== listed) await mcp?.listChanged("resources");
     for (const [uri, content] of files) {
@@ -44,22 +45,25 @@ export async function watchSkills(trivet: Trivet): Promise<() => void> {
     seen = files;
   }
 
-  async function lookAgain(): Promise<void> {
+  async function pollAgain(): Promise<void> {
     const started = performance.now();
-    await look().catch(() => {});
-    if (ended) return;
-    timer = setTimeout(lookAgain, Math.max(LOOK_EVERY, REST * (performance.now() - started)));
+    await poll().catch(() => {});
+    if (isStopped) return;
+    timer = setTimeout(
+      pollAgain,
+      Math.max(POLL_INTERVAL_MS, MIN_PAUSE_RATIO * (performance.now() - started)),
+    );
     timer.unref();
   }
 
-  await lookAgain();
+  await pollAgain();
   return () => {
-    ended = true;
+    isStopped = true;
     clearTimeout(timer);
   };
 }
 
-/** A line for each that is not served, and one for all that are served otherwise than their authors may expect. */
+/** A line for each skill that is not served, and one for all that are served with notes. */
 async function describeDiagnostics(skills: Skills): Promise<string[]> {
   const diagnostics = await skills.diagnostics();
   const lines = diagnostics
@@ -67,15 +71,15 @@ async function describeDiagnostics(skills: Skills): Promise<string[]> {
     .map(({ where, message }) => `trivet: skipped ${where}: ${message}`);
   const noted = diagnostics.filter(({ skipped }) => !skipped).map(({ where }) => where);
   if (noted.length === 0) return lines;
-  const names = noted.slice(0, MOST_NAMES).join(", ");
-  const more = noted.length > MOST_NAMES ? ` and ${noted.length - MOST_NAMES} more` : "";
-  return [...lines, `trivet: note on ${names}${more}: "trivet skill doctor" tells what may be better`];
+  const names = noted.slice(0, MAX_NAMES).join(", ");
+  const more = noted.length > MAX_NAMES ? ` and ${noted.length - MAX_NAMES} more` : "";
+  return [...lines, `trivet: notes on ${names}${more}: run "trivet skill doctor" to read them`];
 }
 
-/** Local skills as the tool server lists them, and their files by URI, each with what changes with its content. */
+/** Local skills as the tool server lists them, and a fingerprint of each file by its URI. */
 async function listSkills(skills: Skills): Promise<{ list: string; files: Map<string, string> }> {
   const files = new Map<string, string>();
-  // What has no proper front matter is no resource.
+  // A skill without valid front matter is not a resource.
   const listed = (await skills.localSkills()).filter(({ frontMatter }) => frontMatter !== undefined);
   for (const skill of listed) {
     for (const { path, size, digest } of skill.files) {

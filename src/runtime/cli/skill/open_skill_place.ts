@@ -1,75 +1,91 @@
 /**
- * Opens the place of skills that the options of a command name.
+ * Opens the store or the server whose skills a command works on, as its options name it.
  *
  * @module
  */
 import { readFileSync } from "node:fs";
 import process from "node:process";
-import type { ParseArgsConfig } from "node:util";
-import { DATA_OPTION, readPlace } from "../data.ts";
-import { printError, textOption, UsageError, type Values } from "../output.ts";
+import { DATA_OPTIONS, readPlace } from "../data.ts";
+import type { Environment, ValuesOf } from "../options.ts";
+import { printError, UsageError } from "../output.ts";
 import type { SkillPlace } from "./skill_place.ts";
 import { openServerPlace } from "./skill_server_place.ts";
 import { openStorePlace } from "./skill_store_place.ts";
 
-/** The options that say where the skills are. */
-export const PLACE_OPTION: NonNullable<ParseArgsConfig["options"]> = {
-  ...DATA_OPTION,
-  workspace: { type: "string" },
-  url: { type: "string" },
-  "key-file": { type: "string" },
-  timeout: { type: "string" },
+const WORKSPACE_OPTION = {
+  value: "NAME",
+  summary: "the workspace of the skills",
+  default: "default",
+} as const;
+
+/** The options that name a store. */
+export const STORE_PLACE_OPTIONS: typeof DATA_OPTIONS & { readonly workspace: typeof WORKSPACE_OPTION } = {
+  ...DATA_OPTIONS,
+  workspace: WORKSPACE_OPTION,
+};
+/** The options that name a server instead. */
+export const SERVER_PLACE_OPTIONS = {
+  url: {
+    value: "URL",
+    summary: "the server's URL; its API key is read from TRIVET_API_KEY",
+    parse: (text: string): URL | undefined => parseServerUrl(text),
+    expected: "a URL such as https://agents.example.com",
+  },
+  "key-file": { value: "FILE", summary: "a file with the API key, instead of TRIVET_API_KEY" },
+  timeout: {
+    value: "SECONDS",
+    range: [1, 99_999],
+    unit: "seconds",
+    summary: "how long to wait for the next byte",
+    default: 60,
+  },
+} as const;
+export const PLACE_OPTIONS: typeof STORE_PLACE_OPTIONS & typeof SERVER_PLACE_OPTIONS = {
+  ...STORE_PLACE_OPTIONS,
+  ...SERVER_PLACE_OPTIONS,
 };
 
-export const PLACE_HELP = `  --workspace NAME  whose skills (default: default)
-  --json         print JSON
-A server with the Skills API, instead of a store:
-  --url URL          its address; the key is in TRIVET_API_KEY, never among the words of the command
-  --key-file FILE    a file with the key, instead
-  --timeout SECONDS  how long it may be silent (default: 60)`;
-
-/** What does not leave this machine. */
+/** Hosts of this machine. */
 const LOOPBACK = /^(localhost|[\w.-]+\.localhost|127(\.\d+){3}|\[::1\])$/;
 
-type Environment = Readonly<Record<string, string | undefined>>;
+type PlaceValues = ValuesOf<typeof PLACE_OPTIONS>;
 
-/** Opens the place that the options name. @throws {UsageError} for options that do not go together */
+/**
+ * Opens the place that the options name.
+ * @param given the names of the options that were given
+ * @throws {UsageError} for options that exclude each other
+ */
 export async function openPlace(
-  values: Values,
+  values: PlaceValues,
+  given: ReadonlySet<string>,
   signal: AbortSignal,
   env: Environment = process.env,
 ): Promise<SkillPlace> {
-  const url = textOption(values, "url");
+  const { url } = values;
   if (url === undefined) {
     for (const name of ["key-file", "timeout"]) {
-      if (values[name] !== undefined) throw new UsageError(`--${name} goes with --url`);
+      if (given.has(name)) throw new UsageError(`--${name} needs --url`);
     }
-    const place = readPlace(values, env);
-    return await openStorePlace(place, textOption(values, "workspace") ?? "default");
+    return await openStorePlace(readPlace(values, env), values.workspace);
   }
-  for (const name of [...Object.keys(DATA_OPTION), "workspace"]) {
-    if (values[name] !== undefined) throw new UsageError(`--${name} and --url exclude each other`);
+  for (const name of Object.keys(STORE_PLACE_OPTIONS)) {
+    if (given.has(name)) throw new UsageError(`--${name} and --url exclude each other`);
   }
-  const server = { url: readUrl(url), key: readKey(values, env), patience: readSeconds(values) };
-  if (server.key !== undefined && server.url.protocol === "http:" && !LOOPBACK.test(server.url.hostname)) {
-    printError(`trivet skill: warning: the key goes to ${server.url.host} unencrypted: https would hide it`);
+  const key = readKey(values, env);
+  if (key !== undefined && url.protocol === "http:" && !LOOPBACK.test(url.hostname)) {
+    printError(`trivet skill: warning: the API key is sent to ${url.host} without encryption. Use https`);
   }
-  return openServerPlace(server, signal);
+  return openServerPlace({ url, key, timeoutMs: values.timeout * 1000 }, signal);
 }
 
-function readUrl(text: string): URL {
+function parseServerUrl(text: string): URL | undefined {
   const url = URL.parse(text);
-  if (!url || !/^https?:$/.test(url.protocol) || url.search !== "" || url.hash !== "") {
-    throw new UsageError(`--url must be an address such as https://agents.example.com, but is "${text}"`);
-  }
-  if (url.username !== "" || url.password !== "") {
-    throw new UsageError("--url must not hold a password: the key goes into TRIVET_API_KEY or --key-file");
-  }
-  return url;
+  if (!url || !/^https?:$/.test(url.protocol) || url.search !== "" || url.hash !== "") return undefined;
+  if (url.username === "" && url.password === "") return url;
+  throw new UsageError("--url must not contain a password: use TRIVET_API_KEY or --key-file");
 }
 
-function readKey(values: Values, env: Environment): string | undefined {
-  const file = textOption(values, "key-file");
+function readKey({ "key-file": file }: PlaceValues, env: Environment): string | undefined {
   let text = env.TRIVET_API_KEY;
   if (file !== undefined) {
     try {
@@ -80,15 +96,9 @@ function readKey(values: Values, env: Environment): string | undefined {
   }
   const key = text?.trim();
   if (file === undefined && (key === undefined || key === "")) return undefined;
-  // What no header field can hold would be quoted by the error.
+  // A text that no header field can hold would be quoted in the runtime's error.
   if (key !== undefined && /^[\x21-\x7e]+$/.test(key)) return key;
   throw new UsageError(
-    `${file === undefined ? "TRIVET_API_KEY" : `"${file}"`} must be one API key, and nothing else`,
+    `${file === undefined ? "TRIVET_API_KEY" : `"${file}"`} must contain one API key and nothing else`,
   );
-}
-
-function readSeconds(values: Values): number {
-  const text = textOption(values, "timeout") ?? "60";
-  if (/^[1-9]\d{0,4}$/.test(text)) return Number(text) * 1000;
-  throw new UsageError(`--timeout must be a number of seconds from 1 to 99999, but is "${text}"`);
 }

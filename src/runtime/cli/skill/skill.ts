@@ -1,27 +1,27 @@
 /**
- * `trivet skill`: uploaded skills of a data folder or of a server. Finds the command, and opens where the skills are.
+ * `trivet skill`: the uploaded skills of a store or of a server. Finds the command, and opens the place of the skills.
  *
  * @module
  */
 import process from "node:process";
 import { SkillError } from "../../../skills/error.ts";
 import { ApiError } from "../api/api_error.ts";
-import { DATA_HELP } from "../data.ts";
 import { interruptible } from "../interrupt.ts";
-import { openPlace, PLACE_HELP, PLACE_OPTION } from "./open_skill_place.ts";
-import { readArguments, UsageError, type Values } from "../output.ts";
+import { type Arguments, describeOptions, type Options, readArguments } from "../options.ts";
+import { unknownAction, UsageError } from "../output.ts";
+import { openPlace, SERVER_PLACE_OPTIONS, STORE_PLACE_OPTIONS } from "./open_skill_place.ts";
 import { add } from "./skill_add.ts";
-import type { SkillCommand } from "./skill_command.ts";
+import { COMMON_OPTIONS, type SkillCommand } from "./skill_command.ts";
 import { doctor } from "./skill_doctor.ts";
 import { list, versions } from "./skill_list.ts";
 import type { SkillPlace } from "./skill_place.ts";
-import { countRules, problemLines, toReported } from "./skill_problems.ts";
+import { countProblems, describeProblems, toReported } from "./skill_problems.ts";
 import { pull } from "./skill_pull.ts";
 import { remove } from "./skill_remove.ts";
 import { show } from "./skill_show.ts";
 import { validate } from "./skill_validate.ts";
 
-const COMMANDS: Readonly<Record<string, SkillCommand>> = {
+const COMMANDS = {
   add,
   list,
   show,
@@ -30,8 +30,7 @@ const COMMANDS: Readonly<Record<string, SkillCommand>> = {
   remove,
   validate,
   doctor,
-};
-const NAMES: string = Object.keys(COMMANDS).join(", ").replace(/, (?=\w+$)/, " or ");
+} satisfies Readonly<Record<string, SkillCommand>>;
 
 export const help: string = `trivet skill: adds, shows, pulls and removes skills, here or on a server
 
@@ -41,26 +40,32 @@ Usage: ${
   ).join("\n       ")
 }
 
-${DATA_HELP}
-${PLACE_HELP}
-add: a new skill, or the next version of one:
-  --skill ID           the skill that gets a version
-  --as-version         that is the newest one with the name in SKILL.md
-  --display-name NAME  a label of a new skill (default: the skill's name)
-show, pull, remove: a version by its id; the newest one, when left out:
-  --version ID         of remove: only this version, and not the whole skill
-pull: a folder with the skill's name, or an archive:
-  --output PATH        the folder to put it in, or a file that ends in .zip (default: .)
-  --zip                an archive rather than a folder
-  --force              replace what an earlier pull wrote
-validate: what an upload would be refused for or warned of; exit code 1 when it would be refused
-doctor: what a server serves of folders of skills (default: DIR/skills), what it leaves out, and why; of one skill,
-when DIR is one; exit code 1 when anything is left out:
-  --client-skills      also .agents/skills and .claude/skills, here and then in the home folder
-  --follow-links       the folder of a skill may be a link
+${describeOptions(STORE_PLACE_OPTIONS)}
+${describeOptions({ json: COMMON_OPTIONS.json })}
 
-Names stand for the newest skill that has them. Skills that lie in the folder of local skills need no adding: they
-are served as they are. Transfers that take long show a bar on a terminal.
+A server of the Skills API instead of a store:
+${describeOptions(SERVER_PLACE_OPTIONS)}
+
+add: uploads a new skill, or a new version of a skill
+${describeOptions(add.options)}
+
+show: prints a skill and one of its versions
+${describeOptions(show.options)}
+
+pull: writes a version as a folder with the skill's name, or as an archive
+${describeOptions(pull.options)}
+
+remove: removes a skill with all of its versions, or one version
+${describeOptions(remove.options)}
+
+validate: lists every problem that an upload would be refused for or warned of; exit code 1 for an error
+
+doctor: lists which skills of a folder a server serves, which it skips, and why; DIR can also be the
+folder of one skill; exit code 1 when a skill is skipped
+${describeOptions(doctor.options)}
+
+A NAME stands for the newest skill of that name. Skills in a folder of local skills are served without
+"add". Long transfers show a progress bar on a terminal.
 
 Examples:
   trivet skill add ./my-skill
@@ -71,11 +76,9 @@ Examples:
   trivet skill doctor --client-skills
 `;
 
-const COMMON: SkillCommand["options"] = { ...PLACE_OPTION, json: { type: "boolean" } };
-
 export async function run(argv: readonly string[]): Promise<void> {
-  const [command, operands, values] = readCommand(argv);
-  const json = values.json === true;
+  const { command, operands, values, given } = readCommand(argv);
+  const { json } = values;
   await interruptible("skill", async (signal) => {
     let place: SkillPlace | undefined;
     try {
@@ -83,13 +86,13 @@ export async function run(argv: readonly string[]): Promise<void> {
         values,
         operands,
         json,
-        // Programs that read JSON may show both streams in one place.
+        // A program that reads JSON may mix both streams.
         terminal: json ? undefined : process.stderr,
         signal,
-        open: async () => place ??= await openPlace(values, signal),
+        open: async () => place ??= await openPlace(values, given, signal),
       });
     } catch (error) {
-      throw tellProblems(error);
+      throw addProblems(error);
     } finally {
       await place?.close();
     }
@@ -98,21 +101,28 @@ export async function run(argv: readonly string[]): Promise<void> {
 
 function readCommand(
   argv: readonly string[],
-): [command: SkillCommand, operands: readonly string[], values: Values] {
-  const all = Object.assign({}, COMMON, ...Object.values(COMMANDS).map(({ options }) => options));
-  const { values, operands: [name = "", ...operands] } = readArguments(argv, all, Infinity);
-  const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
-  if (!command) throw new UsageError(`Say what to do: ${NAMES}`);
-  const other = Object.keys(values).find((option) => !(option in COMMON || option in command.options));
-  if (other !== undefined) throw new UsageError(`--${other} is not for trivet skill ${name}`);
-  if (operands.length > command.most) {
-    throw new UsageError(`"${operands[command.most]}" is one word too many`);
+): Arguments<Options & typeof COMMON_OPTIONS> & { readonly command: SkillCommand } {
+  const commands: Readonly<Record<string, SkillCommand>> = COMMANDS;
+  const options: Options = Object.assign({}, ...Object.values(commands).map(({ options }) => options));
+  const { given, operands: [name, ...operands] } = readArguments(
+    argv,
+    { ...options, ...COMMON_OPTIONS },
+    Infinity,
+  );
+  const command = name !== undefined && Object.hasOwn(commands, name) ? commands[name] : undefined;
+  if (!command) throw unknownAction(name, Object.keys(commands));
+  const other = [...given].find((option) => !(option in COMMON_OPTIONS || option in command.options));
+  if (other !== undefined) throw new UsageError(`--${other} is not an option of trivet skill ${name}`);
+  if (operands.length > command.maxOperands) {
+    throw new UsageError(`unexpected argument "${operands[command.maxOperands]}"`);
   }
-  return [command, operands, values];
+  // Commands may declare different defaults for one option.
+  const { values } = readArguments(argv, { ...command.options, ...COMMON_OPTIONS }, Infinity);
+  return { command, operands, values, given };
 }
 
-/** Every broken rule on a line of its own. */
-function tellProblems(error: unknown): unknown {
+/** Adds each broken rule to the message, on a line of its own. */
+function addProblems(error: unknown): unknown {
   const problems = error instanceof SkillError
     ? error.problems.map(toReported)
     : error instanceof ApiError
@@ -120,6 +130,6 @@ function tellProblems(error: unknown): unknown {
     : [];
   if (problems.length === 0) return error;
   const codes = error instanceof ApiError ? ` ${error.codes}` : "";
-  const lines = [`The package is refused: ${countRules(problems)}${codes}`, ...problemLines(problems)];
+  const lines = [`Invalid skill package: ${countProblems(problems)}${codes}`, ...describeProblems(problems)];
   return new Error(lines.join("\n"), { cause: error });
 }

@@ -1,31 +1,51 @@
 /**
- * What the commands of `trivet skill` have in common: how each is described, and what it is given.
+ * How each command of `trivet skill` is declared, and what it is called with.
  *
  * @module
  */
-import type { ParseArgsConfig } from "node:util";
-import type { Values } from "../output.ts";
+import type { Options, ValuesOf } from "../options.ts";
 import type { Terminal } from "../progress_bar.ts";
+import { PLACE_OPTIONS } from "./open_skill_place.ts";
 import type { SkillPlace } from "./skill_place.ts";
 
-export interface SkillCommand {
-  /** Operands in its usage line. */
+/** The options that every command of `trivet skill` takes. */
+export const COMMON_OPTIONS: typeof PLACE_OPTIONS & { readonly json: { readonly summary: string } } = {
+  ...PLACE_OPTIONS,
+  json: { summary: "print JSON" },
+};
+
+/** The version that a command reads. */
+export const VERSION_OPTION = {
+  value: "ID",
+  summary: "the version",
+  default: "latest",
+  shownDefault: "the newest",
+} as const;
+
+export interface SkillCommand<Declared extends Options = Options> {
+  /** Its operands in the usage line. */
   readonly operands: string;
-  /** How many operands it takes at most. */
-  readonly most: number;
-  /** Its own options; those that say where skills are, and `--json`, are everywhere. */
-  readonly options: NonNullable<ParseArgsConfig["options"]>;
-  run(call: SkillCall): Promise<void>;
+  readonly maxOperands: number;
+  /** Its own options, besides the common ones. */
+  readonly options: Declared;
+  run(call: SkillCall<ValuesOf<Declared & typeof COMMON_OPTIONS>>): Promise<void>;
 }
 
-export interface SkillCall {
+export interface SkillCall<Values = ValuesOf<Options & typeof COMMON_OPTIONS>> {
   readonly values: Values;
   readonly operands: readonly string[];
   readonly json: boolean;
-  /** Where a bar may be drawn; none, when programs read what is printed. */
+  /** Where a progress bar can be drawn; `undefined` when programs read the output. */
   readonly terminal: Terminal | undefined;
-  /** Given when the user has had enough. */
+  /** Aborts when the user interrupts the command. */
   readonly signal: AbortSignal;
   /** Opens the place once; it is closed when the command has ended. */
   open(): Promise<SkillPlace>;
+}
+
+/** Declares a command. */
+export function skillCommand<const Declared extends Options>(
+  command: SkillCommand<Declared>,
+): SkillCommand<Declared> {
+  return command;
 }

@@ -1,6 +1,6 @@
 /**
- * `trivet skill doctor`: what a server would make of folders of skills: which it serves, what they cost a model, what may
- * be better in them, and what it leaves out and why.
+ * `trivet skill doctor`: which skills of folders a server serves, what they cost a model in tokens, their warnings, and
+ * which it skips and why.
  *
  * @module
  */
@@ -13,18 +13,19 @@ import type { Problem } from "../../../skills/package/problem.ts";
 import type { ReportedProblem } from "../../../skills/package/validation_report.ts";
 import { skillFolder } from "../../skill_folder.ts";
 import { isShared, readPlace } from "../data.ts";
-import { listOption, printLine, type Values } from "../output.ts";
-import { plainText } from "../plain_text.ts";
-import { showBytes } from "../progress_bar.ts";
-import type { SkillCommand } from "./skill_command.ts";
-import { openSkillFolders, SKILLS_OPTION } from "./skill_folders.ts";
+import type { ValuesOf } from "../options.ts";
+import { printLine } from "../output.ts";
+import { printableText } from "../printable_text.ts";
+import { formatBytes } from "../progress_bar.ts";
+import { COMMON_OPTIONS, type SkillCommand, skillCommand } from "./skill_command.ts";
+import { openSkillFolders, SKILL_FOLDER_OPTIONS } from "./skill_folders.ts";
 import type { SkillPlace } from "./skill_place.ts";
-import { problemLines, toReported } from "./skill_problems.ts";
+import { describeProblems, toReported } from "./skill_problems.ts";
 
 /** What is printed with `--json`. */
 export interface DoctorReport {
   readonly type: "skill_doctor_report";
-  /** In the order in which they count. */
+  /** In order of precedence. */
   readonly folders: readonly string[];
   readonly skills: readonly {
     readonly name: string;
@@ -46,12 +47,12 @@ export interface DoctorReport {
   };
 }
 
-const MOST_FOLDERS = 100;
+const MAX_FOLDERS = 100;
 
-export const doctor: SkillCommand = {
+export const doctor: SkillCommand = skillCommand({
   operands: "[DIR...]",
-  most: MOST_FOLDERS,
-  options: SKILLS_OPTION,
+  maxOperands: MAX_FOLDERS,
+  options: SKILL_FOLDER_OPTIONS,
   async run({ values, operands, json, open }) {
     const folders = openFolders(operands, values);
     const directory = openDirectory(folders, Date.now);
@@ -65,12 +66,14 @@ export const doctor: SkillCommand = {
     if (json) printLine(JSON.stringify(report));
     else for (const line of describeReport(report)) printLine(line);
     const { skipped } = report.totals;
-    if (skipped > 0) throw new Error(skipped === 1 ? "1 is skipped" : `${skipped} are skipped`);
+    if (skipped > 0) throw new Error(`${skipped} skipped`);
   },
-};
+});
 
-function openFolders(operands: readonly string[], values: Values): readonly SkillFolder[] {
-  const paths = operands.length > 0 ? operands : listOption(values, "skills");
+type DoctorValues = ValuesOf<typeof SKILL_FOLDER_OPTIONS & typeof COMMON_OPTIONS>;
+
+function openFolders(operands: readonly string[], values: DoctorValues): readonly SkillFolder[] {
+  const paths = operands.length > 0 ? operands : values.skills;
   const { folders } = openSkillFolders(
     paths ?? [join(readPlace(values, process.env).folder, "skills")],
     values,
@@ -78,7 +81,7 @@ function openFolders(operands: readonly string[], values: Values): readonly Skil
   return folders.map((folder) => existsSync(join(folder.path, "SKILL.md")) ? openOne(folder.path) : folder);
 }
 
-/** Of the folder above one skill, that skill. */
+/** The folder that contains a skill, with only that skill in it. */
 function openOne(path: string): SkillFolder {
   const name = basename(resolve(path));
   const above = skillFolder(dirname(path), { followLinks: true });
@@ -91,8 +94,11 @@ function openOne(path: string): SkillFolder {
   };
 }
 
-/** Uploaded skills, where there are any: nothing is made for them. */
-async function openStored(values: Values, open: () => Promise<SkillPlace>): Promise<SkillPlace | undefined> {
+/** The uploaded skills, if there is a store: none is created. */
+async function openStored(
+  values: DoctorValues,
+  open: () => Promise<SkillPlace>,
+): Promise<SkillPlace | undefined> {
   if (values.url !== undefined) return await open();
   const place = readPlace(values, process.env);
   return isShared(place) || existsSync(join(place.folder, "trivet.db")) ? await open() : undefined;
@@ -114,7 +120,7 @@ async function reportOn(
     const problems = [
       ...noted.get(place) ?? [],
       ...frontMatter ? [] : [NOT_LISTED],
-      ...uploaded ? [goesBefore(uploaded.id)] : [],
+      ...uploaded ? [nameUploaded(uploaded.id)] : [],
     ];
     shown.push({
       name,
@@ -146,24 +152,23 @@ async function reportOn(
   };
 }
 
-/** Clients that find one skill in a list that is not as it should be may refuse the whole list. */
+/** A client that finds one invalid skill in a list may refuse the whole list. */
 const NOT_LISTED: Problem = {
   file: "SKILL.md",
   line: undefined,
   rule: "not-listed",
   message:
-    "It is left out of skills/list and skill:// over MCP and of the public index: its front matter is not as the open specification has it",
-  hint: "mend what is said of SKILL.md above",
+    "Not listed by skills/list and skill:// over MCP, nor in the public index: its front matter does not follow the Agent Skills specification",
+  hint: "correct the problems of SKILL.md above",
 };
 
-function goesBefore(id: string): Problem {
+function nameUploaded(id: string): Problem {
   return {
     file: "",
     line: undefined,
     rule: "name-uploaded",
-    message:
-      `An uploaded skill has this name too (${id}): where a name is asked for, the local one goes before it`,
-    hint: "ask for the uploaded one by its id, or rename one of the two",
+    message: `An uploaded skill has the same name (${id}): requests by name get the local skill`,
+    hint: "request the uploaded skill by its id, or rename one of the two",
   };
 }
 
@@ -172,20 +177,22 @@ function describeReport({ folders, skills, skipped, totals }: DoctorReport): str
   for (const { name, folder, files, size_bytes, tokens, warnings } of skills) {
     const facts = `${tokens.metadata} + ${tokens.instructions} tokens, ${files} ${
       files === 1 ? "file" : "files"
-    }, ${showBytes(size_bytes)}`;
+    }, ${formatBytes(size_bytes)}`;
     lines.push(
-      `${warnings.length > 0 ? "WARNING" : "OK     "}  ${plainText(name)}: ${facts}, ${plainText(folder)}`,
+      `${warnings.length > 0 ? "WARNING" : "OK     "}  ${printableText(name)}: ${facts}, ${
+        printableText(folder)
+      }`,
     );
-    lines.push(...problemLines(warnings, "         "));
+    lines.push(...describeProblems(warnings, "         "));
   }
   for (const { place, errors } of skipped) {
-    lines.push(`SKIPPED  ${plainText(place)}`, ...problemLines(errors, "         "));
+    lines.push(`SKIPPED  ${printableText(place)}`, ...describeProblems(errors, "         "));
   }
   if (lines.length > 0) lines.push("");
   const { metadata, instructions } = totals.tokens;
   return [
     ...lines,
-    `${totals.skills} ${totals.skills === 1 ? "skill" : "skills"} in ${plainText(folders.join(", "))}`,
+    `${totals.skills} ${totals.skills === 1 ? "skill" : "skills"} in ${printableText(folders.join(", "))}`,
     `${totals.with_warnings} with warnings, ${totals.skipped} skipped`,
     `about ${metadata} tokens for names and descriptions, ${instructions} for all instructions`,
   ];

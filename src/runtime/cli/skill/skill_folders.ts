@@ -1,6 +1,6 @@
 /**
- * Which folders of skills a command serves, and in which order they count: those that are named, first to last; then,
- * with `--client-skills`, those that other clients look into, of the project before those of the user.
+ * Which folders of skills a command serves, in order of precedence: those that are named, first to last; then, with
+ * `--client-skills`, those of other clients, in the project before those in the home folder.
  *
  * @module
  */
@@ -9,41 +9,47 @@ import { join, resolve } from "node:path";
 import process from "node:process";
 import type { SkillFolder } from "../../../skills/local/folder.ts";
 import { skillFolder } from "../../skill_folder.ts";
-import { listOption, type Values } from "../output.ts";
+import type { ValuesOf } from "../options.ts";
 
-/** The options that every command on folders of skills takes. */
-export const SKILLS_OPTION = {
-  skills: { type: "string", multiple: true },
-  "client-skills": { type: "boolean" },
-  "follow-links": { type: "boolean" },
+/** The options of every command that reads folders of skills. */
+export const SKILL_FOLDER_OPTIONS = {
+  skills: {
+    value: "DIR",
+    isRepeatable: true,
+    summary: `folder of local skills, which everyone who can call the tools can read; when two folders have a
+      skill of the same name, the first folder wins`,
+    shownDefault: "skills in the data folder",
+  },
+  "client-skills": {
+    summary:
+      "also read the skills of other clients: .agents/skills and .claude/skills, here and in the home folder",
+  },
+  "follow-links": {
+    summary: "a skill's own folder can be a symbolic link to anywhere; its files cannot be links",
+  },
 } as const;
-export const SKILLS_HELP =
-  `  --skills DIR        folder of local skills; may come several times, and the first with a name counts
-                      (default: DIR/skills); everybody who may call the tools may read them
-  --client-skills     also the skills that other clients use: .agents/skills and .claude/skills, here and then in
-                      the home folder
-  --follow-links      the folder of a skill may be a link, wherever it leads; what is in it may not`;
+type FolderValues = ValuesOf<typeof SKILL_FOLDER_OPTIONS>;
 
-/** Where clients look for skills, below the project and below the home folder, in their order. */
-const OF_CLIENTS = [".agents/skills", ".claude/skills"];
+/** Where other clients look for skills, in the project and in the home folder, in order of precedence. */
+const CLIENT_FOLDERS = [".agents/skills", ".claude/skills"];
 
 export interface SkillFolders {
-  /** The first is made when it is not there. */
+  /** The first is created when it does not exist. */
   readonly named: readonly string[];
   readonly folders: readonly SkillFolder[];
 }
 
-/** The folders that the options name. @param data the data folder, whose skills are served when no others are named */
-export function readSkillFolders(values: Values, data: string): SkillFolders {
-  return openSkillFolders(listOption(values, "skills") ?? [join(data, "skills")], values);
+/** The folders that the options name. @param data the data folder, whose skills are the default */
+export function readSkillFolders(values: FolderValues, data: string): SkillFolders {
+  return openSkillFolders(values.skills ?? [join(data, "skills")], values);
 }
 
 /** These folders, and those that the options add. */
-export function openSkillFolders(paths: readonly string[], values: Values): SkillFolders {
-  const followLinks = values["follow-links"] === true;
+export function openSkillFolders(paths: readonly string[], values: FolderValues): SkillFolders {
+  const followLinks = values["follow-links"];
   const named = [...new Set(paths.map((path) => resolve(path)))];
-  const places = values["client-skills"] === true ? [process.cwd(), homedir()] : [];
-  const found = places.flatMap((place) => OF_CLIENTS.map((path) => join(place, path)));
+  const places = values["client-skills"] ? [process.cwd(), homedir()] : [];
+  const found = places.flatMap((place) => CLIENT_FOLDERS.map((path) => join(place, path)));
   const others = [...new Set(found)].filter((path) => !named.includes(path));
   return {
     named,

@@ -1,18 +1,18 @@
 /**
- * `trivet skill list` and `versions`: tables, newest first.
+ * `trivet skill list` and `trivet skill versions`: tables, newest first.
  *
  * @module
  */
 import { printLine, printTable, UsageError } from "../output.ts";
-import { plainText } from "../plain_text.ts";
-import type { SkillCommand } from "./skill_command.ts";
+import { printableText } from "../printable_text.ts";
+import { type SkillCommand, skillCommand } from "./skill_command.ts";
 
-/** Characters of a description in a table. */
-const MOST = 60;
+/** Of a name or a description in a table. */
+const MAX_CELL_CHARACTERS = 60;
 
-export const list: SkillCommand = {
+export const list: SkillCommand = skillCommand({
   operands: "",
-  most: 0,
+  maxOperands: 0,
   options: {},
   async run({ json, open }) {
     const skills = await Array.fromAsync((await open()).list());
@@ -20,22 +20,22 @@ export const list: SkillCommand = {
     printTable(
       ["ID", "NAME", "SOURCE", "UPDATED", "DESCRIPTION"],
       skills.map(({ id, name, display_name, source, updated_at, description }) => [
-        plainText(id),
-        plainText(name ?? display_name ?? "-", MOST),
-        plainText(source),
-        plainText(updated_at.slice(0, 10)),
-        plainText(description ?? "-", MOST),
+        printableText(id),
+        printableText(name ?? display_name ?? "-", MAX_CELL_CHARACTERS),
+        printableText(source),
+        printableText(updated_at.slice(0, 10)),
+        printableText(description ?? "-", MAX_CELL_CHARACTERS),
       ]),
     );
   },
-};
+});
 
-export const versions: SkillCommand = {
+export const versions: SkillCommand = skillCommand({
   operands: "ID|NAME",
-  most: 1,
+  maxOperands: 1,
   options: {},
   async run({ operands: [skill], json, open }) {
-    if (skill === undefined) throw new UsageError("Name the skill whose versions to list");
+    if (skill === undefined) throw new UsageError("missing argument: ID or NAME of the skill");
     const place = await open();
     const { id } = await place.find(skill);
     const found = await Array.fromAsync(place.versions(id));
@@ -43,10 +43,10 @@ export const versions: SkillCommand = {
     printTable(
       ["VERSION", "CREATED", "DESCRIPTION"],
       found.map(({ id, created_at, description }) => [
-        plainText(id),
-        plainText(created_at),
-        plainText(description, MOST),
+        printableText(id),
+        printableText(created_at),
+        printableText(description, MAX_CELL_CHARACTERS),
       ]),
     );
   },
-};
+});

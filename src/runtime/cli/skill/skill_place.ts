@@ -1,6 +1,6 @@
 /**
- * Where the skills of `trivet skill` are: a store of one's own, or a server of the Skills API. Commands see one interface,
- * whose objects are as the API has them.
+ * The place of the skills that `trivet skill` works on: a store, or a server of the Skills API. Commands use one
+ * interface, with the objects of the API.
  *
  * @module
  */
@@ -10,11 +10,11 @@ import type { SkillSource } from "./skill_source.ts";
 
 export interface ListedSkill {
   readonly id: string;
-  /** Of SKILL.md; null where a list does not tell it. */
+  /** From SKILL.md; null where a list does not contain it. */
   readonly name: string | null;
   readonly display_name: string | null;
   readonly description: string | null;
-  /** custom, local and their like. */
+  /** Such as custom or local. */
   readonly source: string;
   /** Null when every version was deleted. */
   readonly latest_version_id: string | null;
@@ -37,14 +37,14 @@ export interface ListedFile {
   readonly digest: string;
 }
 
-/** What a version holds. */
+/** The contents of a version. */
 export interface Manifest {
-  /** What the levels cost a model, estimated. */
+  /** The estimated cost of each level for a model. */
   readonly tokens: { readonly metadata: number; readonly instructions: number };
   readonly files: readonly ListedFile[];
 }
 
-/** A zip archive on its way. */
+/** A zip archive as a stream. */
 export interface Archive {
   /** Bytes, where it is known. */
   readonly length: number | undefined;
@@ -53,9 +53,9 @@ export interface Archive {
 
 export interface Added {
   readonly skill: ListedSkill;
-  /** Null when only the skill could be read again. */
+  /** Null when it could not be read after the upload. */
   readonly version: ListedVersion | null;
-  /** What its author may want to better, where that is known. */
+  /** Advice for the author, where the place gives it. */
   readonly warnings: ValidationReport["warnings"];
 }
 
@@ -69,22 +69,22 @@ export interface NewContent {
 export interface SkillPlace {
   /** Newest first. */
   list(): AsyncIterable<ListedSkill>;
-  /** By id, or the first in the list that has this name. @throws {Error} when there is none */
+  /** By id, or the newest with this name. @throws {Error} when there is none */
   find(skill: string): Promise<ListedSkill>;
-  /** The newest uploaded one of a name. */
+  /** The newest uploaded skill with this name. */
   findUploaded(name: string): Promise<ListedSkill | undefined>;
   /** Newest first. */
   versions(id: string): AsyncIterable<ListedVersion>;
-  /** By any name that the place has for it, or `latest`. @throws {Error} when there is none */
+  /** By its id, or `latest`. @throws {Error} when there is none */
   version(id: string, version: string): Promise<ListedVersion>;
-  /** What a version holds; `undefined` where only its archive tells. */
+  /** The contents of a version; `undefined` where only its archive shows them. */
   manifest(id: string, version: string): Promise<Manifest | undefined>;
   archive(id: string, version: string): Promise<Archive>;
-  /** @throws {Error} that lists every broken rule */
+  /** @throws {Error} listing every broken rule */
   add(content: NewContent, progress: Progress): Promise<Added>;
   remove(id: string): Promise<void>;
   removeVersion(id: string, version: string): Promise<void>;
-  /** What would be said to an upload. */
+  /** The problems that an upload would have. */
   validate(source: SkillSource, progress: Progress): Promise<ValidationReport>;
   close(): Promise<void>;
 }

@@ -1,45 +1,48 @@
 /**
- * `trivet skill pull`: a version as a folder or as an archive on this machine, whole or not at all.
+ * `trivet skill pull`: writes a version as a folder or as an archive, completely or not at all.
  *
  * @module
  */
 import { basename, join, resolve } from "node:path";
 import { checkPath } from "../../../skills/package/path.ts";
 import { isZip } from "../../../skills/archive/zip_reader.ts";
-import { printLine, textOption, UsageError } from "../output.ts";
-import { plainText } from "../plain_text.ts";
+import { printLine, UsageError } from "../output.ts";
+import { printableText } from "../printable_text.ts";
 import { metered, withProgressBar } from "../progress_bar.ts";
 import { unpackSkill } from "./skill_archive.ts";
-import type { SkillCommand } from "./skill_command.ts";
-import { refuseTaken, writeArchive, writeFolder } from "../written_whole.ts";
+import { type SkillCommand, skillCommand, VERSION_OPTION } from "./skill_command.ts";
+import { checkTarget, writeArchive, writeFolder } from "../atomic_write.ts";
 
-export const pull: SkillCommand = {
+export const pull: SkillCommand = skillCommand({
   operands: "ID|NAME",
-  most: 1,
+  maxOperands: 1,
   options: {
-    version: { type: "string" },
-    output: { type: "string" },
-    zip: { type: "boolean" },
-    force: { type: "boolean" },
+    version: VERSION_OPTION,
+    output: {
+      value: "PATH",
+      summary: "the folder to write it into, or a file that ends in .zip",
+      default: ".",
+    },
+    zip: { summary: "write an archive instead of a folder" },
+    force: { summary: "replace what an earlier pull wrote" },
   },
   async run({ values, operands: [wanted], json, terminal, signal, open }) {
-    if (wanted === undefined) throw new UsageError("Name the skill to pull");
-    const output = textOption(values, "output") ?? ".";
-    const force = values.force === true;
+    if (wanted === undefined) throw new UsageError("missing argument: ID or NAME of the skill");
+    const { output, force } = values;
     const isFile = /\.(zip|skill)$/i.test(basename(output));
-    const kind = isFile || values.zip === true ? "archive" : "folder";
+    const kind = isFile || values.zip ? "archive" : "folder";
     const place = await open();
     const { id } = await place.find(wanted);
-    const version = await place.version(id, textOption(values, "version") ?? "latest");
+    const version = await place.version(id, values.version);
     const name = checkName(version.name);
     const target = resolve(isFile ? output : join(output, kind === "archive" ? `${name}.zip` : name));
-    // Before anything is loaded for nothing.
-    refuseTaken(target, kind, force);
+    // Checked before the download.
+    checkTarget(target, kind, force);
     const archive = await place.archive(id, version.id);
     const [files, size] = await withProgressBar("pulling", terminal, async (progress) => {
       if (kind === "archive") {
         progress.begin(archive.length);
-        const chunks = mustBeZip(metered(archive.chunks, progress));
+        const chunks = checkZip(metered(archive.chunks, progress));
         return [null, await writeArchive(target, chunks, force, signal)] as const;
       }
       const unpacked = await unpackSkill(archive, progress);
@@ -52,18 +55,18 @@ export const pull: SkillCommand = {
       );
     }
     const what = files === null ? `${size} bytes` : files === 1 ? "1 file" : `${files} files`;
-    printLine(`Wrote ${what} of ${name} (${plainText(version.id)}) to ${target}`);
+    printLine(`Wrote ${what} of ${name} (${printableText(version.id)}) to ${target}`);
   },
-};
+});
 
-/** The name is a folder's on this machine. @throws {Error} for one that leads elsewhere, or hides what it makes */
+/** The name as the name of a folder. @throws {Error} for one that leads to another folder, or is hidden */
 function checkName(name: string): string {
   const checked = checkPath(name);
   if ("path" in checked && !checked.path.includes("/") && !name.startsWith(".")) return checked.path;
-  throw new Error(`The skill is named "${plainText(name, 100)}", which cannot be a folder`);
+  throw new Error(`The skill's name cannot be the name of a folder: "${printableText(name, 100)}"`);
 }
 
-async function* mustBeZip(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+async function* checkZip(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let head = new Uint8Array();
   for await (const chunk of chunks) {
     if (head.length < 4) {
@@ -72,5 +75,5 @@ async function* mustBeZip(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uin
     }
     yield chunk;
   }
-  if (!isZip(head)) throw new Error("The skill did not come as a zip archive");
+  if (!isZip(head)) throw new Error("The response is not a zip archive");
 }

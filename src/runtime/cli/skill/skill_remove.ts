@@ -1,28 +1,30 @@
 /**
- * `trivet skill remove`: a skill with all of its versions, or one of them. By id only: a name may be of several.
+ * `trivet skill remove`: removes a skill with all of its versions, or one version. By id only: several skills can share
+ * a name.
  *
  * @module
  */
-import { printLine, textOption, UsageError } from "../output.ts";
-import { plainText } from "../plain_text.ts";
-import type { SkillCommand } from "./skill_command.ts";
+import { printLine, UsageError } from "../output.ts";
+import { printableText } from "../printable_text.ts";
+import { type SkillCommand, skillCommand } from "./skill_command.ts";
 
-export const remove: SkillCommand = {
+export const remove: SkillCommand = skillCommand({
   operands: "ID",
-  most: 1,
-  options: { version: { type: "string" } },
+  maxOperands: 1,
+  options: { version: { value: "ID", summary: "only this version", shownDefault: "the whole skill" } },
   async run({ values, operands: [id], json, open }) {
-    if (id === undefined) throw new UsageError("Name the id of the skill to remove");
-    const version = textOption(values, "version");
-    if (version === "latest") throw new UsageError("Name the version to remove: latest may be another one");
+    if (id === undefined) throw new UsageError("missing argument: ID of the skill to remove");
+    const { version } = values;
+    // Another version may be the latest one by now.
+    if (version === "latest") throw new UsageError('--version must be the id of a version, but is "latest"');
     const place = await open();
     if (version === undefined) await place.remove(id);
     else await place.removeVersion(id, version);
     if (json) return printLine(JSON.stringify({ id, version: version ?? null, removed: true }));
     printLine(
       version === undefined
-        ? `Removed ${plainText(id)}`
-        : `Removed version ${plainText(version)} of ${plainText(id)}`,
+        ? `Removed ${printableText(id)}`
+        : `Removed version ${printableText(version)} of ${printableText(id)}`,
     );
   },
-};
+});

@@ -1,5 +1,5 @@
 /**
- * The skills of a server, over the Skills API as it is today: any server that speaks it will do.
+ * The skills of a server, over the Skills API: any server that implements it.
  *
  * @module
  */
@@ -12,23 +12,23 @@ import { readPage, readReport, readSkill, readVersion } from "../api/api_objects
 import type { ListedSkill, ListedVersion, SkillPlace } from "./skill_place.ts";
 import type { SkillSource } from "./skill_source.ts";
 
-const PAGE = 100;
-/** Versions that are asked for at one time. */
-const AT_ONCE = 8;
-/** A name is looked for among so many skills: the API finds by id only, so each costs a request. */
-const MOST_LOOKED_AT = 1000;
+const PAGE_SIZE = 100;
+/** Versions that are requested at the same time. */
+const MAX_PARALLEL_REQUESTS = 8;
+/** A name is searched among so many skills: the API finds skills by id only, so each costs a request. */
+const MAX_SEARCHED_SKILLS = 1000;
 
 export function openServerPlace(server: ApiServer, signal: AbortSignal): SkillPlace {
   const api = connectApi(server, signal);
 
   async function* pages<Item>(path: string, read: (value: unknown) => Item): AsyncGenerator<Item[]> {
-    const query = new URLSearchParams({ limit: String(PAGE) });
+    const query = new URLSearchParams({ limit: String(PAGE_SIZE) });
     const seen = new Set<string>();
     for (;;) {
       const { data, next } = readPage(await api.send("GET", `${path}?${query}`), read);
       yield data;
       if (next === null) return;
-      if (seen.has(next)) throw new Error("The server's list has no end: it names the same page again");
+      if (seen.has(next)) throw new Error("Invalid list: the server returned the same page again");
       seen.add(next);
       query.set("page", next);
     }
@@ -38,46 +38,48 @@ export function openServerPlace(server: ApiServer, signal: AbortSignal): SkillPl
     for await (const page of pages(path, read)) yield* page;
   }
 
-  const versionOf = async (id: string, version: string): Promise<ListedVersion> =>
-    readVersion(await api.send("GET", pathOf(id, version)));
+  const getVersion = async (id: string, version: string): Promise<ListedVersion> =>
+    readVersion(await api.send("GET", skillPath(id, version)));
 
   /** The first skill in the list of the server whose newest version has this name. */
   async function findName(
     name: string,
     isWanted: (skill: ListedSkill) => boolean,
   ): Promise<ListedSkill | undefined> {
-    let looked = 0;
+    let searched = 0;
     for await (const page of pages("/v1/skills", readSkill)) {
       const candidates = page.filter((skill) => skill.latest_version_id !== null && isWanted(skill));
-      for (let at = 0; at < candidates.length; at += AT_ONCE) {
-        const some = candidates.slice(at, at + AT_ONCE);
+      for (let at = 0; at < candidates.length; at += MAX_PARALLEL_REQUESTS) {
+        const some = candidates.slice(at, at + MAX_PARALLEL_REQUESTS);
         const names = await Promise.all(
-          some.map(({ id, latest_version_id }) => nameOf(id, latest_version_id!)),
+          some.map(({ id, latest_version_id }) => findVersionName(id, latest_version_id!)),
         );
         const found = some[names.indexOf(name)];
         if (found) return { ...found, name };
       }
-      looked += candidates.length;
-      if (looked >= MOST_LOOKED_AT) {
-        throw new Error(`None of the first ${looked} skills of the server is named "${name}": give its id`);
+      searched += candidates.length;
+      if (searched >= MAX_SEARCHED_SKILLS) {
+        throw new Error(
+          `Skill not found: "${name}" is not among the first ${searched} skills of the server. Use the id`,
+        );
       }
     }
     return undefined;
   }
 
-  /** Local skills come first in the list of a server, however old they are: the newest one is that or an uploaded one. */
+  /** A server lists local skills first, however old they are: the newest is the first one, or an uploaded one. */
   async function findNewest(name: string): Promise<ListedSkill | undefined> {
     const found = await findName(name, () => true);
     if (found?.source !== "local") return found;
-    // Among too many to look at there may be one: the local one is there in any case.
+    // When there are too many skills to search, the local one is the result.
     const uploaded = await findName(name, ({ source }) => source === "custom").catch(() => undefined);
     return uploaded && Date.parse(uploaded.updated_at) > Date.parse(found.updated_at) ? uploaded : found;
   }
 
-  /** A skill that is deleted meanwhile has none. */
-  async function nameOf(id: string, version: string): Promise<string | undefined> {
+  /** `undefined` when the skill was deleted meanwhile. */
+  async function findVersionName(id: string, version: string): Promise<string | undefined> {
     try {
-      return (await versionOf(id, version)).name;
+      return (await getVersion(id, version)).name;
     } catch (error) {
       if (error instanceof ApiError && error.status === 404) return undefined;
       throw error;
@@ -88,9 +90,9 @@ export function openServerPlace(server: ApiServer, signal: AbortSignal): SkillPl
     list: () => items("/v1/skills", readSkill),
     async find(skill) {
       try {
-        return readSkill(await api.send("GET", pathOf(skill)));
+        return readSkill(await api.send("GET", skillPath(skill)));
       } catch (error) {
-        // Some servers refuse what does not look like an id.
+        // Some servers answer 400 to what does not look like an id.
         if (!(error instanceof ApiError && (error.status === 404 || error.status === 400))) throw error;
         const found = isName(skill) ? await findNewest(skill) : undefined;
         if (!found) throw error;
@@ -98,36 +100,38 @@ export function openServerPlace(server: ApiServer, signal: AbortSignal): SkillPl
       }
     },
     findUploaded: (name) => findName(name, ({ source }) => source === "custom"),
-    versions: (id) => items(`${pathOf(id)}/versions`, readVersion),
-    version: versionOf,
+    versions: (id) => items(`${skillPath(id)}/versions`, readVersion),
+    version: getVersion,
     manifest: () => Promise.resolve(undefined),
-    archive: (id, version) => api.download(`${pathOf(id, version)}/content`),
+    archive: (id, version) => api.download(`${skillPath(id, version)}/content`),
     async add({ source, skill, displayName }, progress) {
       if (skill !== undefined) {
-        const version = readVersion(await upload(api, `${pathOf(skill)}/versions`, source, progress));
-        return { skill: readSkill(await api.send("GET", pathOf(skill))), version, warnings: [] };
+        const version = readVersion(await upload(api, `${skillPath(skill)}/versions`, source, progress));
+        return { skill: readSkill(await api.send("GET", skillPath(skill))), version, warnings: [] };
       }
-      const made = readSkill(await upload(api, "/v1/skills", source, progress, displayName));
-      // It is there, whatever becomes of this.
-      const version = await versionOf(made.id, made.latest_version_id ?? "latest").catch(() => null);
+      const added = readSkill(await upload(api, "/v1/skills", source, progress, displayName));
+      // The skill is stored, also when this request fails.
+      const version = await getVersion(added.id, added.latest_version_id ?? "latest").catch(() => null);
       return {
-        skill: { ...made, ...version && { name: version.name, description: version.description } },
+        skill: { ...added, ...version && { name: version.name, description: version.description } },
         version,
         warnings: [],
       };
     },
     async remove(id) {
-      await api.send("DELETE", pathOf(id));
+      await api.send("DELETE", skillPath(id));
     },
     async removeVersion(id, version) {
-      await api.send("DELETE", pathOf(id, version));
+      await api.send("DELETE", skillPath(id, version));
     },
     async validate(source, progress): Promise<ValidationReport> {
       try {
-        return readReport(await api.send("POST", "/v1/skills/validate", { body: bodyOf(source), progress }));
+        return readReport(
+          await api.send("POST", "/v1/skills/validate", { body: uploadBody(source), progress }),
+        );
       } catch (error) {
         if (!(error instanceof ApiError && (error.status === 404 || error.status === 405))) throw error;
-        throw new Error("This server has no dry run: leave out --url, and the rules of Trivet are asked", {
+        throw new Error("This server cannot validate. Leave out --url to use the rules of Trivet", {
           cause: error,
         });
       }
@@ -136,11 +140,11 @@ export function openServerPlace(server: ApiServer, signal: AbortSignal): SkillPl
   };
 }
 
-/** Segments of a path are never more than one, whatever is in them. */
-function pathOf(skill: string, version?: string): string {
+/** Each id is one path segment, whatever characters it has. */
+function skillPath(skill: string, version?: string): string {
   const segments = version === undefined ? [skill] : [skill, "versions", version];
   for (const segment of segments) {
-    if (/^\.{0,2}$/.test(segment)) throw new Error(`"${segment}" is no id`);
+    if (/^\.{0,2}$/.test(segment)) throw new Error(`Invalid id: "${segment}"`);
   }
   return ["/v1/skills", ...segments.map((segment) => encodeURIComponent(segment.toWellFormed()))].join("/");
 }
@@ -149,7 +153,7 @@ function isName(text: string): boolean {
   return /^[\p{L}\p{M}\p{N}-]{1,64}$/u.test(text);
 }
 
-function bodyOf(source: SkillSource, displayName?: string): ReturnType<typeof multipartBody> {
+function uploadBody(source: SkillSource, displayName?: string): ReturnType<typeof multipartBody> {
   return multipartBody(
     "files[]",
     source.files,
@@ -157,7 +161,7 @@ function bodyOf(source: SkillSource, displayName?: string): ReturnType<typeof mu
   );
 }
 
-/** @throws {Error} that tells when the outcome is unknown */
+/** @throws {Error} that names the outcome, or says that it is unknown */
 async function upload(
   api: ApiConnection,
   path: string,
@@ -167,7 +171,7 @@ async function upload(
 ): Promise<unknown> {
   let sent = 0;
   let size: number | undefined;
-  const watched: Progress = {
+  const counted: Progress = {
     begin(total) {
       [sent, size] = [0, total];
       progress.begin(total);
@@ -178,12 +182,12 @@ async function upload(
     },
   };
   try {
-    return await api.send("POST", path, { body: bodyOf(source, displayName), progress: watched });
+    return await api.send("POST", path, { body: uploadBody(source, displayName), progress: counted });
   } catch (error) {
     if (error instanceof ApiError || size === undefined || sent === 0) throw error;
     const what = sent < size
-      ? "Not all of it was sent: a server that takes no package of this size, or not this key, may end it so"
-      : "All of it was sent, but no answer came: see trivet skill list for whether it was added";
+      ? "The upload was not complete. The server may refuse packages of this size, or this key"
+      : "The upload was complete, but there was no response. Run trivet skill list to see whether it was added";
     throw new Error(`${error instanceof Error ? error.message : String(error)}\n${what}`, { cause: error });
   }
 }

@@ -1,5 +1,5 @@
 /**
- * `trivet skill show`: a skill, one of its versions with files, digests and token estimates, and which versions there are.
+ * `trivet skill show`: a skill, one version with files, digests and token estimates, and the list of its versions.
  *
  * @module
  */
@@ -7,25 +7,25 @@ import { readSkillMarkdown } from "../../../skills/package/front_matter.ts";
 import { mediaTypeOf } from "../../../skills/package/media_type_of.ts";
 import { digestOf } from "../../../skills/content_digest.ts";
 import { estimateLevels } from "../../../skills/package/tokens.ts";
-import { printLine, textOption, UsageError } from "../output.ts";
-import { plainText } from "../plain_text.ts";
-import { showBytes, type Terminal, withProgressBar } from "../progress_bar.ts";
+import { printLine, UsageError } from "../output.ts";
+import { printableText } from "../printable_text.ts";
+import { formatBytes, type Terminal, withProgressBar } from "../progress_bar.ts";
 import { unpackSkill } from "./skill_archive.ts";
-import type { SkillCommand } from "./skill_command.ts";
+import { type SkillCommand, skillCommand, VERSION_OPTION } from "./skill_command.ts";
 import type { ListedSkill, ListedVersion, Manifest, SkillPlace } from "./skill_place.ts";
 
-/** Versions that are shown to people; programs get all of them. */
-const MOST_VERSIONS = 10;
+/** Versions that are printed for people; JSON has all of them. */
+const MAX_SHOWN_VERSIONS = 10;
 
-export const show: SkillCommand = {
+export const show: SkillCommand = skillCommand({
   operands: "ID|NAME",
-  most: 1,
-  options: { version: { type: "string" } },
+  maxOperands: 1,
+  options: { version: VERSION_OPTION },
   async run({ values, operands: [wanted], json, terminal, open }) {
-    if (wanted === undefined) throw new UsageError("Name the skill to show");
+    if (wanted === undefined) throw new UsageError("missing argument: ID or NAME of the skill");
     const place = await open();
     const skill = await place.find(wanted);
-    const name = textOption(values, "version") ?? "latest";
+    const name = values.version;
     const version = skill.latest_version_id === null && name === "latest"
       ? undefined
       : await place.version(skill.id, name);
@@ -46,9 +46,9 @@ export const show: SkillCommand = {
     }
     for (const line of describeSkill(described, version, manifest, versions)) printLine(line);
   },
-};
+});
 
-/** What only the archive of a version tells. */
+/** The contents of a version, from its archive. */
 async function readManifest(
   place: SkillPlace,
   id: string,
@@ -77,33 +77,35 @@ function describeSkill(
   versions: readonly ListedVersion[],
 ): string[] {
   const row = (name: string, value: string) => `  ${name.padEnd(12)}${value}`;
-  const lines = [`${plainText(skill.name ?? skill.display_name ?? "-")}  ${plainText(skill.id)}`];
-  lines.push(row("label", plainText(skill.display_name ?? "-")));
-  lines.push(row("source", plainText(skill.source)));
-  lines.push(row("created", plainText(skill.created_at)));
-  lines.push(row("updated", plainText(skill.updated_at)));
-  lines.push(row("description", plainText(skill.description ?? "-")));
-  if (!version || !manifest) return [...lines, row("version", "none is left")];
+  const lines = [`${printableText(skill.name ?? skill.display_name ?? "-")}  ${printableText(skill.id)}`];
+  lines.push(row("label", printableText(skill.display_name ?? "-")));
+  lines.push(row("source", printableText(skill.source)));
+  lines.push(row("created", printableText(skill.created_at)));
+  lines.push(row("updated", printableText(skill.updated_at)));
+  lines.push(row("description", printableText(skill.description ?? "-")));
+  if (!version || !manifest) return [...lines, row("version", "-")];
   const { tokens, files } = manifest;
   const isNewest = version.id === skill.latest_version_id;
   lines.push(
     row(
       "version",
-      `${plainText(version.id)}${isNewest ? ", the newest" : ""}, of ${plainText(version.created_at)}`,
+      `${printableText(version.id)}${isNewest ? ", the newest" : ""}, of ${
+        printableText(version.created_at)
+      }`,
     ),
   );
   lines.push(row("tokens", `about ${tokens.metadata} always, ${tokens.instructions} more when it is loaded`));
   const size = files.reduce((sum, { size }) => sum + size, 0);
-  lines.push(row("files", `${files.length}, ${showBytes(size)}`));
-  const widest = files.reduce((most, { size }) => Math.max(most, showBytes(size).length), 0);
+  lines.push(row("files", `${files.length}, ${formatBytes(size)}`));
+  const widest = files.reduce((width, { size }) => Math.max(width, formatBytes(size).length), 0);
   for (const { path, size, digest } of files) {
-    lines.push(`    ${showBytes(size).padStart(widest)}  ${plainText(digest)}  ${plainText(path)}`);
+    lines.push(`    ${formatBytes(size).padStart(widest)}  ${printableText(digest)}  ${printableText(path)}`);
   }
   lines.push(row("versions", String(versions.length)));
-  for (const { id, created_at } of versions.slice(0, MOST_VERSIONS)) {
-    lines.push(`    ${plainText(id)}  ${plainText(created_at)}`);
+  for (const { id, created_at } of versions.slice(0, MAX_SHOWN_VERSIONS)) {
+    lines.push(`    ${printableText(id)}  ${printableText(created_at)}`);
   }
-  const more = versions.length - MOST_VERSIONS;
-  if (more > 0) lines.push(`    and ${more} more: trivet skill versions ${plainText(skill.id)}`);
+  const more = versions.length - MAX_SHOWN_VERSIONS;
+  if (more > 0) lines.push(`    and ${more} more: trivet skill versions ${printableText(skill.id)}`);
   return lines;
 }

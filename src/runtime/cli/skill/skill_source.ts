@@ -1,6 +1,6 @@
 /**
- * What is to be uploaded: a folder, whose files are named from it on, or one archive. It is looked over before anything is
- * sent; files are read as they go.
+ * The source of an upload: a folder, whose files are named from it on, or one archive. It is checked before anything is
+ * sent; files are read while they are sent.
  *
  * @module
  */
@@ -14,27 +14,27 @@ import type { FormFile } from "../api/multipart_body.ts";
 import type { Progress } from "../progress_bar.ts";
 
 export interface SkillSource {
-  /** Of the folder or the archive. */
+  /** The name of the folder or the archive. */
   readonly name: string;
   readonly isArchive: boolean;
-  /** Bytes of all files. */
+  /** Bytes of all files together. */
   readonly size: number;
   readonly files: readonly FormFile[];
 }
 
-/** More than any server takes: whoever names a home folder by mistake is told so. */
-const MOST_FILES = 10_000;
-export const MOST_BYTES: number = 256 * 1024 * 1024;
-const CHUNK = 64 * 1024;
-// A link is not followed by `open`, and a named pipe does not keep it waiting.
+/** More than any server accepts: they catch a home folder that is named by mistake. */
+const MAX_FILES = 10_000;
+export const MAX_SOURCE_BYTES: number = 256 * 1024 * 1024;
+const CHUNK_BYTES = 64 * 1024;
+// `open` does not follow a symbolic link, and does not wait for a named pipe.
 const FLAGS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
-/** Looks at a folder or an archive. @throws {Error} saying why it is none, or cannot be a skill */
+/** Opens a folder or an archive. @throws {Error} when it is neither, or cannot be a skill */
 export async function openSource(path: string): Promise<SkillSource> {
   const top = resolve(path);
-  // What is named by hand may be a link.
+  // The path that the user names can be a symbolic link.
   const stats = statSync(top, { throwIfNoEntry: false });
-  if (!stats) throw new Error(`There is nothing at "${path}"`);
+  if (!stats) throw new Error(`File not found: "${path}"`);
   return stats.isDirectory() ? openFolder(top) : await openArchive(path, top);
 }
 
@@ -43,18 +43,22 @@ function openFolder(top: string): SkillSource {
   let size = 0;
   for (const entry of readdirSync(top, { recursive: true, withFileTypes: true })) {
     const target = join(entry.parentPath, entry.name);
-    if (entry.isSymbolicLink()) throw new Error(`"${target}" is a link: a skill must hold its files itself`);
+    if (entry.isSymbolicLink()) {
+      throw new Error(`"${target}" is a symbolic link. A skill must contain its files`);
+    }
     if (entry.isDirectory()) continue;
-    if (!entry.isFile()) throw new Error(`"${target}" is no plain file`);
+    if (!entry.isFile()) throw new Error(`"${target}" is not a regular file`);
     const { size: length } = lstatSync(target);
     const name = [basename(top), ...relative(top, target).split(sep)].join("/");
     files.push({ name, size: length, open: () => readChunks(target, length, FLAGS) });
     size += length;
-    if (files.length > MOST_FILES || size > MOST_BYTES) {
-      throw new Error(`"${top}" is no skill: it has more than ${MOST_FILES} files or ${MOST_BYTES} bytes`);
+    if (files.length > MAX_FILES || size > MAX_SOURCE_BYTES) {
+      throw new Error(
+        `"${top}" is too large: it has more than ${MAX_FILES} files or ${MAX_SOURCE_BYTES} bytes`,
+      );
     }
   }
-  // In one order everywhere, whatever the file system gives.
+  // The order must not depend on the file system.
   files.sort((a, b) => a.name < b.name ? -1 : 1);
   return { name: basename(top), isArchive: false, size, files };
 }
@@ -68,7 +72,9 @@ async function openArchive(path: string, top: string): Promise<SkillSource> {
     const head = new Uint8Array(4);
     if (stats.isFile()) await file.read(head, 0, 4, 0);
     if (!isZip(head)) throw new Error(`"${path}" must be a folder or a zip archive`);
-    if (size > MOST_BYTES) throw new Error(`"${path}" is no skill: it has more than ${MOST_BYTES} bytes`);
+    if (size > MAX_SOURCE_BYTES) {
+      throw new Error(`"${path}" is too large: it has more than ${MAX_SOURCE_BYTES} bytes`);
+    }
     const name = basename(top);
     return { name, isArchive: true, size, files: [{ name, size, open: () => readChunks(top, size, flags) }] };
   } finally {
@@ -76,16 +82,16 @@ async function openArchive(path: string, top: string): Promise<SkillSource> {
   }
 }
 
-/** The bytes of a file, which must still have its size. */
+/** The bytes of a file. @throws {Error} when its size has changed */
 async function* readChunks(path: string, size: number, flags: number): AsyncGenerator<Uint8Array> {
   const file: FileHandle = await open(path, flags);
   try {
-    const changed = () => new Error(`"${path}" changed while it was read: try again`);
+    const changed = () => new Error(`"${path}" changed while it was read. Try again`);
     const stats = await file.stat();
     if (!stats.isFile() || stats.size !== size) throw changed();
     let at = 0;
     while (at < size) {
-      const chunk = new Uint8Array(Math.min(CHUNK, size - at));
+      const chunk = new Uint8Array(Math.min(CHUNK_BYTES, size - at));
       const { bytesRead } = await file.read(chunk, 0, chunk.length, at);
       if (bytesRead === 0) throw changed();
       yield chunk.subarray(0, bytesRead);
@@ -97,16 +103,16 @@ async function* readChunks(path: string, size: number, flags: number): AsyncGene
 }
 
 /**
- * All files of a source in memory, those of an archive unpacked.
- * @param limit bytes of all of them
- * @throws {SkillError} past the limit, or for an archive that cannot be read
+ * Reads all files of a source into memory; an archive is unpacked.
+ * @param maxBytes of all files together
+ * @throws {SkillError} past the limit, or for an invalid archive
  */
 export async function readSource(
   source: SkillSource,
-  limit: number,
+  maxBytes: number,
   progress: Progress,
 ): Promise<SentFile[]> {
-  if (source.size > limit) throw refuseSize(limit, `but "${source.name}" has ${source.size}`);
+  if (source.size > maxBytes) throw refuseSize(maxBytes, `but "${source.name}" has ${source.size}`);
   progress.begin(source.size);
   const files: SentFile[] = [];
   for (const { name, size, open } of source.files) {
@@ -119,5 +125,5 @@ export async function readSource(
     }
     files.push({ path: name, bytes });
   }
-  return source.isArchive ? await readZip(files[0]!.bytes, limit) : files;
+  return source.isArchive ? await readZip(files[0]!.bytes, maxBytes) : files;
 }

@@ -1,5 +1,5 @@
 /**
- * The uploaded skills of a store, by the same rules as the service.
+ * The uploaded skills of a store, with the rules of the Skills service.
  *
  * @module
  */
@@ -10,18 +10,17 @@ import { readPackage } from "../../../skills/package/package.ts";
 import { publish, type Published, publishVersion } from "../../../skills/publishing/publish.ts";
 import { type Skill, skillKey, type SkillVersion } from "../../../skills/records.ts";
 import { removeSkill, removeVersion } from "../../../skills/publishing/remove.ts";
-
 import { findVersion, listVersions } from "../../../skills/publishing/versions.ts";
 import { writeZip } from "../../../skills/archive/zip_writer.ts";
 import type { Key, Store } from "../../../store/store.ts";
 import { openStore, type Place } from "../data.ts";
 import { NO_PROGRESS, type Progress } from "../progress_bar.ts";
-import { checkSource, UPLOAD_LIMIT } from "./skill_check.ts";
+import { checkSource, MAX_UPLOAD_BYTES } from "./skill_check.ts";
 import type { ListedSkill, ListedVersion, SkillPlace } from "./skill_place.ts";
 import { toReported } from "./skill_problems.ts";
 import { readSource } from "./skill_source.ts";
 
-const PAGE = 100;
+const PAGE_SIZE = 100;
 
 export async function openStorePlace(place: Place, workspace: string): Promise<SkillPlace> {
   const store = await openStore(place);
@@ -33,9 +32,9 @@ export async function openStorePlace(place: Place, workspace: string): Promise<S
   }
 }
 
-function storePlace(store: Store, workspace: string, shelf: BlobStore): SkillPlace {
+function storePlace(store: Store, workspace: string, blobStore: BlobStore): SkillPlace {
   const ledgerFor = (progress: Progress): Ledger =>
-    createLedger(store, Date.now, meteredShelf(shelf, progress));
+    createLedger(store, Date.now, meteredBlobStore(blobStore, progress));
   const ledger = ledgerFor(NO_PROGRESS);
 
   async function findSkill(id: string): Promise<Skill | undefined> {
@@ -49,13 +48,13 @@ function storePlace(store: Store, workspace: string, shelf: BlobStore): SkillPla
 
   async function open(id: string): Promise<Skill> {
     const skill = await findSkill(id);
-    if (!skill) throw noSkill(id);
+    if (!skill) throw skillNotFound(id);
     return skill;
   }
 
   async function openVersion(id: string, name: string): Promise<SkillVersion> {
     const entry = await findVersion(store, workspace, await open(id), name);
-    if (!entry) throw new Error(`There is no version "${name}" of the skill ${id}`);
+    if (!entry) throw new Error(`Version not found: "${name}" of skill ${id}`);
     return entry.value;
   }
 
@@ -63,15 +62,19 @@ function storePlace(store: Store, workspace: string, shelf: BlobStore): SkillPla
     async *list() {
       let after: Key | undefined;
       for (;;) {
-        const entries = await store.list<Skill>(["skill", workspace], { after, limit: PAGE, reverse: true });
+        const entries = await store.list<Skill>(["skill", workspace], {
+          after,
+          limit: PAGE_SIZE,
+          reverse: true,
+        });
         for (const { value } of entries) yield toListed(value);
-        if (entries.length < PAGE) return;
+        if (entries.length < PAGE_SIZE) return;
         after = entries.at(-1)!.key;
       }
     },
     async find(skill) {
       const found = await findSkill(skill) ?? await findNewest(skill);
-      if (!found) throw noSkill(skill);
+      if (!found) throw skillNotFound(skill);
       return toListed(found);
     },
     async findUploaded(name) {
@@ -81,9 +84,9 @@ function storePlace(store: Store, workspace: string, shelf: BlobStore): SkillPla
     async *versions(id) {
       let after: string | undefined;
       for (;;) {
-        const some = await listVersions(store, workspace, id, { after, limit: PAGE, newestFirst: true });
+        const some = await listVersions(store, workspace, id, { after, limit: PAGE_SIZE, newestFirst: true });
         yield* some.map(toListedVersion);
-        if (some.length < PAGE) return;
+        if (some.length < PAGE_SIZE) return;
         after = some.at(-1)!.id;
       }
     },
@@ -102,7 +105,10 @@ function storePlace(store: Store, workspace: string, shelf: BlobStore): SkillPla
     },
     async add({ source, skill, displayName }, progress) {
       if (displayName !== undefined) checkLabel(displayName);
-      const content = await readPackage(await readSource(source, UPLOAD_LIMIT, NO_PROGRESS), UPLOAD_LIMIT);
+      const content = await readPackage(
+        await readSource(source, MAX_UPLOAD_BYTES, NO_PROGRESS),
+        MAX_UPLOAD_BYTES,
+      );
       progress.begin(content.files.reduce((sum, { bytes }) => sum + bytes.length, 0));
       const options = { displayName, now: Date.now() };
       const published: Published = skill === undefined
@@ -115,21 +121,21 @@ function storePlace(store: Store, workspace: string, shelf: BlobStore): SkillPla
       };
     },
     async remove(id) {
-      if (await removeSkill(store, ledger, workspace, id) === "gone") throw noSkill(id);
+      if (await removeSkill(store, ledger, workspace, id) === "gone") throw skillNotFound(id);
     },
     async removeVersion(id, version) {
       const outcome = await removeVersion(store, ledger, workspace, id, version, "last");
       if (outcome === "gone") {
         await openVersion(id, version);
-        throw new Error("It was removed by somebody else");
+        throw new Error("the version was removed by another request");
       }
       if (typeof outcome === "string") {
         throw new Error(
-          "The only version of a skill cannot be removed: remove the skill, or add a version first",
+          "The only version of a skill cannot be removed. Remove the skill, or add another version first",
         );
       }
     },
-    validate: (source, progress) => checkSource(source, UPLOAD_LIMIT, progress),
+    validate: (source, progress) => checkSource(source, MAX_UPLOAD_BYTES, progress),
     close: () => store.close(),
   };
 }
@@ -155,22 +161,22 @@ function toListedVersion({ id, name, description, created }: SkillVersion): List
 function checkLabel(label: string): void {
   const isLine = label.trim() !== "" && !/[\p{Cc}\u2028\u2029]/u.test(label) && !findHidden(label);
   if (isLine && [...label].length <= 255) return;
-  throw new Error("--display-name must be one line of 1 to 255 characters, none of them hidden");
+  throw new Error("--display-name must be one line of 1 to 255 visible characters");
 }
 
-/** A shelf that tells of each object when it has been put there. */
-function meteredShelf(shelf: BlobStore, progress: Progress): BlobStore {
+/** A blob store that reports the bytes of each object when it is stored. */
+function meteredBlobStore(blobStore: BlobStore, progress: Progress): BlobStore {
   return {
-    kind: shelf.kind,
+    kind: blobStore.kind,
     async put(name, content, size, digest) {
-      await shelf.put(name, content, size, digest);
+      await blobStore.put(name, content, size, digest);
       progress.advance(size);
     },
-    get: (name) => shelf.get(name),
-    remove: (name) => shelf.remove(name),
+    get: (name) => blobStore.get(name),
+    remove: (name) => blobStore.remove(name),
   };
 }
 
-function noSkill(skill: string): Error {
-  return new Error(`There is no skill "${skill}"`);
+function skillNotFound(skill: string): Error {
+  return new Error(`Skill not found: "${skill}"`);
 }

@@ -3,9 +3,9 @@ import * as assert from "uvu/assert";
 import { createSocket } from "node:dgram";
 import { Buffer } from "node:buffer";
 import type { AddressInfo } from "node:net";
-import { hasWayOut, watchWayOut } from "./way_out.ts";
+import { hasInternetAccess, watchInternetAccess } from "./internet_access.ts";
 
-const test = suite("runtime/way_out");
+const test = suite("runtime/internet_access");
 
 /** A name server that answers NS queries of the root with this record data, or with an error (RFC 1035 section 4.1). */
 async function serveRoot(answer: "servers" | "no such name" | "silence") {
@@ -33,35 +33,38 @@ async function serveRoot(answer: "servers" | "no such name" | "silence") {
 }
 
 for (const [answer, isOpen] of [["servers", true], ["no such name", false], ["silence", false]] as const) {
-  test(`a name server that answers with ${answer}: ${isOpen ? "a" : "no"} way out`, async () => {
+  test(`a name server that answers with ${answer}: ${isOpen ? "access" : "no access"}`, async () => {
     const root = await serveRoot(answer);
     try {
-      assert.is(await hasWayOut(new AbortController().signal, root.servers), isOpen);
+      assert.is(await hasInternetAccess(new AbortController().signal, root.servers), isOpen);
     } finally {
       root.close();
     }
   });
 }
 
-test("nothing is open until it is known, and a change is told once", async () => {
-  const told: boolean[] = [];
+test("there is no access until it is known, and a change is reported once", async () => {
+  const changes: boolean[] = [];
   let answer: (isOpen: boolean) => void;
-  const wayOut = watchWayOut((isOpen) => told.push(isOpen), () => new Promise((resolve) => answer = resolve));
-  assert.equal([wayOut.isOpen(), told], [false, []]);
+  const access = watchInternetAccess(
+    (isOpen) => changes.push(isOpen),
+    () => new Promise((resolve) => answer = resolve),
+  );
+  assert.equal([access.isOpen(), changes], [false, []]);
   answer!(true);
-  assert.is(await wayOut.found, true);
-  assert.equal([wayOut.isOpen(), told], [true, [true]]);
-  wayOut.stop();
+  assert.is(await access.first, true);
+  assert.equal([access.isOpen(), changes], [true, [true]]);
+  access.stop();
 });
 
-test("it is asked again until it is open, and then no more", async () => {
-  const told: boolean[] = [];
+test("the name server is asked again until there is access, and then no more", async () => {
+  const changes: boolean[] = [];
   const answers = [false, false, true, false];
   let asked = 0;
   const opened = Promise.withResolvers<void>();
-  const wayOut = watchWayOut(
+  const access = watchInternetAccess(
     (isOpen) => {
-      told.push(isOpen);
+      changes.push(isOpen);
       if (isOpen) opened.resolve();
     },
     () => Promise.resolve(answers[asked++]!),
@@ -72,18 +75,21 @@ test("it is asked again until it is open, and then no more", async () => {
   await opened.promise;
   await new Promise((resolve) => setTimeout(resolve, 20));
   clearInterval(held);
-  assert.equal([asked, told, wayOut.isOpen()], [3, [false, true], true]);
-  wayOut.stop();
+  assert.equal([asked, changes, access.isOpen()], [3, [false, true], true]);
+  access.stop();
 });
 
-test("who stops while it is being asked hears nothing more", async () => {
-  const told: boolean[] = [];
+test("stopping during a check reports nothing more", async () => {
+  const changes: boolean[] = [];
   let answer: (isOpen: boolean) => void;
-  const wayOut = watchWayOut((isOpen) => told.push(isOpen), () => new Promise((resolve) => answer = resolve));
-  wayOut.stop();
+  const access = watchInternetAccess(
+    (isOpen) => changes.push(isOpen),
+    () => new Promise((resolve) => answer = resolve),
+  );
+  access.stop();
   answer!(true);
-  await wayOut.found;
-  assert.equal(told, []);
+  await access.first;
+  assert.equal(changes, []);
 });
 
 test.run();

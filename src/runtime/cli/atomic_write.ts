@@ -1,6 +1,6 @@
 /**
- * Writes a folder or a file whole or not at all: beside its place, under a name that is taken away when something goes
- * wrong, and then by one rename.
+ * Writes a folder or a file completely or not at all: first beside its place, under a temporary name that is removed on
+ * failure, and then by one rename.
  *
  * @module
  */
@@ -8,40 +8,40 @@ import { lstatSync, readdirSync } from "node:fs";
 import { mkdir, open, rename, rm, writeFile } from "node:fs/promises";
 import { basename, dirname, join, sep } from "node:path";
 
-/** What lies at a path is not written over. @throws {Error} that says what is there */
-export function refuseTaken(target: string, kind: "folder" | "archive", force: boolean): void {
+/** Checks that a path can be written. @throws {Error} when it exists and must not be replaced */
+export function checkTarget(target: string, kind: "folder" | "archive", force: boolean): void {
   const stats = lstatSync(target, { throwIfNoEntry: false });
   if (!stats) return;
   if (kind === "archive") {
     if (stats.isFile() && force) return;
     throw new Error(
-      stats.isFile() ? `"${target}" is there already: --force replaces it` : `"${target}" is no file`,
+      stats.isFile() ? `"${target}" exists. --force replaces it` : `"${target}" is not a file`,
     );
   }
-  if (!stats.isDirectory()) throw new Error(`"${target}" is there already, and is no folder`);
+  if (!stats.isDirectory()) throw new Error(`"${target}" exists and is not a folder`);
   const names = readdirSync(target);
   if (names.length === 0) return;
-  // Whatever else is in the way was not made by a pull.
-  if (!names.includes("SKILL.md")) throw new Error(`"${target}" is there already, and holds no skill`);
-  if (!force) throw new Error(`"${target}" is there already: --force replaces all of it`);
+  // A folder without SKILL.md was not written by a pull.
+  if (!names.includes("SKILL.md")) throw new Error(`"${target}" exists and is not a skill`);
+  if (!force) throw new Error(`"${target}" exists. --force replaces the whole folder`);
 }
 
-/** @param files whose paths stay in the folder, as `unpackSkill` makes sure of */
+/** @param files their paths stay inside the folder, as `unpackSkill` ensures */
 export async function writeFolder(
   target: string,
   files: readonly { readonly path: string; readonly bytes: Uint8Array }[],
   force: boolean,
   signal: AbortSignal,
 ): Promise<void> {
-  await beside(target, signal, async (part) => {
+  await writeBeside(target, signal, async (part) => {
     await mkdir(part);
     for (const { path, bytes } of files) {
       const file = join(part, ...path.split("/"));
-      if (!file.startsWith(part + sep)) throw new Error(`"${path}" leads out of the folder`);
+      if (!file.startsWith(part + sep)) throw new Error(`"${path}" is outside the folder`);
       await mkdir(dirname(file), { recursive: true });
       await writeFile(file, bytes, { flag: "wx", signal });
     }
-    refuseTaken(target, "folder", force);
+    checkTarget(target, "folder", force);
     const old = `${part}.old`;
     const isReplaced = lstatSync(target, { throwIfNoEntry: false }) !== undefined;
     if (isReplaced) await rename(target, old);
@@ -55,7 +55,7 @@ export async function writeFolder(
   });
 }
 
-/** Gives how many bytes it wrote. */
+/** Returns how many bytes it wrote. */
 export async function writeArchive(
   target: string,
   chunks: AsyncIterable<Uint8Array>,
@@ -63,7 +63,7 @@ export async function writeArchive(
   signal: AbortSignal,
 ): Promise<number> {
   let size = 0;
-  await beside(target, signal, async (part) => {
+  await writeBeside(target, signal, async (part) => {
     const file = await open(part, "wx");
     try {
       for await (const chunk of chunks) {
@@ -74,13 +74,13 @@ export async function writeArchive(
     } finally {
       await file.close();
     }
-    refuseTaken(target, "archive", force);
+    checkTarget(target, "archive", force);
     await rename(part, target);
   });
   return size;
 }
 
-async function beside(
+async function writeBeside(
   target: string,
   signal: AbortSignal,
   work: (part: string) => Promise<void>,

@@ -1,0 +1,124 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { describeOptions, readArguments } from "./options.ts";
+import { UsageError } from "./output.ts";
+
+const test = suite("cli/options");
+
+const OPTIONS = {
+  verbose: { summary: "print more" },
+  name: { value: "NAME", summary: "a name" },
+  data: { value: "DIR", summary: "a folder", default: "data", shownDefault: "./data", variable: "TEST_DATA" },
+  mode: { value: "MODE", words: ["fast", "slow"], summary: "fast or slow", default: "fast" },
+  port: { value: "N", range: [0, 65535], unit: "ports", summary: "a port", default: 80 },
+  tag: { value: "TAG", isRepeatable: true, summary: "a tag" },
+  url: {
+    value: "URL",
+    summary: "an address",
+    parse: (text: string) => URL.parse(text) ?? undefined,
+    expected: "a URL",
+    isSecret: true,
+  },
+} as const;
+
+test("options that are not given have their defaults", () => {
+  const { values, given, operands } = readArguments([], OPTIONS, 0, {});
+  assert.equal(values, {
+    verbose: false,
+    name: undefined,
+    data: "data",
+    mode: "fast",
+    port: 80,
+    tag: undefined,
+    url: undefined,
+  });
+  assert.is(given.size, 0);
+  assert.equal(operands, []);
+});
+
+test("options that are given have the type of their declaration", () => {
+  const words = [
+    "a",
+    "--verbose",
+    "--mode",
+    "fast",
+    "--mode",
+    "slow",
+    "--port=0",
+    "--tag",
+    "x",
+    "--tag",
+    "y",
+  ];
+  const { values, given, operands } = readArguments([...words, "--url", "s3://b"], OPTIONS, 1, {});
+  const mode: "fast" | "slow" = values.mode;
+  const port: number = values.port;
+  const tags: readonly string[] | undefined = values.tag;
+  assert.equal([values.verbose, mode, port, tags, values.url?.protocol], [
+    true,
+    "slow",
+    0,
+    ["x", "y"],
+    "s3:",
+  ]);
+  assert.equal([...given], ["verbose", "mode", "port", "tag", "url"]);
+  assert.equal(operands, ["a"]);
+});
+
+test("a variable counts where its option is not given", () => {
+  const env = { TEST_DATA: "elsewhere" };
+  const { values, given } = readArguments([], OPTIONS, 0, env);
+  assert.is(values.data, "elsewhere");
+  assert.not.ok(given.has("data"));
+  assert.is(readArguments(["--data", "here"], OPTIONS, 0, env).values.data, "here");
+});
+
+for (
+  const [words, message] of [
+    [["a"], 'unexpected argument "a"'],
+    [["--no-such"], "'--no-such'"],
+    [["--mode", "quick"], '--mode must be one of fast, slow, but is "quick"'],
+    [["--port", "70000"], '--port must be a number of ports from 0 to 65535, but is "70000"'],
+    [["--port", "1e3"], "--port must be a number"],
+  ] as const
+) {
+  test(`${words.join(" ")} is a usage error`, () => {
+    try {
+      readArguments(words, OPTIONS, 0, {});
+      assert.unreachable();
+    } catch (error) {
+      assert.instance(error, UsageError);
+      assert.match((error as Error).message, message);
+    }
+  });
+}
+
+test("the text of a secret option is in no message", () => {
+  assert.throws(
+    () => readArguments(["--url", "pass word"], OPTIONS, 0, {}),
+    (error: Error) => error.message === "--url must be a URL",
+  );
+});
+
+test("--help names each option with its default", () => {
+  assert.equal(describeOptions(OPTIONS).split("\n"), [
+    "  --verbose             print more",
+    "  --name NAME           a name",
+    "  --data DIR            a folder (default: ./data, or TEST_DATA)",
+    "  --mode MODE           fast or slow (default: fast)",
+    "  --port N              a port (default: 80)",
+    "  --tag TAG             a tag (repeatable)",
+    "  --url URL             an address",
+  ]);
+});
+
+test("--help breaks long lines, and puts a long option on a line of its own", () => {
+  const summary = `${"word ".repeat(20)}
+    end`;
+  const lines = describeOptions({ "a-long-name-of-an-option": { value: "VALUE", summary } }).split("\n");
+  assert.is(lines[0], "  --a-long-name-of-an-option VALUE");
+  assert.ok(lines.length > 2 && lines.every((line) => line.length <= 100));
+  assert.match(lines.at(-1)!, /^ {24}.*word end$/);
+});
+
+test.run();

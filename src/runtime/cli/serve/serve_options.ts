@@ -1,0 +1,226 @@
+/**
+ * The options of `trivet serve`, and its `--help`.
+ *
+ * @module
+ */
+import { createCallerFinder, type TrustedProxies } from "../../../http/network/trusted_proxy.ts";
+import { checkRedirectScheme } from "../../../oauth/clients/redirect_uri.ts";
+import { messagesUrl, type Upstream } from "../../../skills/messages/upstream.ts";
+import { isHost } from "../../server.ts";
+import { DATA_OPTIONS } from "../data.ts";
+import { describeOptions, type Environment, type ValuesOf } from "../options.ts";
+import { UsageError } from "../output.ts";
+import { SKILL_FOLDER_OPTIONS } from "../skill/skill_folders.ts";
+import { MODULE_HELP, MODULE_OPTIONS } from "./tool_module.ts";
+
+/** The text, when a check of the services accepts it. */
+function checked(text: string, check: () => unknown): string | undefined {
+  try {
+    check();
+    return text;
+  } catch {
+    return undefined;
+  }
+}
+
+const NETWORK_OPTIONS = {
+  port: { value: "N", range: [0, 65535], summary: "port to listen on; 0 takes a free port", default: 8787 },
+  host: { value: "ADDRESS", summary: "address to listen on", default: "127.0.0.1" },
+  issuer: {
+    value: "URL",
+    summary: "the URL under which clients reach the server",
+    shownDefault: "http://127.0.0.1:<port>",
+  },
+  "trusted-proxy": {
+    value: "ADDRESS",
+    isRepeatable: true,
+    summary: `address or block (10.0.0.0/8) of a proxy in front of the server; its X-Forwarded-For, or else
+      Forwarded, names the client's address`,
+    shownDefault: "none, both headers are ignored",
+    parse: (text: string): string | undefined => checked(text, () => createCallerFinder([text])),
+    expected: "an address such as 10.0.0.2 or a block such as 10.0.0.0/8",
+  },
+  "trusted-proxy-field": {
+    value: "NAME",
+    words: ["x-forwarded-for", "forwarded"],
+    summary: "the only header to read from the proxy: x-forwarded-for or forwarded",
+  },
+} as const;
+
+const CACHE_OPTIONS = {
+  cache: {
+    value: "MS",
+    range: [0, 999_999],
+    unit: "milliseconds",
+    summary: `for a store on the network: how long token checks can be answered from memory; revocations are
+      answered that much later`,
+    default: 1000,
+  },
+} as const;
+
+const AUTHORIZATION_OPTIONS = {
+  "token-format": {
+    value: "FORMAT",
+    words: ["opaque", "jwt"],
+    summary: "format of access tokens: opaque or jwt",
+    default: "opaque",
+  },
+  registration: {
+    value: "WHO",
+    words: ["open", "token", "off"],
+    summary:
+      `who can register clients: open (anyone), token (with a token that has the scope clients:register)
+      or off (no one)`,
+    default: "open",
+  },
+  "client-documents": {
+    value: "WHEN",
+    words: ["on", "off", "auto"],
+    summary: `accept the URL of a client metadata document as a client id: on, off, or auto (as soon as the
+      name server resolves internet names)`,
+    default: "auto",
+  },
+  "trust-client": {
+    value: "ID",
+    isRepeatable: true,
+    summary: "a client that you vouch for: it skips consent that the user already gave",
+  },
+  "redirect-scheme": {
+    value: "SCHEME",
+    isRepeatable: true,
+    summary: `a private-use URI scheme without a dot that redirect URIs can have, besides the schemes of known
+      editors`,
+    parse: (text: string): string | undefined => checked(text, () => checkRedirectScheme(text)),
+    expected: "a scheme of an application",
+  },
+  resource: {
+    value: "URI",
+    isRepeatable: true,
+    summary: "another protected resource that tokens can be issued for, such as another MCP server",
+    parse: (text: string): string | undefined => URL.canParse(text) && !text.includes("#") ? text : undefined,
+    expected: "an absolute URI without fragment",
+  },
+} as const;
+
+const SKILL_OPTIONS = {
+  publish: {
+    value: "WORKSPACE",
+    isRepeatable: true,
+    summary: "list the uploaded skills of this workspace at /.well-known/agent-skills too, for everyone",
+  },
+  upstream: {
+    value: "URL",
+    summary: `model endpoint for /v1/messages: any server of the Messages API; its key is read from
+      TRIVET_UPSTREAM_KEY`,
+    shownDefault: "a built-in scripted model, offline",
+    parse: (text: string): string | undefined => checked(text, () => messagesUrl(text)),
+    expected: "an http or https URL without user and fragment",
+  },
+} as const;
+
+const TOOL_OPTIONS = {
+  "mcp-auth": {
+    value: "MODE",
+    words: ["required", "optional", "off"],
+    summary: "access tokens at /mcp: required, optional (only tools with scopes need one) or off",
+    default: "optional",
+  },
+  sse: { summary: "also serve the HTTP+SSE transport of MCP 2024-11-05, at /mcp/sse" },
+  "allow-origin": {
+    value: "URL",
+    isRepeatable: true,
+    summary: `an origin whose web pages can call /mcp, and every service while the issuer is on loopback;
+      * allows all`,
+    shownDefault: "the issuer's origin; on loopback every name of this machine",
+    parse: (text: string): string | undefined =>
+      text === "*" || text === "null" || URL.parse(text)?.origin === text ? text : undefined,
+    expected: "an origin such as https://app.example, or *",
+  },
+  "allow-host": {
+    value: "HOST",
+    isRepeatable: true,
+    summary: "a value of the Host header to accept, with its port; * accepts all",
+    shownDefault: "the issuer's host; on loopback every name of this machine",
+    parse: (text: string): string | undefined =>
+      text === "*" || isHost(text) ? text.toLowerCase() : undefined,
+    expected: "a host such as agents.example:8787, or *",
+  },
+} as const;
+
+const START_OPTIONS = {
+  demo: { summary: "make the demo client, user and API key also in a store on the network" },
+  "no-demo": { summary: "do not make them on the first start" },
+  json: { summary: "print the facts of the running server as one line of JSON" },
+  "show-secrets": { summary: "print the demo's secrets again; they are kept in DIR/demo.json" },
+} as const;
+
+export const SERVE_OPTIONS:
+  & typeof MODULE_OPTIONS
+  & typeof NETWORK_OPTIONS
+  & typeof DATA_OPTIONS
+  & typeof CACHE_OPTIONS
+  & typeof AUTHORIZATION_OPTIONS
+  & typeof SKILL_FOLDER_OPTIONS
+  & typeof SKILL_OPTIONS
+  & typeof TOOL_OPTIONS
+  & typeof START_OPTIONS = {
+    ...MODULE_OPTIONS,
+    ...NETWORK_OPTIONS,
+    ...DATA_OPTIONS,
+    ...CACHE_OPTIONS,
+    ...AUTHORIZATION_OPTIONS,
+    ...SKILL_FOLDER_OPTIONS,
+    ...SKILL_OPTIONS,
+    ...TOOL_OPTIONS,
+    ...START_OPTIONS,
+  };
+
+export const SERVE_HELP: string = `trivet serve: runs everything on one port
+
+Usage: trivet serve [MODULE] [options]
+
+${MODULE_HELP}
+${describeOptions(MODULE_OPTIONS)}
+
+Network:
+${describeOptions(NETWORK_OPTIONS)}
+
+Data:
+${describeOptions({ ...DATA_OPTIONS, ...CACHE_OPTIONS })}
+
+Authorization server:
+${describeOptions(AUTHORIZATION_OPTIONS)}
+
+Skills service:
+${describeOptions({ ...SKILL_FOLDER_OPTIONS, ...SKILL_OPTIONS })}
+
+Tool server:
+${describeOptions(TOOL_OPTIONS)}
+
+Start:
+${describeOptions(START_OPTIONS)}
+
+Instances that share a postgres:// or redis:// store are one server: any instance can answer any request.
+The first start in a data folder makes a demo client, a user, an API key and two skills.
+
+Examples:
+  trivet serve
+  trivet serve ./tools.ts --watch
+  trivet serve --port 0 --data /tmp/try --json
+  trivet serve --host 0.0.0.0 --issuer https://agents.example.com --no-demo
+`;
+
+type ServeValues = ValuesOf<typeof SERVE_OPTIONS>;
+
+/** The trusted proxies; `undefined` when none is named. @throws {UsageError} for a field without a proxy */
+export function readTrustedProxies(values: ServeValues): TrustedProxies | undefined {
+  const { "trusted-proxy": addresses, "trusted-proxy-field": field } = values;
+  if (addresses !== undefined) return { addresses, ...(field && { field }) };
+  if (field === undefined) return undefined;
+  throw new UsageError("--trusted-proxy-field needs --trusted-proxy");
+}
+
+/** The model endpoint. Its key comes from the environment, since other users of the machine see the command line. */
+export function readUpstream({ upstream }: ServeValues, env: Environment): Upstream | undefined {
+  return upstream === undefined ? undefined : { url: upstream, key: env.TRIVET_UPSTREAM_KEY || undefined };
+}
