@@ -1,118 +1,123 @@
 /**
- * Keywords for values of every kind: `enum`, `const`, and those that apply further schemas to the same value
+ * Keywords for values of every type: `enum`, `const`, and those that apply subschemas to the same value
  * (https://json-schema.org/draft/2020-12/json-schema-core#section-10.2 and
  * https://json-schema.org/draft/2020-12/json-schema-validation#section-6.1).
  *
  * @module
  */
 import { ValueSet } from "./equal.ts";
-import { elsewhere, type Keywords, pass, type Surroundings } from "./keyword.ts";
-import { listOf, operandError } from "./operand.ts";
+import { acceptAll, compiledElsewhere, type KeywordContext, type Keywords } from "./keyword.ts";
+import { invalidKeyword, readList } from "./keyword_value.ts";
 import { type Check, Run } from "./run.ts";
-import { asWritten, listed, many } from "./words.ts";
+import { pluralize, toJsonText, toJsonTexts } from "./message_text.ts";
 
-const MOST_EXPLAINED = 5;
+const MAX_EXPLAINED_SCHEMAS = 5;
 
 export const anyKeywords: Keywords = {
-  // These are compiled elsewhere.
-  $ref: elsewhere,
-  $dynamicRef: elsewhere,
-  type: elsewhere,
-  unevaluatedItems: elsewhere,
-  unevaluatedProperties: elsewhere,
+  // compile.ts compiles these.
+  $ref: compiledElsewhere,
+  $dynamicRef: compiledElsewhere,
+  type: compiledElsewhere,
+  unevaluatedItems: compiledElsewhere,
+  unevaluatedProperties: compiledElsewhere,
 
-  const: (operand) => oneOfValues([operand], `must be ${asWritten(operand)}`),
-  enum(operand, at) {
-    if (!Array.isArray(operand)) throw operandError(at, "an array", operand);
-    return oneOfValues(operand, `must be one of ${listed(operand)}`);
+  const: (keywordValue) => equalsOneOf([keywordValue], `must be ${toJsonText(keywordValue)}`),
+  enum(keywordValue, at) {
+    if (!Array.isArray(keywordValue)) throw invalidKeyword(at, "an array", keywordValue);
+    return equalsOneOf(keywordValue, `must be one of ${toJsonTexts(keywordValue)}`);
   },
 
-  allOf: (operand, at, around) => together(compileList(operand, at, around)),
-  anyOf(operand, at, around) {
-    const checks = compileList(operand, at, around);
-    return (value, run, seen) => {
+  allOf: (keywordValue, at, context) => combine(compileSchemas(keywordValue, at, context)),
+  anyOf(keywordValue, at, context) {
+    const checks = compileSchemas(keywordValue, at, context);
+    return (value, run, evaluated) => {
       let fits = false;
       for (const check of checks) {
-        if (run.probe(check, value, seen)) {
+        if (run.matches(check, value, evaluated)) {
           fits = true;
-          // What else fits matters only for what it has seen.
-          if (!seen) break;
+          // Further matches matter only for what they evaluate.
+          if (!evaluated) break;
         }
       }
-      return fits || noneFits(checks, value, run);
+      return fits || reportNoMatch(checks, value, run);
     };
   },
-  oneOf(operand, at, around) {
-    const checks = compileList(operand, at, around);
-    return (value, run, seen) => {
+  oneOf(keywordValue, at, context) {
+    const checks = compileSchemas(keywordValue, at, context);
+    return (value, run, evaluated) => {
       let first = -1;
       for (let i = 0; i < checks.length; i++) {
-        if (!run.probe(checks[i]!, value, seen)) continue;
+        if (!run.matches(checks[i]!, value, evaluated)) continue;
         if (first >= 0) {
-          return run.refuse(
+          return run.report(
             `must match exactly one of the schemas, but matches (${first + 1}) and (${i + 1})`,
           );
         }
         first = i;
       }
-      return first >= 0 || noneFits(checks, value, run);
+      return first >= 0 || reportNoMatch(checks, value, run);
     };
   },
-  not(operand, at, { compile }) {
-    const check = compile(operand, at);
-    const message = `must not match ${asWritten(operand)}`;
-    return (value, run) => !run.probe(check, value, undefined) || run.refuseFor(message, value);
+  not(keywordValue, at, { compile }) {
+    const check = compile(keywordValue, at);
+    const message = `must not match ${toJsonText(keywordValue)}`;
+    return (value, run) => !run.matches(check, value, undefined) || run.reportMismatch(message, value);
   },
-  if(operand, at, { schema, compile }) {
+  if(keywordValue, at, { schema, compile }) {
     const path = at.slice(0, -"if".length);
-    const condition = compile(operand, at);
-    const then = schema.then === undefined ? pass : compile(schema.then, `${path}then`);
-    const otherwise = schema.else === undefined ? pass : compile(schema.else, `${path}else`);
-    return (value, run, seen) => (run.probe(condition, value, seen) ? then : otherwise)(value, run, seen);
+    const condition = compile(keywordValue, at);
+    const then = schema.then === undefined ? acceptAll : compile(schema.then, `${path}then`);
+    const otherwise = schema.else === undefined ? acceptAll : compile(schema.else, `${path}else`);
+    return (value, run, evaluated) =>
+      (run.matches(condition, value, evaluated) ? then : otherwise)(value, run, evaluated);
   },
-  then: (operand, at, { compile }) => void compile(operand, at),
-  else: (operand, at, { compile }) => void compile(operand, at),
+  then: (keywordValue, at, { compile }) => void compile(keywordValue, at),
+  else: (keywordValue, at, { compile }) => void compile(keywordValue, at),
 };
 
-function oneOfValues(values: readonly unknown[], message: string): Check {
+function equalsOneOf(values: readonly unknown[], message: string): Check {
   const set = new ValueSet();
   for (const value of values) set.add(value, new Run());
-  return (value, run) => set.has(value, run) || run.refuseFor(message, value);
+  return (value, run) => set.has(value, run) || run.reportMismatch(message, value);
 }
 
-function compileList(operand: unknown, at: string, { compile }: Surroundings): Check[] {
-  return listOf(operand, at).map((each, i) => compile(each, `${at}/${i}`));
+function compileSchemas(keywordValue: unknown, at: string, { compile }: KeywordContext): Check[] {
+  return readList(keywordValue, at).map((each, i) => compile(each, `${at}/${i}`));
 }
 
-/** Notes what each alternative asks for. */
-function noneFits(checks: readonly Check[], value: unknown, run: Run): false {
-  if (!run.loud) return false;
-  const wrong = checks.slice(0, MOST_EXPLAINED).map((check, i) => `(${i + 1}) ${run.explain(check, value)}`);
-  if (checks.length > MOST_EXPLAINED) wrong.push("…");
-  return run.refuse(
-    `must match one of ${many(checks.length, "schema")}, but matches none: ${wrong.join(", ")}`,
+/** Reports the first problem with each schema. */
+function reportNoMatch(checks: readonly Check[], value: unknown, run: Run): false {
+  if (!run.isReporting) return false;
+  const wrong = checks.slice(0, MAX_EXPLAINED_SCHEMAS).map((check, i) =>
+    `(${i + 1}) ${run.findFirst(check, value)}`
+  );
+  if (checks.length > MAX_EXPLAINED_SCHEMAS) wrong.push("…");
+  return run.report(
+    `must match one of ${pluralize(checks.length, "schema")}, but matches none: ${wrong.join(", ")}`,
   );
 }
 
-/** One check of several, as fast as there are few of them. */
-export function together(checks: readonly Check[]): Check {
+/** One check that runs all checks; there are fast versions for few checks. */
+export function combine(checks: readonly Check[]): Check {
   switch (checks.length) {
     case 0:
-      return pass;
+      return acceptAll;
     case 1:
       return checks[0]!;
     case 2: {
       const [first, second] = checks;
-      return (value, run, seen) =>
-        first!(value, run, seen) ? second!(value, run, seen) : run.loud && second!(value, run, seen) && false;
+      return (value, run, evaluated) =>
+        first!(value, run, evaluated)
+          ? second!(value, run, evaluated)
+          : run.isReporting && second!(value, run, evaluated) && false;
     }
     default:
-      return (value, run, seen) => {
+      return (value, run, evaluated) => {
         let fits = true;
         for (let i = 0; i < checks.length; i++) {
-          if (checks[i]!(value, run, seen)) continue;
+          if (checks[i]!(value, run, evaluated)) continue;
           fits = false;
-          if (!run.loud) break;
+          if (!run.isReporting) break;
         }
         return fits;
       };

@@ -16,7 +16,7 @@ test("type: an integer is a number without fraction; several types are alternati
   accepts({ type: ["integer", "object"] }, [1, {}], [1.5]);
 });
 
-test("what is no JSON has no type", () => {
+test("a value that is not JSON has no type", () => {
   accepts({}, [undefined], []);
   for (const value of [undefined, 1n, () => 1, Symbol()]) {
     assert.is(
@@ -69,7 +69,7 @@ test("if, then, else", () => {
   accepts({ then: false, else: false }, [1], []);
 });
 
-test("all of them count also where nobody is told why", () => {
+test("applicators give the same result without reports", () => {
   const number = { allOf: [{ type: "number" }, { minimum: 1 }, { maximum: 9 }] };
   accepts({ not: number }, [0, 10, "a"], [1, 9]);
   accepts({ anyOf: [number, { const: "a" }] }, [1, "a"], [0, 10, "b"]);
@@ -83,7 +83,7 @@ test("all of them count also where nobody is told why", () => {
   accepts({ not: { unevaluatedItems: false, prefixItems: [true] } }, [[1, 2]], [[1], []]);
 });
 
-test("an alternative that no value fits tells five at most", () => {
+test("anyOf explains at most five schemas", () => {
   const none = (count: number) => problems({ anyOf: Array(count).fill({ type: "null" }) }, 1)[0]!;
   assert.match(none(5), /\(5\) must be null, but is 1$/);
   assert.match(none(6), /\(5\) must be null, but is 1, …$/);
@@ -115,7 +115,7 @@ test("format and content are annotations", () => {
   );
 });
 
-test("an alternative that no value fits tells what each of them asks for", () => {
+test("anyOf and oneOf explain why no schema matches", () => {
   const schema = {
     anyOf: [{ type: "string" }, { type: "object", properties: { a: { const: 1 } }, required: ["a"] }],
   };
@@ -131,7 +131,7 @@ test("an alternative that no value fits tells what each of them asks for", () =>
   ]);
 });
 
-test("what one alternative found is not told when another fits", () => {
+test("violations of one schema are not reported when another schema matches", () => {
   accepts({ anyOf: [{ properties: { a: { type: "string" } } }, { required: ["a"] }] }, [{ a: 1 }], []);
   accepts({ properties: { a: { anyOf: [{ type: "null" }, { type: "string" }] }, b: { type: "null" } } }, [{
     a: "",
@@ -153,7 +153,7 @@ test("messages of enum, const and not", () => {
   assert.equal(problems(false, 1), [": is not allowed"]);
 });
 
-test("operands that are none", () => {
+test("invalid keyword values", () => {
   refuses({ type: "text" }, /"#\/type" must be one of string, number, .* or an array of them, but is "text"/);
   refuses({ type: [] }, /"#\/type" must be/);
   refuses({ type: ["string", "text"] }, /"#\/type" must be/);

@@ -4,90 +4,96 @@
  *
  * @module
  */
-import { elsewhere, type Keywords, pass, type Surroundings } from "./keyword.ts";
+import { acceptAll, compiledElsewhere, type KeywordContext, type Keywords } from "./keyword.ts";
 import { ValueSet } from "./equal.ts";
-import { countOf, listOf, operandError } from "./operand.ts";
+import { invalidKeyword, readCount, readList } from "./keyword_value.ts";
 import type { Check, Run } from "./run.ts";
 import { atLeast, atMost } from "./size.ts";
-import { asWritten, many } from "./words.ts";
+import { pluralize, toJsonText } from "./message_text.ts";
 
 type Items = readonly unknown[];
 
-/** Steps to look whether an item was there before. */
-const UNIQUE_ITEM = 12;
+/** Steps to compare an item with the earlier items. */
+const STEPS_PER_UNIQUE_ITEM = 12;
 
 export const arrayKeywords: Keywords<Items> = {
   minItems: atLeast("item", (value) => value.length),
   maxItems: atMost("item", (value) => value.length),
-  uniqueItems(operand, at) {
-    if (typeof operand !== "boolean") throw operandError(at, "true or false", operand);
-    if (!operand) return undefined;
+  uniqueItems(keywordValue, at) {
+    if (typeof keywordValue !== "boolean") throw invalidKeyword(at, "true or false", keywordValue);
+    if (!keywordValue) return undefined;
     return (value, run) => {
       const items = new ValueSet();
-      const twice = run.spend(UNIQUE_ITEM * value.length)
+      const duplicate = run.takeSteps(STEPS_PER_UNIQUE_ITEM * value.length)
         ? value.findIndex((item) => !items.add(item, run))
         : 0;
-      return twice < 0 || run.refuse(`items must be unique, but item ${twice} equals an earlier item`);
+      return duplicate < 0 ||
+        run.report(`items must be unique, but item ${duplicate} equals an earlier item`);
     };
   },
 
-  // These share one walk: compileItems().
-  prefixItems: elsewhere,
-  items: elsewhere,
+  // compileItems() handles both in one loop.
+  prefixItems: compiledElsewhere,
+  items: compiledElsewhere,
 
-  contains(operand, at, { schema: { minContains, maxContains }, compile }) {
-    const check = compile(operand, at);
-    const least = minContains === undefined ? 1 : countOf(minContains, at);
-    const most = maxContains === undefined ? Infinity : countOf(maxContains, at);
-    const message = most < Infinity
-      ? `must contain ${least} to ${many(most, "item")} matching ${asWritten(operand)}`
-      : `must contain at least ${many(least, "item")} matching ${asWritten(operand)}`;
-    return (value, run, seen) => {
+  contains(keywordValue, at, { schema: { minContains, maxContains }, compile }) {
+    const check = compile(keywordValue, at);
+    const min = minContains === undefined ? 1 : readCount(minContains, at);
+    const max = maxContains === undefined ? Infinity : readCount(maxContains, at);
+    const message = max < Infinity
+      ? `must contain ${min} to ${pluralize(max, "item")} matching ${toJsonText(keywordValue)}`
+      : `must contain at least ${pluralize(min, "item")} matching ${toJsonText(keywordValue)}`;
+    return (value, run, evaluated) => {
       let count = 0;
       for (let i = 0; i < value.length; i++) {
-        if (!run.probe(check, value[i], undefined)) continue;
+        if (!run.matches(check, value[i], undefined)) continue;
         count++;
-        if (seen) seen.each.push(i);
-        else if (most === Infinity ? count >= least : count > most) break;
+        if (evaluated) evaluated.each.push(i);
+        else if (max === Infinity ? count >= min : count > max) break;
       }
-      if (!run.spend(value.length)) return false;
-      return count >= least && count <= most || run.refuseFor(message, count, "has");
+      if (!run.takeSteps(value.length)) return false;
+      return count >= min && count <= max || run.reportMismatch(message, count, "has");
     };
   },
-  minContains: (operand, at) => void countOf(operand, at),
-  maxContains: (operand, at) => void countOf(operand, at),
+  minContains: (keywordValue, at) => void readCount(keywordValue, at),
+  maxContains: (keywordValue, at) => void readCount(keywordValue, at),
 };
 
-/** `prefixItems` and `items`; nothing when the schema has neither. */
+/** The check of `prefixItems` and `items`; `undefined` when the schema has neither. */
 export function compileItems(
   at: string,
-  { schema: { prefixItems, items }, compile }: Surroundings,
+  { schema: { prefixItems, items }, compile }: KeywordContext,
 ): Check<Items> | undefined {
   if (prefixItems === undefined && items === undefined) return undefined;
   if (Array.isArray(items)) {
-    throw operandError(`${at}/items`, 'a schema (use "prefixItems" for an array of schemas)', items);
+    throw invalidKeyword(`${at}/items`, 'a schema (use "prefixItems" for an array of schemas)', items);
   }
   const first = prefixItems === undefined
     ? []
-    : listOf(prefixItems, `${at}/prefixItems`).map((each, i) => compile(each, `${at}/prefixItems/${i}`));
+    : readList(prefixItems, `${at}/prefixItems`).map((each, i) => compile(each, `${at}/prefixItems/${i}`));
   const others = items === undefined ? undefined : compile(items, `${at}/items`);
-  return (value, run, seen) => {
-    if (seen) {
-      seen.all ||= others !== undefined;
-      seen.before = Math.max(seen.before, first.length);
+  return (value, run, evaluated) => {
+    if (evaluated) {
+      evaluated.all ||= others !== undefined;
+      evaluated.before = Math.max(evaluated.before, first.length);
     }
-    return checkItems(value, run, 0, first, others === pass ? undefined : others);
+    return checkItems(value, run, 0, first, others === acceptAll ? undefined : others);
   };
 }
 
-/** The items that no other keyword has looked at. */
-export function unevaluatedItems(operand: unknown, at: string, { compile }: Surroundings): Check<Items> {
-  const check = compile(operand, at);
-  return (value, run, seen) =>
-    seen!.all || check === pass || checkItems(value, run, seen!.before, [], check, new Set(seen!.each));
+/** The check of the items that no other keyword has evaluated. */
+export function unevaluatedItems(
+  keywordValue: unknown,
+  at: string,
+  { compile }: KeywordContext,
+): Check<Items> {
+  const check = compile(keywordValue, at);
+  return (value, run, evaluated) =>
+    evaluated!.all || check === acceptAll ||
+    checkItems(value, run, evaluated!.before, [], check, new Set(evaluated!.each));
 }
 
-/** The first items by a check each, the others by one, but for those to be left out. */
+/** Checks the first items with one check each, and the others, without `except`, with one check. */
 function checkItems(
   value: Items,
   run: Run,
@@ -102,8 +108,8 @@ function checkItems(
     if (!check) break;
     const { length } = run.found;
     if (except?.has(i) || check(value[i], run, undefined)) continue;
-    fits = run.below(length, i);
-    if (!run.loud) break;
+    fits = run.prefixPaths(length, i);
+    if (!run.isReporting) break;
   }
   return fits;
 }

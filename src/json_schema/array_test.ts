@@ -69,7 +69,7 @@ test("uniqueItems tells members of any name apart", () => {
   ]]);
 });
 
-test("messages say where, and what is missing", () => {
+test("violations have the path and the expectation", () => {
   assert.equal(problems({ items: { type: "number" } }, [1, "a", null]), [
     '/1: must be number, but is "a"',
     "/2: must be number, but is null",
@@ -86,7 +86,7 @@ test("messages say where, and what is missing", () => {
   ]);
 });
 
-test("operands that are none", () => {
+test("invalid keyword values", () => {
   refuses({ minItems: "1" }, /"#\/minItems" must be a non-negative integer/);
   refuses({ uniqueItems: 1 }, /"#\/uniqueItems" must be true or false, but is 1/);
   refuses({ prefixItems: [] }, /"#\/prefixItems" must be a non-empty array/);

@@ -38,7 +38,7 @@ test("a schema as tools have it", () => {
   );
 });
 
-test("a keyword that is not known says something, and checks nothing", () => {
+test("an unknown keyword is an annotation and checks nothing", () => {
   accepts({ type: "string", nullable: true, enumNames: ["A"], requierd: ["a"] }, ["a"], [null]);
   accepts({ "x-order": 1, "x-mcp-header": "A", "x-": { $ref: "#/nowhere" } }, [1], []);
   for (const name of ["toString", "constructor", "__proto__", "hasOwnProperty"]) {
@@ -46,7 +46,7 @@ test("a keyword that is not known says something, and checks nothing", () => {
   }
 });
 
-test("a keyword that is undefined is none", () => {
+test("a keyword that is undefined is absent", () => {
   accepts(
     { type: undefined, items: undefined, $ref: undefined, $schema: undefined, $id: undefined },
     [1],
@@ -54,13 +54,13 @@ test("a keyword that is undefined is none", () => {
   );
 });
 
-test("what is no schema is refused", () => {
+test("a value that is not a schema is refused", () => {
   for (const schema of [null, 1, "string", [], undefined]) {
     refuses(schema, /Cannot compile schema: "#" must be a schema \(an object or a boolean\)/);
   }
 });
 
-test("errors of what is referred to name where it is", () => {
+test("an error in the target of a reference names its location", () => {
   refuses({ $ref: "#/$defs/a", $defs: { a: { type: "text" } } }, /"#\/\$defs\/a\/type" must be/);
 });
 

@@ -1,37 +1,37 @@
 /**
- * What a schema calls its parts, and which part a reference means: `$id`, `$anchor`, `$dynamicAnchor`, JSON Pointers
- * (https://json-schema.org/draft/2020-12/json-schema-core#section-8.2). Everything that is referred to stands in the
- * document itself: nothing is ever fetched.
+ * The identifiers in a schema document, and the resolution of references: `$id`, `$anchor`, `$dynamicAnchor`, JSON
+ * Pointers (https://json-schema.org/draft/2020-12/json-schema-core#section-8.2). All targets must be in the document:
+ * nothing is ever fetched.
  *
  * @module
  */
-import { isDraft7, schemasIn } from "./dialect.ts";
-import { operandError } from "./operand.ts";
+import { isDraft7, subschemasOf } from "./dialect.ts";
+import { invalidKeyword } from "./keyword_value.ts";
 import { isObject } from "./value.ts";
-import { asWritten, pointerStep } from "./words.ts";
+import { pointerStep, toJsonText } from "./message_text.ts";
 
-/** A schema with an identifier of its own, and what is inside it but not inside a further one. */
+/** A schema resource (Core section 4.3.5): a schema with its own `$id`, and its subschemas without one. */
 export interface Resource {
   /** Absolute, without fragment. */
   readonly uri: string;
   readonly isDraft7: boolean;
 }
 
-/** A schema that a reference means. */
+/** The target of a reference. */
 export interface Target {
   readonly schema: unknown;
   readonly resource: Resource;
-  /** Schemas that may stand in for it: those of the same `$dynamicAnchor`, by their resource. */
+  /** The schemas with the same `$dynamicAnchor`, which may replace the target, by resource. */
   readonly dynamic: ReadonlyMap<Resource, unknown> | undefined;
 }
 
-const DEEPEST = 128;
-const MOST_SCHEMAS = 10_000;
+const MAX_DEPTH = 128;
+const MAX_SUBSCHEMAS = 10_000;
 
 export class Document {
-  /** Has a base also when its schema has no `$id`: relative references find relative identifiers. */
+  /** Has a base URI also without `$id`, so that relative references find relative identifiers. */
   readonly root: Resource = { uri: "schema:/", isDraft7: false };
-  /** Whether the dynamic scope decides about any reference. */
+  /** Whether the document has a `$dynamicRef`. */
   isDynamic = false;
   readonly #resourceOf = new Map<unknown, Resource>();
   /** By URI, with or without fragment. */
@@ -39,33 +39,33 @@ export class Document {
   /** By `$dynamicAnchor`. */
   readonly #dynamic = new Map<unknown, Map<Resource, unknown>>();
 
-  /** @throws {TypeError} when it is too large, in an unknown dialect, or calls two parts the same */
+  /** @throws {TypeError} for a schema that is too large, has an unsupported dialect or a duplicate identifier */
   constructor(schema: unknown) {
     this.#named.set(this.root.uri, schema);
     this.#index(schema, "#", this.root, 0);
     this.root = this.resourceOf(schema, this.root);
   }
 
-  /** The resource that a schema belongs to, which is seldom another than that of the schema around it. */
-  resourceOf(schema: unknown, around: Resource): Resource {
-    return this.#resourceOf.get(schema) ?? around;
+  /** The resource of a schema; most schemas have the resource of the schema that contains them (`parent`). */
+  resourceOf(schema: unknown, parent: Resource): Resource {
+    return this.#resourceOf.get(schema) ?? parent;
   }
 
   #index(schema: unknown, at: string, resource: Resource, depth: number): void {
     if (!isObject(schema) || this.#resourceOf.has(schema)) return;
-    if (depth > DEEPEST || this.#resourceOf.size >= MOST_SCHEMAS) {
+    if (depth > MAX_DEPTH || this.#resourceOf.size >= MAX_SUBSCHEMAS) {
       throw new TypeError(
-        `Cannot compile schema: more than ${DEEPEST} levels or ${MOST_SCHEMAS} subschemas at "${at}"`,
+        `Cannot compile schema: more than ${MAX_DEPTH} levels or ${MAX_SUBSCHEMAS} subschemas at "${at}"`,
       );
     }
     const { $schema, $id, $anchor, $dynamicAnchor } = schema;
     const draft7 = $schema === undefined ? resource.isDraft7 : isDraft7($schema, at);
     let { uri } = resource;
-    // Draft-07 section 8.3: beside a $ref nothing counts.
+    // Draft-07 section 8.3: other keywords beside $ref are ignored.
     if ($id !== undefined && !(draft7 && "$ref" in schema)) {
       const [base, fragment] = resolveUri($id, uri, `${at}/$id`);
-      // Draft-07 section 8.2.3: with a fragment it was what $anchor is now.
-      if (fragment !== "" && !draft7) throw operandError(`${at}/$id`, "a URI without a fragment", $id);
+      // Draft-07 section 8.2.3: an $id with a fragment is what $anchor is now.
+      if (fragment !== "" && !draft7) throw invalidKeyword(`${at}/$id`, "a URI without a fragment", $id);
       if (fragment === "") uri = base;
       this.#name(fragment === "" ? base : `${base}#${fragment}`, schema, at);
     }
@@ -80,7 +80,7 @@ export class Document {
     }
     this.isDynamic ||= "$dynamicRef" in schema;
     for (const keyword of Object.keys(schema)) {
-      for (const [place, inner] of schemasIn(keyword, schema[keyword])) {
+      for (const [place, inner] of subschemasOf(keyword, schema[keyword])) {
         this.#index(inner, at + pointerStep(keyword) + place, resource, depth + 1);
       }
     }
@@ -88,12 +88,12 @@ export class Document {
 
   #name(uri: string, schema: unknown, at: string): void {
     if (this.#named.has(uri) && this.#named.get(uri) !== schema) {
-      throw new TypeError(`Cannot compile schema: duplicate identifier ${asWritten(uri)} at "${at}"`);
+      throw new TypeError(`Cannot compile schema: duplicate identifier ${toJsonText(uri)} at "${at}"`);
     }
     this.#named.set(uri, schema);
   }
 
-  /** The schema that a reference at a place of a resource means. @throws {TypeError} when it means none in here */
+  /** The target of a reference in a resource. @throws {TypeError} when the document does not contain the target */
   resolve(reference: unknown, from: Resource, at: string): Target {
     const [uri, fragment] = resolveUri(reference, from.uri, at);
     const isPointer = fragment === "" || fragment.startsWith("/");
@@ -106,11 +106,11 @@ export class Document {
     }
     if (schema === undefined) {
       throw new TypeError(
-        `Cannot compile schema: unresolved reference ${asWritten(reference)} at "${at}". ` +
+        `Cannot compile schema: unresolved reference ${toJsonText(reference)} at "${at}". ` +
           "References are not fetched: put the referenced schema in $defs with its $id",
       );
     }
-    // What stands under no keyword that holds schemas is one when it is referred to.
+    // A reference makes a schema also of a value that no keyword applies.
     this.#index(schema, "#" + fragment, resource, 0);
     resource = this.resourceOf(schema, resource);
     const dynamic = this.#dynamic.get(fragment);
@@ -118,7 +118,7 @@ export class Document {
   }
 }
 
-/** A URI reference, made absolute, and its fragment decoded. */
+/** Resolves a URI reference: the absolute URI without fragment, and the decoded fragment. */
 function resolveUri(reference: unknown, base: string, at: string): [uri: string, fragment: string] {
   try {
     if (typeof reference !== "string") throw undefined;
@@ -127,6 +127,6 @@ function resolveUri(reference: unknown, base: string, at: string): [uri: string,
     uri.hash = "";
     return [uri.href, fragment];
   } catch (cause) {
-    throw operandError(at, "a URI reference", reference, cause);
+    throw invalidKeyword(at, "a URI reference", reference, cause);
   }
 }

@@ -1,28 +1,28 @@
 /**
- * What a keyword's compiler gets and gives.
+ * The interface of the functions that compile keywords.
  *
  * @module
  */
 import type { Check } from "./run.ts";
 
-/** The schema that a keyword stands in, while it is compiled: its keywords, as 2020-12 names them. */
-export interface Surroundings {
+/** The schema that contains a keyword: its keywords, by their names in 2020-12. */
+export interface KeywordContext {
   readonly schema: Readonly<Record<string, unknown>>;
-  /** Compiles a schema inside this one. */
+  /** Compiles a subschema. */
   readonly compile: (schema: unknown, at: string) => Check;
 }
 
-/** Compiles what stands behind a keyword; to nothing when another keyword does the work. */
+/** Compiles the value of a keyword; `undefined` when another function does the work. */
 export type Keyword<Value = unknown> = (
-  operand: unknown,
+  keywordValue: unknown,
   at: string,
-  around: Surroundings,
+  context: KeywordContext,
 ) => Check<Value> | undefined;
 
 export type Keywords<Value = unknown> = Readonly<Record<string, Keyword<Value>>>;
 
-/** The check of the schema `true`: known by identity, where it spares a loop. */
-export const pass: Check = () => true;
+/** The check of the schema `true`. Loops compare with it to skip work. */
+export const acceptAll: Check = () => true;
 
-/** For keywords that are known and compiled together with others. */
-export const elsewhere: Keyword = () => undefined;
+/** For keywords that are compiled together with others. */
+export const compiledElsewhere: Keyword = () => undefined;

@@ -2,48 +2,51 @@
  * Keywords for objects (https://json-schema.org/draft/2020-12/json-schema-core#section-10.3.2 and
  * https://json-schema.org/draft/2020-12/json-schema-validation#section-6.5).
  *
- * A member is an own, enumerable property that is not `undefined`: what `JSON.parse` makes, `__proto__` included, and
- * what `JSON.stringify` writes.
+ * A property of an instance is an own, enumerable property that is not `undefined`: what `JSON.parse` makes, also
+ * `__proto__`, and what `JSON.stringify` writes.
  *
  * @module
  */
-import { together } from "./any.ts";
-import { elsewhere, type Keywords } from "./keyword.ts";
-import { membersOf, namesOf } from "./operand.ts";
+import { combine } from "./any.ts";
+import { compiledElsewhere, type Keywords } from "./keyword.ts";
+import { readMembers, readNames } from "./keyword_value.ts";
 import type { Check, Run } from "./run.ts";
 import { atLeast, atMost } from "./size.ts";
-import { asWritten, pointerStep } from "./words.ts";
+import { pointerStep, toJsonText } from "./message_text.ts";
 
 export type Members = Readonly<Record<string, unknown>>;
 
 export const objectKeywords: Keywords<Members> = {
-  // These four share one walk over the value: members.ts.
-  properties: elsewhere,
-  patternProperties: elsewhere,
-  additionalProperties: elsewhere,
-  required: elsewhere,
+  // compileProperties() handles these four in one loop over the value.
+  properties: compiledElsewhere,
+  patternProperties: compiledElsewhere,
+  additionalProperties: compiledElsewhere,
+  required: compiledElsewhere,
 
   minProperties: atLeast("property", countMembers),
   maxProperties: atMost("property", countMembers),
-  propertyNames(operand, at, { compile }) {
-    const check = compile(operand, at);
-    return (value, run) => everyName(value, run, (name) => check(name, run, undefined), "the property name ");
+  propertyNames(keywordValue, at, { compile }) {
+    const check = compile(keywordValue, at);
+    return (value, run) =>
+      checkNames(value, run, (name) => check(name, run, undefined), "the property name ");
   },
 
-  dependentRequired: (operand, at) =>
+  dependentRequired: (keywordValue, at) =>
     whenPresent(
-      membersOf(operand, at).map(([name, needed]) => [name, requires(needed, at + pointerStep(name), name)]),
+      readMembers(keywordValue, at).map((
+        [name, needed],
+      ) => [name, compileRequired(needed, at + pointerStep(name), name)]),
     ),
-  dependentSchemas: (operand, at, { compile }) =>
+  dependentSchemas: (keywordValue, at, { compile }) =>
     whenPresent(
-      membersOf(operand, at).map(([name, schema]) => [name, compile(schema, at + pointerStep(name))]),
+      readMembers(keywordValue, at).map(([name, schema]) => [name, compile(schema, at + pointerStep(name))]),
     ),
-  // Draft-07 section 6.5.7, and kept by 2020-12 for schemas that have it still.
-  dependencies: (operand, at, { compile }) =>
+  // Draft-07 section 6.5.7; 2020-12 keeps it for older schemas.
+  dependencies: (keywordValue, at, { compile }) =>
     whenPresent(
-      membersOf(operand, at).map(([name, needed]) => [
+      readMembers(keywordValue, at).map(([name, needed]) => [
         name,
-        (Array.isArray(needed) ? requires : compile)(needed, at + pointerStep(name), name),
+        (Array.isArray(needed) ? compileRequired : compile)(needed, at + pointerStep(name), name),
       ]),
     ),
 };
@@ -51,12 +54,12 @@ export const objectKeywords: Keywords<Members> = {
 function countMembers(value: Members, run: Run): number {
   let size = 0;
   for (const name in value) if (value[name] !== undefined) size++;
-  run.spend(size);
+  run.takeSteps(size);
   return size;
 }
 
-/** Whether the names of all members pass; `before` comes before what is wrong with one. */
-export function everyName(
+/** Whether the names of all properties pass; `before` is prepended to the messages. */
+export function checkNames(
   value: Members,
   run: Run,
   passes: (name: string) => boolean,
@@ -66,8 +69,8 @@ export function everyName(
   for (const name in value) {
     const from = run.found.length;
     if (value[name] === undefined || passes(name)) continue;
-    fits = run.below(from, name, before);
-    if (!run.loud) break;
+    fits = run.prefixPaths(from, name, before);
+    if (!run.isReporting) break;
   }
   return fits;
 }
@@ -76,24 +79,24 @@ function hasMember(value: Members, name: string): boolean {
   return Object.hasOwn(value, name) && value[name] !== undefined;
 }
 
-/** Each check if the member of that name is present. */
+/** Runs each check if the property of that name is present. */
 function whenPresent(checks: readonly (readonly [string, Check<Members>])[]): Check<Members> {
-  const each = checks.map(([name, check]): Check<Members> => (value, run, seen) =>
-    !hasMember(value, name) || check(value, run, seen)
+  const each = checks.map(([name, check]): Check<Members> => (value, run, evaluated) =>
+    !hasMember(value, name) || check(value, run, evaluated)
   );
-  return together(each as Check[]);
+  return combine(each as Check[]);
 }
 
-/** That the members are present; because of another member, if one is named. */
-export function requires(operand: unknown, at: string, cause?: string): Check<Members> {
-  const because = cause === undefined ? "" : `, which ${asWritten(cause)} requires`;
-  const required = namesOf(operand, at);
+/** A check that the properties are present; `cause` is the property that requires them, if there is one. */
+export function compileRequired(keywordValue: unknown, at: string, cause?: string): Check<Members> {
+  const because = cause === undefined ? "" : `, which ${toJsonText(cause)} requires`;
+  const required = readNames(keywordValue, at);
   return (value, run) => {
     let fits = true;
     for (const name of required) {
       if (hasMember(value, name)) continue;
-      fits = run.refuse(`missing required property ${asWritten(name)}${because}`);
-      if (!run.loud) break;
+      fits = run.report(`missing required property ${toJsonText(name)}${because}`);
+      if (!run.isReporting) break;
     }
     return fits;
   };

@@ -60,7 +60,7 @@ test("minProperties, maxProperties", () => {
   assert.equal(problems({ maxProperties: 0 }, { a: 1 }), [": must have at most 0 properties, but has 1"]);
 });
 
-test("dependentRequired, dependentSchemas, and dependencies, which was both", () => {
+test("dependentRequired, dependentSchemas, and dependencies of draft-07", () => {
   accepts({ dependentRequired: { a: ["b", "c"] } }, [{}, { b: 1 }, { a: 1, b: 1, c: 1 }, []], [{ a: 1 }, {
     a: 1,
     b: 1,
@@ -77,7 +77,7 @@ test("dependentRequired, dependentSchemas, and dependencies, which was both", ()
   ]);
 });
 
-test("names that objects inherit are members only when they are their own", () => {
+test("inherited names are properties only when they are own properties", () => {
   const names = ["toString", "constructor", "hasOwnProperty", "__proto__", "valueOf"];
   for (const name of names) {
     const own = JSON.parse(`{"${name}":1}`);
@@ -106,7 +106,7 @@ test("a value whose __proto__ is a member does not get that prototype's members"
   assert.equal(({} as Record<string, unknown>).a, undefined);
 });
 
-test("a member that is undefined is none: JSON.stringify leaves it out", () => {
+test("a property that is undefined is absent, as in JSON.stringify", () => {
   accepts({ properties: { a: { type: "string" } }, additionalProperties: false }, [{
     a: undefined,
     b: undefined,
@@ -116,7 +116,7 @@ test("a member that is undefined is none: JSON.stringify leaves it out", () => {
   accepts({ dependentRequired: { a: ["b"] } }, [{ a: undefined }], [{ a: 1, b: undefined }]);
 });
 
-test("messages say which members are missing, and which are known", () => {
+test("violations name the missing and the known properties", () => {
   assert.equal(problems({ properties: { a: {}, b: {} }, required: ["a", "b"] }, { b: 1 }), [
     ': missing required property "a"',
   ]);
@@ -129,7 +129,7 @@ test("messages say which members are missing, and which are known", () => {
   ]);
 });
 
-test("operands that are none", () => {
+test("invalid keyword values", () => {
   refuses({ properties: [] }, /"#\/properties" must be an object, but is \[\]/);
   refuses({ properties: { "a/b": 1 } }, /"#\/properties\/a~1b" must be a schema/);
   refuses({ patternProperties: { "(": true } }, /"#\/patternProperties\/\(" must be a regular expression/);

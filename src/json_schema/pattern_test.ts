@@ -34,7 +34,7 @@ test("a pattern that no engine can run is refused when compiling", () => {
   }
 });
 
-test("patterns that may take more are given no long text", () => {
+test("a pattern that may take more than one pass gets no long text", () => {
   for (const pattern of ["a+b", "^(a|b)+$", "^a+b*$", "\\s+$", "a{2,}$", "^(?:a)*$", "[^b]*c"]) {
     assert.match(
       problems({ pattern }, long)[0]!,
@@ -44,14 +44,14 @@ test("patterns that may take more are given no long text", () => {
   accepts({ pattern: "a+b" }, ["a".repeat(2_999) + "b"], ["a".repeat(2_900)]);
 });
 
-test("names are texts too", () => {
+test("the limit holds for property names too", () => {
   assert.match(
     problems({ patternProperties: { "a+b": true } }, { [long]: 1 })[0]!,
     /must have at most 3000 characters/,
   );
 });
 
-test("many texts of middling length are refused before they take long", () => {
+test("many texts of medium length reach the limit of steps", () => {
   const check = compileSchema({ items: { pattern: "\\s+$" } });
   const found = check(Array.from({ length: 50 }, () => " ".repeat(2_900) + "x"));
   assert.ok(found.length < 10);

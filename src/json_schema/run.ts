@@ -1,142 +1,144 @@
 /**
- * One validation on its way through the closures that a schema was compiled to: what it found, and what it may still
- * cost. A value from a stranger can be deep, long, or made to fit a schema badly, so each run has a depth and a number
- * of steps that end it, with a violation.
+ * The state of one validation: its findings, and the remaining steps. A value from a caller can be deep, long, or made to
+ * be expensive for the schema, so the depth and the number of steps are limited; beyond a limit the value is invalid.
  *
  * @module
  */
 import type { Resource } from "./document.ts";
-import type { Seen } from "./seen.ts";
-import { clip, pointerStep, show } from "./words.ts";
+import type { Evaluated } from "./evaluated.ts";
+import { describeValue, pointerStep, truncate } from "./message_text.ts";
 
-/** One thing that is wrong: where (a JSON Pointer, RFC 6901, `""` for the whole value) and what it must be. */
+/** A violation: the JSON Pointer of the invalid part (RFC 6901; `""` for the whole value), and what it must be. */
 export interface Violation {
   readonly path: string;
   readonly message: string;
 }
 
 /**
- * What a schema or a keyword is compiled to: says whether a value fits, and notes in the run why not. A schema that
- * must know which parts of the value other schemas looked at hands in `seen`.
+ * The compiled form of a schema or keyword. Returns whether a value is valid, and reports violations to the run. A schema
+ * that needs to know what its subschemas evaluate passes `evaluated`.
  */
-export type Check<Value = unknown> = (value: Value, run: Run, seen: Seen | undefined) => boolean;
+export type Check<Value = unknown> = (value: Value, run: Run, evaluated: Evaluated | undefined) => boolean;
 
-/** More violations than these help nobody. */
-const MOST_VIOLATIONS = 20;
-/** A step takes ten to a hundred nanoseconds. */
-const MOST_STEPS = 1_000_000;
-/** Schemas inside each other while validating: far from where the stack of any runtime ends. */
-const DEEPEST = 512;
-const LONGEST_MESSAGE = 600;
-const LONGEST_PATH = 200;
-const LONGEST_STEP = 60;
+/** Violations in one answer. */
+const MAX_VIOLATIONS = 20;
+/** A step takes 10 to 100 ns. */
+const MAX_STEPS = 1_000_000;
+/** Nested schemas during validation: far below the stack limit of any runtime. */
+const MAX_DEPTH = 512;
+const MAX_MESSAGE_CHARACTERS = 600;
+const MAX_PATH_CHARACTERS = 200;
+const MAX_POINTER_STEP_CHARACTERS = 60;
 
-/** Never pushed to. */
-const NONE = Object.freeze([]) as readonly Finding[] as Finding[];
+/** Must not be changed. */
+const NO_FINDINGS = Object.freeze([]) as readonly Finding[] as Finding[];
 
 export class Run {
-  /** What was found, its paths relative to where the run is. */
-  found: Finding[] = NONE;
-  /** Whether what is wrong is noted and looked for on; else the first failure ends the search. */
-  loud = true;
-  /** How many schemas the run is inside of. */
+  /** The violations; their paths are relative to the current value. */
+  found: Finding[] = NO_FINDINGS;
+  /** Whether violations are collected; otherwise the first failure ends the check. */
+  isReporting = true;
+  /** The number of schemas around the current value. */
   depth = 0;
-  /** Schemas, members and items that may still be looked at. */
+  /** The remaining steps. */
   steps: number;
-  /** The dynamic scope: the resources that the run is in, the outermost first. Kept only where it is asked for. */
+  /** The dynamic scope: the resources around the current value, outermost first. Only for schemas with `$dynamicRef`. */
   readonly scope: Resource[] | undefined;
-  #most = MOST_VIOLATIONS;
-  #stopped: string | undefined;
+  #maxFindings = MAX_VIOLATIONS;
+  #abortMessage: string | undefined;
 
-  constructor(steps: number = MOST_STEPS, scope?: Resource[]) {
+  constructor(steps: number = MAX_STEPS, scope?: Resource[]) {
     this.steps = steps;
     this.scope = scope;
   }
 
-  /** What is wrong with the value, given what its check said. */
+  /** The violations, given the result of the check. */
   violations(fits: boolean): readonly Violation[] {
-    if (fits && this.#stopped === undefined) return NONE;
-    // Nothing is let through because nobody said why not.
-    const message = this.#stopped ?? "must match the schema";
-    const isTold = this.found.some((each) => this.#stopped === undefined || each.message.endsWith(message));
-    return isTold ? this.found : [...this.found, { path: "", message }];
+    if (fits && this.#abortMessage === undefined) return NO_FINDINGS;
+    // An invalid value always has a violation.
+    const message = this.#abortMessage ?? "must match the schema";
+    const isReported = this.found.some((each) =>
+      this.#abortMessage === undefined || each.message.endsWith(message)
+    );
+    return isReported ? this.found : [...this.found, { path: "", message }];
   }
 
-  /** Notes that the value here is wrong. */
-  refuse(message: string): false {
-    if (!this.loud) return false;
+  /** Reports that the current value is invalid. */
+  report(message: string): false {
+    if (!this.isReporting) return false;
     if (this.found.length === 0) this.found = [];
-    this.loud = this.found.push({ path: "", message: clip(message, LONGEST_MESSAGE) }) < this.#most;
+    this.isReporting =
+      this.found.push({ path: "", message: truncate(message, MAX_MESSAGE_CHARACTERS) }) < this.#maxFindings;
     return false;
   }
 
-  /** The same, and says what came instead. */
-  refuseFor(expected: string, came: unknown, verb = "is"): false {
-    return this.loud ? this.refuse(`${expected}, but ${verb} ${show(came)}`) : false;
+  /** The same, with the value that came instead. */
+  reportMismatch(expected: string, came: unknown, verb = "is"): false {
+    return this.isReporting ? this.report(`${expected}, but ${verb} ${describeValue(came)}`) : false;
   }
 
-  /** Ends the run: nothing more is looked at, and the value is refused whatever the checks say. */
-  stop(message: string): false {
-    if (this.#stopped !== undefined) return false;
-    this.refuse(message);
-    this.#stopped = message;
-    this.loud = false;
+  /** Ends the run: the value is invalid whatever the checks return. */
+  abort(message: string): false {
+    if (this.#abortMessage !== undefined) return false;
+    this.report(message);
+    this.#abortMessage = message;
+    this.isReporting = false;
     return false;
   }
 
-  /** Enters a schema, to be left by `depth--`. Says whether the run may go on. */
+  /** Enters a schema; the caller leaves it with `depth--`. Returns whether the run may go on. */
   enter(): boolean {
-    if (--this.steps < 0) return this.spend(0);
-    if (++this.depth > DEEPEST) {
-      return this.stop(`is nested too deeply: at most ${DEEPEST} schemas are applied inside each other`);
+    if (--this.steps < 0) return this.takeSteps(0);
+    if (++this.depth > MAX_DEPTH) {
+      return this.abort(`is nested too deeply: at most ${MAX_DEPTH} schemas are applied inside each other`);
     }
     return true;
   }
 
-  /** Takes steps for work that enters no schema. Says whether the run may go on. */
-  spend(steps: number): boolean {
+  /** Takes steps for work without a schema. Returns whether the run may go on. */
+  takeSteps(steps: number): boolean {
     this.steps -= steps;
-    return this.steps >= 0 || this.stop("validation limit exceeded: send a smaller or simpler value");
+    return this.steps >= 0 || this.abort("validation limit exceeded: send a smaller or simpler value");
   }
 
-  /** Whether the value fits, without noting why not. */
-  probe(check: Check, value: unknown, seen: Seen | undefined): boolean {
-    const { loud } = this;
-    this.loud = false;
-    const mark = seen?.mark();
-    const fits = check(value, this, seen);
-    if (!fits && mark) seen!.forget(mark);
-    this.loud = loud && this.#stopped === undefined;
+  /** Whether the value is valid, without reports. */
+  matches(check: Check, value: unknown, evaluated: Evaluated | undefined): boolean {
+    const { isReporting } = this;
+    this.isReporting = false;
+    const mark = evaluated?.snapshot();
+    const fits = check(value, this, evaluated);
+    if (!fits && mark) evaluated!.restore(mark);
+    this.isReporting = isReporting && this.#abortMessage === undefined;
     return fits;
   }
 
-  /** The first thing that is wrong with a value, in words. */
-  explain(check: Check, value: unknown): string {
+  /** The text of the first violation of a value. */
+  findFirst(check: Check, value: unknown): string {
     const { found } = this;
-    const most = this.#most;
-    this.found = NONE;
-    this.#most = 1;
+    const maxFindings = this.#maxFindings;
+    this.found = NO_FINDINGS;
+    this.#maxFindings = 1;
     check(value, this, undefined);
     const [first] = this.found;
     this.found = found;
-    this.#most = most;
-    this.loud = this.#stopped === undefined;
+    this.#maxFindings = maxFindings;
+    this.isReporting = this.#abortMessage === undefined;
     return first ? (first.path && `${first.path}: `) + first.message : "";
   }
 
-  /** Notes that what was found since there were so many is one step further down. */
-  below(count: number, name: string | number, before = ""): false {
+  /** Adds a step to the paths of the findings after the first `count`. */
+  prefixPaths(count: number, name: string | number, before = ""): false {
     for (; count < this.found.length; count++) {
       const violation = this.found[count]!;
       const { path } = violation;
-      // The end of a long path says more than its middle.
-      const end = path.length > LONGEST_PATH ? `/…${path.slice(-LONGEST_PATH / 2)}` : path;
-      violation.path = pointerStep(clip(String(name), LONGEST_STEP)) + end;
+      // Of a long path, the beginning and the end are kept.
+      const end = path.length > MAX_PATH_CHARACTERS ? `/…${path.slice(-MAX_PATH_CHARACTERS / 2)}` : path;
+      violation.path = pointerStep(truncate(String(name), MAX_POINTER_STEP_CHARACTERS)) + end;
       violation.message = before + violation.message;
     }
     return false;
   }
 }
 
-/** What is found before it is known where. */
+/** A violation whose path is not complete yet. */
 type Finding = { -readonly [Key in keyof Violation]: Violation[Key] };

@@ -6,14 +6,14 @@ import { nest, problems } from "./test_accepts.ts";
 const test = suite("json_schema/run");
 const TOO_MUCH = ": validation limit exceeded: send a smaller or simpler value";
 
-test("violations tell where, as a JSON Pointer", () => {
+test("the path of a violation is a JSON Pointer", () => {
   const schema = { properties: { "a/b~": { items: { type: "string" } } } };
   assert.equal(compileSchema(schema)({ "a/b~": ["", 1] }), [
     { path: "/a~1b~0/1", message: "must be string, but is 1" },
   ]);
 });
 
-test("several things that are wrong are told at once", () => {
+test("all violations are reported at once", () => {
   const schema = {
     type: "object",
     properties: { a: { type: "string" }, b: { minimum: 2, multipleOf: 2 } },
@@ -29,7 +29,7 @@ test("several things that are wrong are told at once", () => {
   ]);
 });
 
-test("at most 20 violations are told, and no more are looked for", () => {
+test("at most 20 violations are reported, and then the run ends", () => {
   const bad = Array.from({ length: 100_000 }, () => 1);
   assert.is(problems({ items: { type: "string" } }, bad).length, 20);
   assert.is(problems({ allOf: Array.from({ length: 30 }, () => ({ type: "null" })) }, 1).length, 20);
@@ -38,7 +38,7 @@ test("at most 20 violations are told, and no more are looked for", () => {
   assert.is(problems({ items: { type: "string" } }, bad.slice(0, 19)).length, 19);
 });
 
-test("no message is long, whatever came or was asked for", () => {
+test("messages are short for any value and schema", () => {
   const long = "x".repeat(100_000);
   assert.equal(problems({ const: 1 }, long), [": must be 1, but is a string of 100000 characters"]);
   assert.equal(problems({ maxLength: 3 }, long), [": must have at most 3 characters, but has 100000"]);
@@ -105,7 +105,7 @@ for (
   });
 }
 
-test("what is cut off never counts as fitting, whatever is asked of it", () => {
+test("a value beyond a limit is never valid", () => {
   const deep = nest(1000, (item) => [item]);
   for (const schema of [{ not: list }, { not: { not: list } }, { if: list, then: true, else: true }]) {
     const inner = { $defs: { list: { $id: "list", ...list } }, ...schema };
@@ -127,7 +127,7 @@ test("the same for oneOf, and for alternatives whose annotations matter", () => 
   assert.equal(problems(schema, nest(60, (a) => ({ a }))), [TOO_MUCH]);
 });
 
-test("the number of steps is the operator's", () => {
+test("the number of steps is an option", () => {
   const check = (steps: number) => compileSchema({ items: { type: "number" } }, { steps })([1, 2, 3]);
   assert.is(check(4).length, 0);
   assert.match(check(3)[0]!.message, "validation limit exceeded");
@@ -146,7 +146,7 @@ test("large values that fit are within the steps", () => {
   );
 });
 
-test("work that enters no schema is paid for too", () => {
+test("work without a schema takes steps too", () => {
   const count = (schema: JsonSchema, value: unknown) => compileSchema(schema, { steps: 1000 })(value).length;
   const many = Array.from({ length: 2000 }, (_, i) => i);
   for (

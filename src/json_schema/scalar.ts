@@ -5,50 +5,56 @@
  * @module
  */
 import type { Keyword, Keywords } from "./keyword.ts";
-import { numberOf, operandError } from "./operand.ts";
+import { invalidKeyword, readNumber } from "./keyword_value.ts";
 import { compilePattern } from "./pattern.ts";
 import type { Run } from "./run.ts";
 import { atLeast, atMost } from "./size.ts";
-import { codePoints, isMultiple } from "./value.ts";
-import { clip } from "./words.ts";
+import { countCodePoints, isMultiple } from "./value.ts";
+import { truncate } from "./message_text.ts";
 
 export const stringKeywords: Keywords<string> = {
-  minLength: atLeast("character", characters),
-  maxLength: atMost("character", characters),
-  pattern(operand, at) {
-    const matches = compilePattern(operand, at);
-    const message = `must match the pattern ${clip(operand as string, 100)}`;
-    return (value, run) => matches(value, run) || run.refuseFor(message, value);
+  minLength: atLeast("character", countCharacters),
+  maxLength: atMost("character", countCharacters),
+  pattern(keywordValue, at) {
+    const matches = compilePattern(keywordValue, at);
+    const message = `must match the pattern ${truncate(keywordValue as string, 100)}`;
+    return (value, run) => matches(value, run) || run.reportMismatch(message, value);
   },
 };
 
-/** Steps to divide what is no whole number, digit by digit. */
-const DECIMAL = 50;
+/** Steps to divide a number that is not an integer. */
+const STEPS_PER_DECIMAL = 50;
 
-/** A character is one unit of the string or two: most lengths need no counting. */
-function characters(value: string, run: Run, bound: number): number {
+/** A character has one or two UTF-16 code units, so most strings need no counting. */
+function countCharacters(value: string, run: Run, bound: number): number {
   const { length } = value;
-  return length < bound || length > 2 * bound || !run.spend(length >> 4) ? length : codePoints(value);
+  return length < bound || length > 2 * bound || !run.takeSteps(length >> 4)
+    ? length
+    : countCodePoints(value);
 }
 
 export const numberKeywords: Keywords<number> = {
-  minimum: compared("at least", (value, bound) => value >= bound),
-  maximum: compared("at most", (value, bound) => value <= bound),
-  exclusiveMinimum: compared("greater than", (value, bound) => value > bound),
-  exclusiveMaximum: compared("less than", (value, bound) => value < bound),
-  multipleOf(operand, at, around) {
-    if (numberOf(operand, at) <= 0) throw operandError(at, "a number greater than 0", operand);
-    const check = compared("a multiple of", isMultiple)(operand, at, around)!;
-    const isWhole = Number.isSafeInteger(operand);
-    return (value, run, seen) =>
-      (isWhole && Number.isSafeInteger(value) || run.spend(DECIMAL)) && check(value, run, seen);
+  minimum: compileComparison("at least", (value, bound) => value >= bound),
+  maximum: compileComparison("at most", (value, bound) => value <= bound),
+  exclusiveMinimum: compileComparison("greater than", (value, bound) => value > bound),
+  exclusiveMaximum: compileComparison("less than", (value, bound) => value < bound),
+  multipleOf(keywordValue, at, context) {
+    if (readNumber(keywordValue, at) <= 0) throw invalidKeyword(at, "a number greater than 0", keywordValue);
+    const check = compileComparison("a multiple of", isMultiple)(keywordValue, at, context)!;
+    const isWhole = Number.isSafeInteger(keywordValue);
+    return (value, run, evaluated) =>
+      (isWhole && Number.isSafeInteger(value) || run.takeSteps(STEPS_PER_DECIMAL)) &&
+      check(value, run, evaluated);
   },
 };
 
-function compared(relation: string, passes: (value: number, bound: number) => boolean): Keyword<number> {
-  return (operand, at) => {
-    const bound = numberOf(operand, at);
+function compileComparison(
+  relation: string,
+  passes: (value: number, bound: number) => boolean,
+): Keyword<number> {
+  return (keywordValue, at) => {
+    const bound = readNumber(keywordValue, at);
     const message = `must be ${relation} ${bound}`;
-    return (value, run) => passes(value, bound) || run.refuseFor(message, value);
+    return (value, run) => passes(value, bound) || run.reportMismatch(message, value);
   };
 }

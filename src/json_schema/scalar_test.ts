@@ -41,7 +41,7 @@ test("minLength, maxLength count characters, not units", () => {
   accepts({ maxLength: 2 }, ["\ud834\ud834", "\udd1e\ud834"], ["\udd1e\ud834\udd1ea"]);
 });
 
-test("a length that is wrong is told in characters", () => {
+test("an invalid length is reported in characters", () => {
   assert.equal(problems({ maxLength: 1 }, "𝄞𝄞𝄞"), [": must have at most 1 character, but has 3"]);
   assert.equal(problems({ minLength: 3 }, "𝄞𝄞"), [": must have at least 3 characters, but has 2"]);
 });
@@ -52,7 +52,7 @@ test("pattern is searched for anywhere, with the flag u", () => {
   accepts({ pattern: "^\\p{Letter}+$" }, ["жук"], ["1"]);
 });
 
-test("messages say what is expected and what came", () => {
+test("violations have the expectation and the value", () => {
   assert.equal(problems({ minimum: 1 }, 0), [": must be at least 1, but is 0"]);
   assert.equal(problems({ maximum: 1 }, 2), [": must be at most 1, but is 2"]);
   assert.equal(problems({ exclusiveMinimum: 1 }, 1), [": must be greater than 1, but is 1"]);
@@ -61,7 +61,7 @@ test("messages say what is expected and what came", () => {
   assert.equal(problems({ pattern: "^a$" }, "b"), [': must match the pattern ^a$, but is "b"']);
 });
 
-test("operands that are none", () => {
+test("invalid keyword values", () => {
   for (const keyword of ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"]) {
     refuses({ [keyword]: "1" }, new RegExp(`"#/${keyword}" must be a number, but is "1"`));
     refuses({ [keyword]: NaN }, /must be a number/);

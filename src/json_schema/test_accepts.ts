@@ -1,24 +1,24 @@
 /**
- * What a schema lets in and what not, in one line.
+ * Assertions about schemas in one line.
  *
  * @module
  */
 import * as assert from "uvu/assert";
 import { compileSchema, type JsonSchema, type Violation } from "./compile.ts";
 
-/** Each good value fits, no bad one does. */
+/** Each good value is valid, each bad value is not. */
 export function accepts(schema: JsonSchema, good: readonly unknown[], bad: readonly unknown[]): void {
   const check = compileSchema(schema);
   for (const value of good) assert.equal(check(value), [], `${JSON.stringify(value)} fits`);
   for (const value of bad) assert.ok(check(value).length > 0, `${JSON.stringify(value)} does not fit`);
 }
 
-/** What is wrong with a value, as `path: message`. */
+/** The violations of a value, as `path: message`. */
 export function problems(schema: JsonSchema, value: unknown): string[] {
   return compileSchema(schema)(value).map(({ path, message }: Violation) => `${path}: ${message}`);
 }
 
-/** The schema cannot be compiled, and this is why. */
+/** The schema is refused with this message. */
 export function refuses(schema: unknown, message: RegExp): void {
   assert.throws(
     () => compileSchema(schema as JsonSchema),
@@ -27,7 +27,7 @@ export function refuses(schema: unknown, message: RegExp): void {
   );
 }
 
-/** A value inside itself so many times. */
+/** A value that is wrapped so many times. */
 export function nest(times: number, wrap: (inner: unknown) => unknown): unknown {
   let value: unknown = 1;
   for (let i = 0; i < times; i++) value = wrap(value);

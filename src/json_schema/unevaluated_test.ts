@@ -4,7 +4,7 @@ import { accepts, problems, refuses } from "./test_accepts.ts";
 
 const test = suite("json_schema/unevaluated");
 
-test("unevaluatedProperties: what no keyword beside it has looked at", () => {
+test("unevaluatedProperties: what no adjacent keyword has evaluated", () => {
   const schema = {
     properties: { a: true },
     patternProperties: { "^x-": true },
@@ -39,7 +39,7 @@ test("unevaluatedProperties sees through what applies to the same value", () => 
   accepts({ not: { not: a }, unevaluatedProperties: false }, [{}], [{ a: 1 }]);
 });
 
-test("what an alternative has seen that does not fit does not count", () => {
+test("what a failed schema evaluated does not count", () => {
   const schema = {
     anyOf: [
       { properties: { a: true, kind: { const: 1 } }, required: ["kind"] },
@@ -51,7 +51,7 @@ test("what an alternative has seen that does not fit does not count", () => {
   accepts({ if: { properties: { a: { const: 1 } } }, unevaluatedProperties: false }, [{ a: 1 }], [{ a: 2 }]);
 });
 
-test("all alternatives that fit count, not only the first", () => {
+test("all matching schemas evaluate, not only the first", () => {
   const schema = {
     anyOf: [{ properties: { a: true } }, { properties: { b: true } }],
     unevaluatedProperties: false,
@@ -107,14 +107,14 @@ test("unevaluatedItems sees through what applies to the same value, and forgets 
   accepts({ if: { contains: { const: 1 } }, unevaluatedItems: { const: 2 } }, [[1, 2], [2]], [[3], [1, 3]]);
 });
 
-test("only what is left over is told, and only when all else fits", () => {
+test("unevaluated properties are reported only when everything else is valid", () => {
   const schema = { properties: { a: { type: "string" } }, unevaluatedProperties: false };
   assert.equal(problems(schema, { a: "", b: 1 }), ["/b: unknown property"]);
   assert.equal(problems(schema, { a: 1, b: 1 }), ["/a: must be string, but is 1"]);
   assert.equal(problems({ prefixItems: [true], unevaluatedItems: false }, [1, 2]), ["/1: is not allowed"]);
 });
 
-test("operands that are none", () => {
+test("invalid keyword values", () => {
   refuses({ unevaluatedProperties: 1 }, /"#\/unevaluatedProperties" must be a schema/);
   refuses({ unevaluatedItems: [] }, /"#\/unevaluatedItems" must be a schema/);
 });

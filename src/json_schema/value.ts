@@ -1,6 +1,6 @@
 /**
- * What JSON values are to JSON Schema (https://json-schema.org/draft/2020-12/json-schema-core#section-4.2), whatever
- * was asked of them: their kinds, their lengths, their multiples.
+ * JSON values as JSON Schema sees them (https://json-schema.org/draft/2020-12/json-schema-core#section-4.2): their types,
+ * lengths and multiples.
  *
  * @module
  */
@@ -9,7 +9,7 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** The types of values, which keywords tell apart by their index here. */
+/** The types of values. A kind is an index into this array. */
 export const TYPES: readonly unknown[] = [
   "string",
   "number",
@@ -20,10 +20,10 @@ export const TYPES: readonly unknown[] = [
   "null",
 ];
 export const STRING = 0, NUMBER = 1, INTEGER = 2, ARRAY = 3, OBJECT = 4;
-/** All kinds: those of the types, and what is no JSON. */
+/** All kinds: those of the types, and 7 for values that are not JSON. */
 export const KINDS: readonly number[] = [0, 1, 2, 3, 4, 5, 6, 7];
 
-/** The kind of a value: a number without fraction is an integer, `1.0` too. */
+/** The kind of a value. A number without a fraction is an integer, also `1.0`. */
 export function kindOf(value: unknown): number {
   switch (typeof value) {
     case "string":
@@ -39,8 +39,8 @@ export function kindOf(value: unknown): number {
   }
 }
 
-/** The length of a string as JSON Schema counts it: in code points (RFC 8259 section 7). */
-export function codePoints(value: string): number {
+/** The length of a string in code points, as JSON Schema counts it (RFC 8259 section 7). */
+export function countCodePoints(value: string): number {
   let count = value.length;
   for (let at = 0; at < value.length - 1; at++) {
     const isPair = (value.charCodeAt(at) & 0xfc00) === 0xd800 &&
@@ -52,7 +52,7 @@ export function codePoints(value: string): number {
   return count;
 }
 
-/** Whether a number is a multiple of another, as both are written in decimal: 0.07 is one of 0.01. */
+/** Whether a number is a multiple of another in decimal notation: 0.07 is a multiple of 0.01. */
 export function isMultiple(value: number, of: number): boolean {
   if (Number.isSafeInteger(value) && Number.isSafeInteger(of)) return value % of === 0;
   // JSON.parse makes Infinity of 1e999.

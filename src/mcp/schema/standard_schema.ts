@@ -5,7 +5,7 @@
  * @module
  */
 import { compileSchema, type JsonSchema } from "../../json_schema/compile.ts";
-import { pointerStep } from "../../json_schema/words.ts";
+import { pointerStep } from "../../json_schema/message_text.ts";
 import type { FromJsonSchema } from "./schema_types.ts";
 import { findConverter, type SchemaUse } from "./schema_vendor.ts";
 
