@@ -34,10 +34,16 @@ const TOP: Readonly<Record<string, readonly string[]>> = {
   "src/version.ts": [],
   "src/home.ts": ["http"],
   "src/server_secret.ts": ["crypto", "store"],
-  "src/options.ts": ["root", "http", "crypto", "store", "oauth", "skills", "mcp"],
+  "src/options.ts": ["root"],
+  "src/server_options.ts": ["root", "http", "store"],
+  "src/mount.ts": ["root", "http"],
+  "src/oauth_options.ts": ["root", "crypto", "http", "oauth"],
   "src/mcp_options.ts": ["root", "mcp"],
   "src/skills_options.ts": ["root", "skills"],
-  "src/trivet.ts": ["root", "http", "crypto", "store", "oauth", "skills", "mcp"],
+  "src/oauth_service.ts": ["root", "http", "oauth"],
+  "src/skills_service.ts": ["root", "http", "skills"],
+  "src/mcp_service.ts": ["root", "http", "mcp", "jsonrpc"],
+  "src/trivet.ts": ["root", "http", "oauth", "skills", "mcp"],
   "src/mod.ts": ["root", "http", "store", "oauth", "skills", "mcp", "jsonrpc"],
 };
 

@@ -11,7 +11,8 @@ convertSchemasOf("valibot", toJsonSchema);
 
 export { createTrivet, type Trivet } from "./trivet.ts";
 export type { McpOptions } from "./mcp_options.ts";
-export type { OAuthOptions, TrivetOptions } from "./options.ts";
+export type { TrivetOptions } from "./options.ts";
+export type { OAuthOptions } from "./oauth_options.ts";
 export type { DiscoverySettings, MessagesSettings, SkillsOptions } from "./skills_options.ts";
 export type { TrivetEvent } from "./events.ts";
 export type { Principal } from "./http/principal.ts";

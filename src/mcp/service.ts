@@ -109,7 +109,7 @@ export interface ToolServer extends Service {
 const EVENT_LIFETIME = 10 * 60_000;
 
 /** The tool server. @throws {TypeError} for a definition that cannot stand */
-export function toolServer(options: ToolServerOptions): ToolServer {
+export function createToolServer(options: ToolServerOptions): ToolServer {
   const { observe, base, store, now, secret, extensions } = options;
   const writer = createModernWriter(options);
   const wakeups = new Wakeups(store);

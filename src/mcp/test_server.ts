@@ -17,7 +17,7 @@ import {
   tool,
   ToolError,
 } from "./definition/definition.ts";
-import { type ToolServer, toolServer, type ToolServerOptions } from "./service.ts";
+import { createToolServer, type ToolServer, type ToolServerOptions } from "./service.ts";
 import { serveStdio } from "./stdio/stdio.ts";
 import { convertSchemasOf } from "./schema/schema_vendor.ts";
 import { toJsonSchema } from "./schema/valibot_json_schema.ts";
@@ -119,7 +119,7 @@ export const STREAMABLE = {
 
 export function newServer(options: Partial<ToolServerOptions> = {}): TestServer {
   const events: TrivetEvent[] = [];
-  const server = toolServer({
+  const server = createToolServer({
     name: "test",
     version: "1.2.3",
     instructions: "Be brief.",

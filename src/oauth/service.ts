@@ -63,8 +63,11 @@ const CHALLENGE_FIELDS = jsonFields(
   ["www-authenticate", 'Basic realm="token", charset="UTF-8"'],
 );
 
+/** Pages for people: scripts of other origins never read them. */
+export const PAGES = ["/oauth/authorize", "/login", "/logout", "/device"] as const;
+
 /** The authorization server. Its options are complete: `options.ts` makes them of what a user gives. */
-export function authorizationServer(options: AuthorizationServerOptions): OAuthService {
+export function createOAuthService(options: AuthorizationServerOptions): OAuthService {
   const { origin, pathname, protocol } = new URL(options.issuer);
   const base = pathname.replace(/\/$/, "");
   const connect = findConnect(options.connect);
@@ -160,7 +163,7 @@ export function authorizationServer(options: AuthorizationServerOptions): OAuthS
   ];
   const route = createRouter({ base, routes, documents, refuse });
   /** Pages for people: scripts of other origins never get at them. */
-  const pages = new Set(["/oauth/authorize", "/login", "/logout", "/device"].map((path) => base + path));
+  const pages = new Set(PAGES.map((path) => base + path));
 
   function toResponse(error: unknown): Response {
     if (error instanceof OAuthError) return refuseJson(error);

@@ -10,7 +10,7 @@ import type { Store } from "../store/store.ts";
 import { type ClientRegistration, toClient } from "./clients/client.ts";
 import type { AuthorizationServerOptions } from "./authorization_server.ts";
 import { EDITOR_SCHEMES } from "./clients/redirect_uri.ts";
-import { authorizationServer, type OAuthService } from "./service.ts";
+import { createOAuthService, type OAuthService } from "./service.ts";
 import { addUser } from "./users/user.ts";
 
 export const ISSUER = "https://as.example";
@@ -62,7 +62,7 @@ export async function newServer(options: Partial<AuthorizationServerOptions> = {
   const now = (): number => Date.now() + offset;
   const store = options.store ?? memoryStore({ now });
   const events: TrivetEvent[] = [];
-  const service = authorizationServer({
+  const service = createOAuthService({
     issuer: ISSUER,
     store,
     clients: CLIENTS.map((client) => toClient(client, 0)),

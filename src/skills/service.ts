@@ -85,7 +85,7 @@ const MESSAGE: Need = { may: mayMessage, scope: "messages:write" };
 const WRITE: Need = { may: mayWrite, scope: "skills:write" };
 
 /** The Skills service. */
-export function skillsService(options: SkillsServiceOptions): SkillsService {
+export function createSkillsService(options: SkillsServiceOptions): SkillsService {
   const { store, base, openai, now } = options;
   const usage = createUsage(store, now, options.observe);
   const observe: Observe = (event) => {

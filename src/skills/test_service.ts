@@ -14,7 +14,7 @@ import { crc32 } from "./archive/crc32.ts";
 import { apiKeyKey } from "./records.ts";
 import { secretDigest } from "../crypto/secret.ts";
 import type { FolderEntry, SkillFolder } from "./local/folder.ts";
-import { type SkillsService, skillsService, type SkillsServiceOptions } from "./service.ts";
+import { createSkillsService, type SkillsService, type SkillsServiceOptions } from "./service.ts";
 
 const encoder = new TextEncoder();
 
@@ -56,7 +56,7 @@ export async function newService(options: Partial<SkillsServiceOptions> = {}): P
   }
   const events: TrivetEvent[] = [];
   const cursorKey = new Uint8Array(32).fill(7);
-  const service = skillsService({
+  const service = createSkillsService({
     store,
     base: "",
     identify: async (request) => {

@@ -1,0 +1,81 @@
+/**
+ * One fetch handler for one or more services: finds the service of a path, and answers what none of them does.
+ *
+ * @module
+ */
+import { allowWellKnown, answerPreflight, isWellKnown } from "./http/cors.ts";
+import type { LoopbackGuard } from "./http/network/loopback_guard.ts";
+import { respondJson, respondText } from "./http/response.ts";
+import { pathOf } from "./http/router.ts";
+import type { RuntimeContext, WorkerContext } from "./http/runtime_context.ts";
+import type { Service } from "./http/service.ts";
+import type { Server } from "./server_options.ts";
+
+/** `export default { fetch }` runs on Deno, Bun and workerd. */
+export interface Handler {
+  /** `context` and `worker` are what the runtime gives; each of them is known by its shape. */
+  fetch(request: Request, context?: RuntimeContext, worker?: WorkerContext): Promise<Response>;
+}
+
+export interface MountOptions {
+  readonly services: readonly Service[];
+  /** Checks Host and Origin while the server is on loopback. */
+  readonly guard?: LoopbackGuard | undefined;
+  /** The service that the guard leaves out, since it checks Host and Origin itself wherever the server is. */
+  readonly unguarded?: Service | undefined;
+  /** The page at the base path. @default not found */
+  readonly home?: () => Response;
+}
+
+/** Makes the handler. */
+export function mount(
+  { base, toContext, observe }: Pick<Server, "base" | "toContext" | "observe">,
+  { services, guard, unguarded, home }: MountOptions,
+): Handler {
+  const mounted = new Map(services.flatMap((service) => service.mounts.map((each) => [each, service])));
+
+  /** The service whose mount covers the path: by its first segment below the base, the whole path, or its first two. */
+  function find(path: string): Service | undefined {
+    if (path.startsWith(base + "/")) {
+      const start = base.length + 1;
+      const end = path.indexOf("/", start);
+      const service = mounted.get(end < 0 ? path.slice(start) : path.slice(start, end)) ??
+        mounted.get(path.slice(base.length)) ??
+        mounted.get(path.slice(base.length, path.indexOf("/", end + 1) + 1));
+      if (service) return service;
+    }
+    return mounted.get(path);
+  }
+
+  /** The answer at a path of no service. */
+  function answerAround(request: Request, path: string): Response {
+    if (!home || path !== base + "/" && (path !== base || base === "")) {
+      const preflight = isWellKnown(path) && answerPreflight(request, "GET, HEAD");
+      const text = home ? `Not found. See ${base}/ for the available endpoints.` : "Not found.";
+      return allowWellKnown(request, preflight || respondText(404, text));
+    }
+    if (request.method === "GET" || request.method === "HEAD") return home();
+    return respondText(405, "Method not allowed. Allowed: GET, HEAD.", [["allow", "GET, HEAD"]]);
+  }
+
+  return {
+    async fetch(request, given, worker) {
+      const context = toContext(request, given, worker);
+      const path = pathOf(request.url);
+      const service = find(path);
+      try {
+        const refusal = service && service === unguarded ? undefined : guard?.refuse(request, path);
+        if (refusal) return refusal;
+        const response = service ? await service.fetch(request, context) : answerAround(request, path);
+        return guard ? guard.finish(request, path, response) : response;
+      } catch (error) {
+        // Services answer their own errors, so this is a defect in one of them.
+        observe({ type: "fault", where: "trivet", error });
+        return respondJson(500, {
+          error: "server_error",
+          error_description: "The server failed: try again later",
+        });
+      }
+    },
+  };
+}

@@ -1,0 +1,213 @@
+/**
+ * The options of the authorization server that a user gives: defaults and checks.
+ *
+ * @module
+ */
+import { checkWhole } from "./option_check.ts";
+import type {
+  AuthorizationDetailType,
+  AuthorizationServerOptions,
+  CertificateProxy,
+  ProtectedResource,
+  ScopeDefinition,
+  TrustedIssuer,
+} from "./oauth/authorization_server.ts";
+import { type ClientRegistration, toClient } from "./oauth/clients/client.ts";
+import { documentsSupported } from "./oauth/clients/client_document.ts";
+import type { UserRole } from "./oauth/records.ts";
+import { checkUserRole } from "./oauth/users/user_role.ts";
+import { checkRedirectScheme, EDITOR_SCHEMES } from "./oauth/clients/redirect_uri.ts";
+import { ITERATIONS, MAX_ITERATIONS } from "./crypto/password.ts";
+
+export interface OAuthOptions {
+  /** Clients beside those in the store. */
+  readonly clients?: readonly ClientRegistration[];
+  /**
+   * Ids of clients that you vouch for, also of those that registered themselves or whose id is the address of a document:
+   * what a user allowed them before is not asked again. @default none
+   */
+  readonly trustedClients?: readonly string[];
+  /**
+   * Scope to what it allows, as the consent page says it, and what it implies. `profile` is added where it is missing, for
+   * `GET /api/user`. @default {@linkcode SCOPES}
+   */
+  readonly scopes?: Readonly<Record<string, string | ScopeDefinition>>;
+  /** What tokens can be for beside Trivet's own resources (RFC 8707). @default none */
+  readonly resources?: readonly ProtectedResource[];
+  /** @default "opaque" */
+  readonly accessTokenFormat?: "opaque" | "jwt";
+  /** Seconds. @default 7200 */
+  readonly accessTokenLifetime?: number;
+  /** Seconds since the last rotation. @default 604800 */
+  readonly refreshTokenLifetime?: number;
+  /** Seconds in which a retried refresh hears the same answer; 0 ends the family at once. @default 30 */
+  readonly refreshRetryGrace?: number;
+  /** Seconds since the user allowed it, however often it is refreshed. @default 7776000 */
+  readonly grantLifetime?: number;
+  /** Seconds. @default 60 */
+  readonly codeLifetime?: number;
+  /** Seconds that a pushed authorization request waits (RFC 9126). @default 600 */
+  readonly pushedRequestLifetime?: number;
+  /** Seconds. @default 600 */
+  readonly deviceCodeLifetime?: number;
+  /** Seconds since the login. @default 43200 */
+  readonly sessionLifetime?: number;
+  /** Seconds since the session was last used. @default 7200 */
+  readonly sessionIdleLifetime?: number;
+  /** Seconds for which a user is not asked the same again. @default 31536000 */
+  readonly consentLifetime?: number;
+  /** How JWTs are signed, the default first. @default ["ES256"] */
+  readonly signingAlgorithms?: readonly ("ES256" | "EdDSA" | "RS256")[];
+  /** Seconds that a key signs before the next one does. @default 7776000 */
+  readonly signingKeyLifetime?: number;
+  /** Seconds that a key is published before it signs. @default 86400 */
+  readonly signingKeyNotice?: number;
+  /** Who may register a client (RFC 7591): everybody, whoever has the scope `clients:register`, nobody. @default "open" */
+  readonly registration?: "open" | "token" | "off";
+  /** Seconds that a client which registered itself is kept without being used. @default 2592000 */
+  readonly registrationLifetime?: number;
+  /**
+   * Whether a client id may be the address of a document that describes the client; a function is asked for each
+   * request. @default where there is a `connect`
+   */
+  readonly clientMetadataDocuments?: boolean | (() => boolean);
+  /**
+   * Private-use schemes without a dot that redirect URIs may have, each of which is matched exactly; those with a dot
+   * (RFC 8252 section 7.1) always may. @default {@linkcode EDITOR_SCHEMES}, the schemes of well-known editors and agents
+   */
+  readonly redirectSchemes?: readonly string[];
+  /** Every client must push its authorization requests. @default false */
+  readonly requirePushedRequests?: boolean;
+  /** DPoP proofs must hold a nonce of this server. @default false */
+  readonly requireDpopNonce?: boolean;
+  /** Identity providers whose assertions about users count here (RFC 7523, ID-JAG). @default none */
+  readonly trustedIssuers?: readonly TrustedIssuer[];
+  /** Types of `authorization_details` (RFC 9396). @default none */
+  readonly authorizationDetailTypes?: Readonly<Record<string, AuthorizationDetailType>>;
+  /** The proxy that checks client certificates (RFC 8705). @default none: fields about certificates are not believed */
+  readonly certificateProxy?: CertificateProxy;
+  /** Who the form of a login is from, for users that live elsewhere. @default the users in the store */
+  readonly authenticateUser?: AuthorizationServerOptions["authenticateUser"];
+  /**
+   * The role of users who have none. A `reader` may grant what concerns their own data and reads what users share, an
+   * `author` also what changes it (`skills:write`, `messages:write`), an `admin` everything. @default "reader"
+   */
+  readonly defaultRole?: UserRole;
+  /** The ways of signing in that a client may ask for by `acr_values`. @default ["password"], or none with authenticateUser */
+  readonly acrValues?: readonly string[];
+  /**
+   * How documents and keys that strangers name are fetched. It must look at the addresses behind a name, not at the name
+   * alone (DNS rebinding), as `createPublicConnect` of `trivet/public-connect` does. Without one nothing is fetched.
+   * @default what the runtime entry brings: `trivet/node`, `trivet/deno`, `trivet/bun` and `trivet/workerd` do
+   */
+  readonly connect?: AuthorizationServerOptions["connect"];
+  /** Of PBKDF2-HMAC-SHA-256. @default 600000 */
+  readonly passwordIterations?: number;
+}
+
+const PROFILE = "See your name and e-mail address";
+
+/** The scopes of an operator who named none. */
+export const SCOPES: Readonly<Record<string, ScopeDefinition>> = {
+  profile: { description: PROFILE, default: true },
+  read: { description: "Read your data", default: true },
+  write: { description: "Change your data", implies: ["read"] },
+  "skills:read": { description: "See and load skills", default: true },
+  "skills:write": {
+    description: "Add and remove skills",
+    implies: ["skills:read", "messages:write"],
+    role: "author",
+  },
+  "messages:write": { description: "Ask the model behind this server", role: "author" },
+  "clients:register": { description: "Register applications", role: "admin" },
+  admin: {
+    description: "Administer this server",
+    implies: ["profile", "write", "skills:write", "clients:register"],
+    role: "admin",
+  },
+};
+
+const DAY = 86_400;
+const LIFETIMES = [
+  "accessTokenLifetime",
+  "refreshTokenLifetime",
+  "grantLifetime",
+  "codeLifetime",
+  "pushedRequestLifetime",
+  "deviceCodeLifetime",
+  "sessionLifetime",
+  "sessionIdleLifetime",
+  "consentLifetime",
+  "signingKeyLifetime",
+  "signingKeyNotice",
+  "registrationLifetime",
+] as const;
+
+/** What the composition gives, and not the user. */
+type Given = Pick<AuthorizationServerOptions, "issuer" | "store" | "observe" | "now" | "secret">;
+
+/** The authorization server's options, complete. @throws {TypeError | RangeError} for what cannot stand */
+export function completeOAuth(
+  { issuer, store, observe, now, secret }: Given,
+  oauth: OAuthOptions,
+  own: readonly ProtectedResource[],
+): AuthorizationServerOptions {
+  const redirectSchemes = (oauth.redirectSchemes ?? EDITOR_SCHEMES).map(checkRedirectScheme);
+  const complete: AuthorizationServerOptions = {
+    issuer,
+    store,
+    observe,
+    now,
+    clients: (oauth.clients ?? []).map((client) => toClient(client, now(), redirectSchemes)),
+    trustedClients: new Set(oauth.trustedClients),
+    // `GET /api/user` needs it, whatever else there is.
+    scopes: { profile: { description: PROFILE }, ...(oauth.scopes ?? SCOPES) },
+    resources: [...own, ...(oauth.resources ?? [])],
+    secret,
+    accessTokenFormat: oauth.accessTokenFormat ?? "opaque",
+    accessTokenLifetime: oauth.accessTokenLifetime ?? 7200,
+    refreshTokenLifetime: oauth.refreshTokenLifetime ?? 604_800,
+    refreshRetryGrace: oauth.refreshRetryGrace ?? 30,
+    codeLifetime: oauth.codeLifetime ?? 60,
+    grantLifetime: oauth.grantLifetime ?? 90 * DAY,
+    pushedRequestLifetime: oauth.pushedRequestLifetime ?? 600,
+    deviceCodeLifetime: oauth.deviceCodeLifetime ?? 600,
+    sessionLifetime: oauth.sessionLifetime ?? 43_200,
+    sessionIdleLifetime: oauth.sessionIdleLifetime ?? 7200,
+    consentLifetime: oauth.consentLifetime ?? 365 * DAY,
+    signingAlgorithms: oauth.signingAlgorithms ?? ["ES256"],
+    signingKeyLifetime: oauth.signingKeyLifetime ?? 90 * DAY,
+    signingKeyNotice: oauth.signingKeyNotice ?? DAY,
+    registration: oauth.registration ?? "open",
+    registrationLifetime: oauth.registrationLifetime ?? 30 * DAY,
+    clientMetadataDocuments: documentsSupported(oauth),
+    redirectSchemes,
+    requirePushedRequests: oauth.requirePushedRequests ?? false,
+    requireDpopNonce: oauth.requireDpopNonce ?? false,
+    trustedIssuers: oauth.trustedIssuers ?? [],
+    authorizationDetailTypes: oauth.authorizationDetailTypes ?? {},
+    certificateProxy: oauth.certificateProxy,
+    authenticateUser: oauth.authenticateUser,
+    defaultRole: checkUserRole(oauth.defaultRole ?? "reader"),
+    acrValues: oauth.acrValues ?? (oauth.authenticateUser ? [] : ["password"]),
+    connect: oauth.connect,
+    passwordIterations: oauth.passwordIterations ?? ITERATIONS,
+  };
+  for (const name of LIFETIMES) checkWhole(`oauth.${name}`, complete[name], 1);
+  if (complete.signingAlgorithms.length === 0) {
+    throw new TypeError('Cannot create Trivet: "oauth.signingAlgorithms" must name at least one');
+  }
+  if (complete.signingKeyNotice >= complete.signingKeyLifetime) {
+    throw new RangeError(
+      'Cannot create Trivet: "oauth.signingKeyNotice" must be less than "oauth.signingKeyLifetime"',
+    );
+  }
+  checkWhole("oauth.refreshRetryGrace", complete.refreshRetryGrace, 0);
+  checkWhole("oauth.passwordIterations", complete.passwordIterations, 1000);
+  if (complete.passwordIterations > MAX_ITERATIONS) {
+    throw new RangeError(
+      `Cannot create Trivet: "oauth.passwordIterations" must be at most ${MAX_ITERATIONS}`,
+    );
+  }
+  return complete;
+}

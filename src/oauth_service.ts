@@ -1,0 +1,75 @@
+/**
+ * `trivet/oauth`: the authorization server alone.
+ *
+ * @module
+ */
+import { createLoopbackGuard } from "./http/network/loopback_guard.ts";
+import type { VerifyToken } from "./http/principal.ts";
+import { createProtection, type Protection } from "./http/protect.ts";
+import { type Handler, mount } from "./mount.ts";
+import type { ProtectedResource } from "./oauth/authorization_server.ts";
+import { resourceMetadataUrl } from "./oauth/endpoints/protected_resource.ts";
+import { closeScopes } from "./oauth/grants/scope.ts";
+import { createOAuthService, PAGES } from "./oauth/service.ts";
+import { completeOAuth, type OAuthOptions, SCOPES } from "./oauth_options.ts";
+import { completeServer, type ServerOptions } from "./server_options.ts";
+
+export interface OAuthServerOptions extends ServerOptions, OAuthOptions {
+  /** The address of this server: https (http on loopback), without query or fragment. Never taken from a request. */
+  readonly issuer: string;
+}
+
+export interface OAuthServer extends Handler, Protection {
+  /** The principal of an access token for the whole server that is not bound to a key; for servers of your own beside it. */
+  readonly verifyToken: VerifyToken;
+}
+
+/**
+ * Makes the authorization server. `protect` guards routes of your own with its tokens; other servers introspect them
+ * (RFC 7662) or verify them with its keys (RFC 9068).
+ * @throws {TypeError | RangeError} naming the option and the rule
+ */
+export function authorizationServer(options: OAuthServerOptions): OAuthServer {
+  const { issuer } = options;
+  const server = completeServer("issuer", issuer, options);
+  const own: readonly ProtectedResource[] = [
+    { resource: issuer, name: "this server" },
+    { resource: `${server.origin}${server.base}/api/user`, name: "your name and e-mail address" },
+  ];
+  const oauth = createOAuthService(completeOAuth({ issuer, ...server }, options, own));
+  const { allowedHosts = [], allowedOrigins = [] } = options;
+  const pages = new Set(PAGES.map((path) => server.base + path));
+  return {
+    verifyToken: oauth.verifyToken,
+    ...mount(server, {
+      services: [oauth],
+      guard: createLoopbackGuard({ issuer, allowedHosts, allowedOrigins, pages }),
+    }),
+    ...createProtection({
+      issuer,
+      resources: new Map(
+        [...own, ...options.resources ?? []].map(({ resource }) => [resource, resourceMetadataUrl(resource)]),
+      ),
+      identify: (resource) => (request, context = {}) => oauth.identify(request, context, resource),
+      implied: closeScopes(options.scopes ?? SCOPES),
+      toContext: server.toContext,
+    }),
+  };
+}
+
+export type { Handler, OAuthOptions, ServerOptions };
+export type { TrivetEvent } from "./events.ts";
+export type { Principal } from "./http/principal.ts";
+export type { AuthenticateOptions, ProtectOptions } from "./http/protect.ts";
+export { addClient, type ClientRegistration, listClients, removeClient } from "./oauth/clients/client.ts";
+export { EDITOR_SCHEMES } from "./oauth/clients/redirect_uri.ts";
+export { addUser, listUsers, removeUser, setUserRole, type UserRegistration } from "./oauth/users/user.ts";
+export type {
+  AuthenticatedUser,
+  AuthorizationDetailType,
+  CertificateProxy,
+  ProtectedResource,
+  ScopeDefinition,
+  TrustedIssuer,
+} from "./oauth/authorization_server.ts";
+export type { AuthorizationDetail, Profile, UserRole } from "./oauth/records.ts";

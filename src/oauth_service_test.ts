@@ -1,0 +1,69 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { addClient, authorizationServer } from "./oauth_service.ts";
+import { memoryStore } from "./store/drivers/memory.ts";
+
+const test = suite("trivet/oauth alone");
+const ISSUER = "https://auth.example/tenant";
+
+async function start() {
+  const store = memoryStore();
+  const { secret } = await addClient(store, { id: "worker", grant_types: ["client_credentials"] });
+  const server = authorizationServer({ issuer: ISSUER, store, accessTokenLifetime: 60 });
+  const post = (path: string, form: Record<string, string>): Promise<Response> =>
+    server.fetch(
+      new Request(ISSUER + path, {
+        method: "POST",
+        body: new URLSearchParams({ client_id: "worker", client_secret: secret!, ...form }),
+      }),
+    );
+  const issued = await post("/oauth/token", { grant_type: "client_credentials", scope: "read" });
+  assert.is(issued.status, 200);
+  const { access_token, expires_in } = await issued.json();
+  assert.is(expires_in, 60);
+  return { server, post, token: access_token as string };
+}
+
+test("a token is issued and introspected", async () => {
+  const { post, token } = await start();
+  const { active, client_id, scope, iss } = await (await post("/oauth/introspect", { token })).json();
+  assert.equal({ active, client_id, scope, iss }, {
+    active: true,
+    client_id: "worker",
+    scope: "read",
+    iss: ISSUER,
+  });
+});
+
+test("it guards routes of its user's own", async () => {
+  const { server, token } = await start();
+  const request = new Request(`${ISSUER}/orders`, { headers: { authorization: `Bearer ${token}` } });
+  assert.is((await server.authenticate(request))?.client, "worker");
+  assert.is((await server.verifyToken(token))?.client, "worker");
+  assert.not.instance(await server.protect(request, { scopes: ["read"] }), Response);
+  assert.is((await server.protect(request, { scopes: ["write"] }) as Response).status, 403);
+  assert.is((await server.protect(new Request(`${ISSUER}/orders`)) as Response).status, 401);
+});
+
+test("nothing of the other services is there", async () => {
+  const { server } = await start();
+  for (const path of ["/v1/skills", "/mcp", "/"]) {
+    assert.is((await server.fetch(new Request(ISSUER + path))).status, 404, path);
+  }
+  const metadata = await server.fetch(
+    new Request("https://auth.example/.well-known/oauth-authorization-server/tenant"),
+  );
+  assert.is((await metadata.json()).issuer, ISSUER);
+});
+
+test("on loopback it refuses pages of other sites", async () => {
+  const issuer = "http://127.0.0.1:8787";
+  const server = authorizationServer({ issuer, store: memoryStore() });
+  const fetch = (path: string, headers: Record<string, string>) =>
+    server.fetch(new Request(issuer + path, { headers }));
+  assert.is((await fetch("/api/user", { origin: "https://evil.example" })).status, 403);
+  assert.is((await fetch("/api/user", { host: "evil.example" })).status, 403);
+  assert.is((await fetch("/login", { origin: "https://evil.example" })).status, 200);
+});
+
+test.run();

@@ -1,0 +1,96 @@
+/**
+ * The options that every server has, whatever services it composes: store, clock, proxies, allowed hosts.
+ *
+ * @module
+ */
+import type { Observe } from "./events.ts";
+import { isLoopbackHost } from "./http/network/loopback.ts";
+import { createCallerFinder, type TrustedProxies } from "./http/network/trusted_proxy.ts";
+import { type RuntimeContext, toRequestContext, type WorkerContext } from "./http/runtime_context.ts";
+import type { RequestContext } from "./http/service.ts";
+import { serverSecret } from "./server_secret.ts";
+import type { Store } from "./store/store.ts";
+
+export interface ServerOptions {
+  readonly store: Store;
+  /**
+   * The proxies in front of this server: addresses and blocks whose `X-Forwarded-For` (or `Forwarded`) is believed. Name
+   * the field as well where the proxy writes `Forwarded` only. @default none: such fields are not read
+   */
+  readonly trustedProxies?: readonly string[] | TrustedProxies;
+  /** Values of Host beside the issuer's: for `/mcp`, and for every service while the issuer is on loopback; `*` allows all. @default none */
+  readonly allowedHosts?: readonly string[];
+  /** Values of Origin beside the issuer's, for the same; `*` allows all. @default none */
+  readonly allowedOrigins?: readonly string[];
+  /** Hears of every security-relevant act, and of faults. @default nobody */
+  readonly onEvent?: Observe;
+  /** Milliseconds since the epoch, for tests. @default the store's clock, else Date.now */
+  readonly now?: () => number;
+  /** What weakens a rule of the standards. Grouped, so that it stands out. */
+  readonly unsafe?: {
+    /** Allows an http issuer that is not on loopback: tokens and passwords then travel in the clear. */
+    readonly httpIssuer?: boolean;
+  };
+}
+
+/** What services are built from. */
+export interface Server {
+  readonly store: Store;
+  readonly now: () => number;
+  readonly observe: Observe;
+  /** 32 bytes that are the same on every instance. */
+  readonly secret: () => Promise<Uint8Array>;
+  /** Scheme, host and port of the address. */
+  readonly origin: string;
+  /** The path of the address without a slash at its end. */
+  readonly base: string;
+  /** The context of a request, from what the runtime gives beside it. */
+  toContext(request: Request, given?: RuntimeContext, worker?: WorkerContext): RequestContext;
+}
+
+/**
+ * Checks the options of every server, and completes them.
+ * @param name the option that holds the address
+ * @throws {TypeError} naming the option and the rule
+ */
+export function completeServer(name: "issuer" | "url", address: string, options: ServerOptions): Server {
+  const { origin, pathname } = checkAddress(name, address, options.unsafe);
+  const store = checkStore(options.store);
+  const findCaller = options.trustedProxies && createCallerFinder(options.trustedProxies);
+  return {
+    store,
+    now: options.now ?? (store.now ? () => store.now!() : Date.now),
+    observe: options.onEvent ?? (() => {}),
+    secret: serverSecret(store),
+    origin,
+    base: pathname.replace(/\/$/, ""),
+    toContext(request, given, worker) {
+      const direct = toRequestContext(request, given, worker);
+      return findCaller ? findCaller(request, direct) : direct;
+    },
+  };
+}
+
+/** The address, checked. @throws {TypeError} naming the option and the rule that it breaks */
+function checkAddress(name: "issuer" | "url", address: string, unsafe: ServerOptions["unsafe"]): URL {
+  const url = URL.parse(address);
+  const secure = url?.protocol === "https:" ||
+    url?.protocol === "http:" && (isLoopbackHost(url.hostname) || unsafe?.httpIssuer === true);
+  if (!url || !secure || /[?#]/.test(address) || url.username !== "" || url.password !== "") {
+    throw new TypeError(
+      `Cannot create Trivet: "${name}" must be an https URL (http on loopback) without query, fragment or user, but is "${address}"`,
+    );
+  }
+  return url;
+}
+
+/** The store, checked. @throws {TypeError} when it cannot keep single use and rotation */
+function checkStore(store: Store): Store {
+  const { atomic, readYourWrites } = store.guarantees;
+  if (!atomic || !readYourWrites) {
+    throw new TypeError(
+      "Cannot create Trivet: the store must be atomic and must read its own writes, else a code could be redeemed twice",
+    );
+  }
+  return store;
+}

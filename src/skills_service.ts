@@ -1,0 +1,53 @@
+/**
+ * `trivet/skills`: the Skills service alone. Callers have API keys; `authenticate` adds other credentials.
+ *
+ * @module
+ */
+import { type Authenticate, toIdentifyCaller } from "./http/authenticate.ts";
+import { createLoopbackGuard } from "./http/network/loopback_guard.ts";
+import { type Handler, mount } from "./mount.ts";
+import { completeServer, type ServerOptions } from "./server_options.ts";
+import { identifyByApiKey } from "./skills/identify.ts";
+import { createSkillsService, type SkillsService } from "./skills/service.ts";
+import { completeSkills, type SkillsOptions } from "./skills_options.ts";
+
+export interface SkillsServerOptions extends ServerOptions, SkillsOptions {
+  /** The address of this server: https (http on loopback), without query or fragment. Never taken from a request. */
+  readonly url: string;
+  /** Identifies callers without an API key, such as those with an access token. @default API keys alone */
+  readonly authenticate?: Authenticate;
+  /** The address of the protected resource metadata that challenges name (RFC 9728). @default none */
+  readonly resourceMetadata?: string;
+}
+
+export type SkillsServer = Handler & Omit<SkillsService, "fetch" | "mounts">;
+
+/**
+ * Makes the Skills service.
+ * @throws {TypeError | RangeError} naming the option and the rule
+ */
+export function skillsService(options: SkillsServerOptions): SkillsServer {
+  const { url, authenticate, resourceMetadata, allowedHosts = [], allowedOrigins = [] } = options;
+  const server = completeServer("url", url, options);
+  const skills = createSkillsService({
+    ...completeSkills(options, true),
+    ...server,
+    cursorKey: server.secret,
+    identify: identifyByApiKey(server.store, authenticate && toIdentifyCaller(authenticate)),
+    resourceMetadata,
+  });
+  const { mounts: _, ...own } = skills;
+  return {
+    ...own,
+    ...mount(server, {
+      services: [skills],
+      guard: createLoopbackGuard({ issuer: url, allowedHosts, allowedOrigins, pages: new Set() }),
+    }),
+  };
+}
+
+export type { Authenticate, Handler, ServerOptions, SkillsOptions };
+export type { DiscoverySettings, MessagesSettings } from "./skills_options.ts";
+export type { TrivetEvent } from "./events.ts";
+export type { Principal } from "./http/principal.ts";
+export { type ApiKeyRequest, createApiKey, listApiKeys, removeApiKey } from "./skills/api_key.ts";
