@@ -11,7 +11,7 @@ import type { PasswordMemory } from "../crypto/password_memory.ts";
 import type { Observe } from "../events.ts";
 import type { Connect } from "../http/network/public_fetch.ts";
 import type { Store } from "../store/store.ts";
-import type { LoginLedger } from "./users/login_ledger.ts";
+import type { LoginThrottle } from "./users/login_throttle.ts";
 import type { PasswordQueue } from "./users/password_queue.ts";
 import type { RecentCounts } from "./users/recent_counts.ts";
 import type { AuthorizationDetail, Client, Profile, UserRole } from "./records.ts";
@@ -179,7 +179,7 @@ export interface AuthorizationServer extends AuthorizationServerOptions {
   readonly keys: SigningKeys;
   readonly throttle: Throttle;
   readonly room: Room;
-  readonly loginLedger: LoginLedger;
+  readonly loginThrottle: LoginThrottle;
   readonly passwords: PasswordHasher;
   readonly passwordMemory: PasswordMemory;
   readonly passwordQueue: PasswordQueue;

@@ -23,7 +23,7 @@ import { OAuthError, plain } from "./error.ts";
 import { toErrorPage } from "./endpoints/error_page.ts";
 import { introspect } from "./endpoints/introspect.ts";
 import { login, showLogin } from "./endpoints/login.ts";
-import { createLoginLedger } from "./users/login_ledger.ts";
+import { createLoginThrottle } from "./users/login_throttle.ts";
 import { logout, showLogout } from "./endpoints/logout.ts";
 import { serveKeys, serveMetadata } from "./endpoints/metadata.ts";
 import { createPasswordQueue } from "./users/password_queue.ts";
@@ -83,7 +83,7 @@ export function createOAuthService(options: AuthorizationServerOptions): OAuthSe
     documents: createRemoteDocuments(createPublicFetch({ connect }), options.now),
     throttle: createThrottle(options.store, options.now),
     room: createRoom(options),
-    loginLedger: createLoginLedger(options.store, options.now),
+    loginThrottle: createLoginThrottle(options.store, options.now),
     passwords,
     passwordMemory: createPasswordMemory(options.now),
     passwordQueue: createPasswordQueue(options.now),

@@ -7,9 +7,9 @@
 import { createPasswordMemory, type PasswordMemory } from "../crypto/password_memory.ts";
 import { memoryStore } from "../store/drivers/memory.ts";
 import type { AuthorizationServer } from "./authorization_server.ts";
-import { writeDevice } from "./users/device_cookie.ts";
+import { createDeviceCookie } from "./users/device_cookie.ts";
 import { attemptLogin } from "./users/login_attempt.ts";
-import { createLoginLedger } from "./users/login_ledger.ts";
+import { createLoginThrottle } from "./users/login_throttle.ts";
 import { createPasswordQueue, MAX_CONCURRENT_HASHES } from "./users/password_queue.ts";
 import { createRecentCounts } from "./users/recent_counts.ts";
 import { type User, userKey, usernameKey } from "./records.ts";
@@ -166,7 +166,7 @@ function createWorld(hashMs: number, cold: boolean) {
     secret: () => Promise.resolve(new Uint8Array(32).fill(7)),
     observe: () => {},
     throttle: createThrottle(store, now),
-    loginLedger: createLoginLedger(store, now),
+    loginThrottle: createLoginThrottle(store, now),
     passwordIterations: 1,
     passwords: {
       hash: (password: string) => Promise.resolve(`hash of ${password}`),
@@ -204,7 +204,7 @@ function createWorld(hashMs: number, cold: boolean) {
       });
     },
     async deviceCookie(account: string): Promise<string> {
-      return (await writeDevice(as, anonymous, account)).split(";")[0]!;
+      return (await createDeviceCookie(as, anonymous, account)).split(";")[0]!;
     },
     attempt(username: string, password: string, ip: string | undefined, headers?: Record<string, string>) {
       const request = headers ? new Request(anonymous.url, { headers }) : anonymous;

@@ -14,7 +14,7 @@ import { certificateMatches, readCertificate } from "./client_certificate.ts";
 import { OAuthError } from "../error.ts";
 import type { Parameters } from "../parameters.ts";
 import type { Client } from "../records.ts";
-import type { Series } from "../users/throttle.ts";
+import type { AttemptSeries } from "../users/throttle.ts";
 
 /** What a request shows of its client. */
 interface Credentials {
@@ -31,7 +31,7 @@ export const MAX_WRONG_SECRETS = 10;
 /** Seconds that it hears. */
 const RETRY_AFTER = 1;
 /** Of a secret that can be guessed: after so many, a network waits before anything it sends is looked at. */
-export const WEAK_SECRET_LIMIT = { free: 10, longest: 60 } as const;
+export const WEAK_SECRET_LIMIT = { freeAttempts: 10, maxWaitSeconds: 60 } as const;
 
 /**
  * The client that made the request.
@@ -91,11 +91,11 @@ function placeOf(client: Client | undefined, context: RequestContext): string {
  * RFC 6749 §2.3.1: a secret that can be guessed must be protected against it. One of 128 bits and more cannot, and is
  * looked at always: whoever is on a guesser's network is not hindered.
  */
-function seriesOf(client: Client | undefined, context: RequestContext): readonly Series[] {
+function seriesOf(client: Client | undefined, context: RequestContext): readonly AttemptSeries[] {
   const network = client?.weak_secret === true ? networkOf(context) : undefined;
   return network === undefined
     ? []
-    : [{ kind: "client_secret", of: `${client!.id} ${network}`, ...WEAK_SECRET_LIMIT }];
+    : [{ kind: "client_secret", subject: `${client!.id} ${network}`, ...WEAK_SECRET_LIMIT }];
 }
 
 function usesSecret({ token_endpoint_auth_method: method }: Client): boolean {

@@ -76,10 +76,14 @@ async function ask(
   // own attempt, because everyone can get a right code.
   const network = networkOf(context);
   const attempts = [
-    { kind: "user_code", of: signedIn.user.id, free: 10, longest: 300, shared: true },
-    ...(network === undefined
-      ? []
-      : [{ kind: "user_code_network", of: network, free: 100, longest: 300, shared: true }]),
+    { kind: "user_code", subject: signedIn.user.id, freeAttempts: 10, maxWaitSeconds: 300, isShared: true },
+    ...(network === undefined ? [] : [{
+      kind: "user_code_network",
+      subject: network,
+      freeAttempts: 100,
+      maxWaitSeconds: 300,
+      isShared: true,
+    }]),
   ];
   const wait = await as.throttle.begin(attempts);
   if (wait > 0) return userCodePage(as, "", tooManyAttempts(wait));

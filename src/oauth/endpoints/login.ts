@@ -12,7 +12,7 @@ import { NO_STORE, respond, respondText } from "../../http/response.ts";
 import { queryOf } from "../../http/router.ts";
 import type { RequestContext } from "../../http/service.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
-import { writeDevice } from "../users/device_cookie.ts";
+import { createDeviceCookie } from "../users/device_cookie.ts";
 import { attemptLogin } from "../users/login_attempt.ts";
 import { type FormProblem, showProblem, tooManyAttempts } from "./form_problem.ts";
 import { startSession } from "../users/session.ts";
@@ -60,7 +60,7 @@ export async function login(
   }
   const cookies = [
     ...await startSession(as, request, user),
-    ["set-cookie", await writeDevice(as, request, canonicalUsername(username))] as const,
+    ["set-cookie", await createDeviceCookie(as, request, canonicalUsername(username))] as const,
   ];
   as.observe({ type: "login_succeeded", user: user.id, ip: context.ip });
   if (redirect === "") {

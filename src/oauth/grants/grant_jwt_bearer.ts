@@ -16,7 +16,7 @@ import { issueTokens } from "./issue_tokens.ts";
 import { canonicalResource, findResources, limitToResources } from "./resource.ts";
 import { grantScope, narrowScope } from "./scope.ts";
 import type { TokenCall, TokenResponse } from "../endpoints/token_response.ts";
-import { findUser, keepProfile } from "../users/user.ts";
+import { findUser, saveProfile } from "../users/user.ts";
 import { requireRole } from "../users/user_role.ts";
 
 const ID_JAG = "oauth-id-jag+jwt";
@@ -34,7 +34,7 @@ export async function grantJwtBearer(as: AuthorizationServer, call: TokenCall): 
     ? await findUser(as.store, claims.sub)
     : undefined;
   if (!user) throw refusal("the subject is not a user of this server");
-  if (issuer.user) await keepProfile(as.store, user);
+  if (issuer.user) await saveProfile(as.store, user);
 
   const allowed = isIdJag ? scopeOf(claims) : undefined;
   const asked = form.get("scope");

@@ -7,7 +7,7 @@
 import type { AuthorizationServer, ScopeDefinition } from "../authorization_server.ts";
 import { OAuthError, plain } from "../error.ts";
 import type { Client, UserRole } from "../records.ts";
-import { leastRole } from "../users/user_role.ts";
+import { highestRole } from "../users/user_role.ts";
 
 /** Scopes for operating the server: a client has them only when its registration names them. */
 const OPERATOR_SCOPES = ["admin", "clients:register"];
@@ -64,7 +64,7 @@ export function defineScopes(scopes: Readonly<Record<string, string | ScopeDefin
     scopeRoles: new Map(
       [...implied].map(([name, all]) => [
         name,
-        leastRole(
+        highestRole(
           [...all].map((each) =>
             definitions.get(each)!.role ?? (OPERATOR_SCOPES.includes(each) ? "admin" : "reader")
           ),

@@ -1,6 +1,7 @@
 /**
- * Browsers that signed in before, after the device cookies of OWASP: a cookie that only this server can make says to
- * which accounts. Such a browser has its own limit, whatever strangers do to the account. It proves nothing else.
+ * Device cookies (https://owasp.org/www-community/Slow_Down_Online_Guessing_Attacks_with_Device_Cookies): a signed cookie
+ * names the accounts to which a browser signed in before. Such a browser has its own login limit, which others cannot
+ * use up. The cookie authenticates no user.
  *
  * @module
  */
@@ -11,19 +12,19 @@ import { readSignedText, signText } from "../../crypto/signed_text.ts";
 import { readCookie, writeCookie } from "../../http/cookie.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 
-const COOKIE = "login_device";
+const COOKIE_NAME = "login_device";
 const PURPOSE = "login device";
-/** Accounts of one browser that are remembered. */
+/** Accounts in one cookie. */
 const MAX_ACCOUNTS = 4;
 const MAX_COOKIE_CHARACTERS = 1024;
-/** Browsers keep a cookie no longer (RFC 6265bis section 5.6.2). Seconds. */
-const LIFETIME = 400 * 86_400;
+/** The maximum in browsers (RFC 6265bis section 5.6.2). */
+const LIFETIME_SECONDS = 400 * 86_400;
 
-/** `<digest of the account> <id of the browser for it>`; the one that signed in last is first. */
+/** The digest of each account and the id of the browser for it; the latest login is first. */
 type Devices = readonly (readonly [account: string, id: string])[];
 
-/** The id of the browser for this account; `undefined` for one that never signed in to it. */
-export async function findDevice(
+/** The id of the browser for this account; `undefined` when it never signed in to it. */
+export async function findDeviceId(
   as: AuthorizationServer,
   request: Request,
   account: string,
@@ -32,8 +33,8 @@ export async function findDevice(
   return (await readDevices(as, request)).find(([each]) => each === digest)?.[1];
 }
 
-/** The `Set-Cookie` value after a login to the account. Each login makes a new id, whose limit is untouched. */
-export async function writeDevice(
+/** The `Set-Cookie` value after a login. Each login has a new id, and so a new limit. */
+export async function createDeviceCookie(
   as: AuthorizationServer,
   request: Request,
   account: string,
@@ -42,9 +43,10 @@ export async function writeDevice(
   const others = (await readDevices(as, request)).filter(([each]) => each !== digest);
   const devices: Devices = [[digest, randomId("")] as const, ...others].slice(0, MAX_ACCOUNTS);
   const value = signText(await as.secret(), PURPOSE, devices.map((device) => device.join(" ")).join(","));
-  // Cookies know no ports: on loopback no redirect URI on another one is to get it. The prefix wants the whole host.
+  // Cookies do not distinguish ports: on loopback the path keeps the cookie from redirect URIs on other ports. On https
+  // the prefix __Host- requires the path "/".
   const path = as.secure ? "/" : as.base + "/login";
-  return writeCookie(cookieName(as), value, { maxAge: LIFETIME, secure: as.secure, path });
+  return writeCookie(cookieName(as), value, { maxAge: LIFETIME_SECONDS, secure: as.secure, path });
 }
 
 async function readDevices(as: AuthorizationServer, request: Request): Promise<Devices> {
@@ -55,10 +57,10 @@ async function readDevices(as: AuthorizationServer, request: Request): Promise<D
 }
 
 function cookieName({ secure }: AuthorizationServer): string {
-  return secure ? `__Host-${COOKIE}` : COOKIE;
+  return secure ? `__Host-${COOKIE_NAME}` : COOKIE_NAME;
 }
 
-/** The cookie does not say whose browser it is. */
+/** A digest, so that the cookie does not reveal the account. */
 function digestOf(account: string): string {
   return encodeBase64url(sha256(account).subarray(0, 16));
 }

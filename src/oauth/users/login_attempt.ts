@@ -1,34 +1,34 @@
 /**
- * One attempt to sign in, and what guessing costs the guesser. Counted are wrong passwords of one browser that signed in
- * before, of one network for one account, and of one network; never those of an account as a whole, which would let
- * strangers lock its owner out. Nothing is counted together while the address is unknown: there the queue of slow hashes
- * is the limit, and a password that was right lately does not wait in it.
+ * One login attempt and its limits. Wrong passwords are counted for a browser that signed in before, for one account from
+ * one network, and for one network. They are never counted for an account as a whole: strangers could lock out its owner.
+ * While the client address is unknown nothing is counted; the password queue is the limit, and a password that was
+ * verified recently does not wait in it.
  *
  * @module
  */
 import { networkOf } from "../../http/network/network.ts";
 import type { RequestContext } from "../../http/service.ts";
 import type { AuthenticatedUser, AuthorizationServer } from "../authorization_server.ts";
-import { findDevice } from "./device_cookie.ts";
-import { type Claimant, TURNED_AWAY } from "./password_queue.ts";
-import type { Series } from "./throttle.ts";
-import { canonicalUsername, checkPassword, keepProfile } from "./user.ts";
+import { findDeviceId } from "./device_cookie.ts";
+import { NOT_VERIFIED, type PasswordAttempt } from "./password_queue.ts";
+import type { AttemptSeries } from "./throttle.ts";
+import { canonicalUsername, checkPassword, saveProfile } from "./user.ts";
 
-/** Wrong passwords of a browser that signed in to the account before. */
-export const DEVICE_LIMIT = { free: 10, longest: 900 } as const;
-/** Wrong passwords for one account from unknown addresses after which a wrong one hears 429; a right one is let in. */
-const UNKNOWN_FREE = 10;
-/** Seconds after which an attempt that was turned away may come again. */
-const RETRY_AFTER = 2;
+/** For a browser that signed in to the account before. */
+export const DEVICE_LIMIT = { freeAttempts: 10, maxWaitSeconds: 900 } as const;
+/** Wrong passwords for one account from unknown addresses before 429. The right password succeeds nevertheless. */
+const MAX_UNKNOWN_ADDRESS_FAILURES = 10;
+/** After an attempt without a verified password: see {@linkcode NOT_VERIFIED}. */
+const RETRY_AFTER_SECONDS = 2;
 
 export interface LoginOutcome {
-  /** Who signed in; absent when the password was wrong or not looked at. */
+  /** Absent when the password was wrong or was not verified. */
   readonly user?: AuthenticatedUser;
-  /** Seconds to wait before the next attempt; 0 when there is no need. */
+  /** Seconds to wait before the next attempt, or 0. */
   readonly wait: number;
 }
 
-/** Tries the form of a login, with `username` and `password` in it. */
+/** Signs in with the form fields `username` and `password`. */
 export async function attemptLogin(
   as: AuthorizationServer,
   form: ReadonlyMap<string, string>,
@@ -37,38 +37,38 @@ export async function attemptLogin(
 ): Promise<LoginOutcome> {
   const account = canonicalUsername(form.get("username")!);
   const network = networkOf(context);
-  const device = await findDevice(as, request, account);
-  const ofDevice: readonly Series[] = device === undefined
+  const device = await findDeviceId(as, request, account);
+  const deviceSeries: readonly AttemptSeries[] = device === undefined
     ? []
-    : [{ kind: "login_device", of: device, ...DEVICE_LIMIT }];
-  const trusted = device !== undefined && await as.throttle.begin(ofDevice) === 0;
-  const counted = trusted ? undefined : network;
-  const wait = counted === undefined ? 0 : await as.loginLedger.begin(account, counted);
+    : [{ kind: "login_device", subject: device, ...DEVICE_LIMIT }];
+  const trusted = device !== undefined && await as.throttle.begin(deviceSeries) === 0;
+  const countedNetwork = trusted ? undefined : network;
+  const wait = countedNetwork === undefined ? 0 : await as.loginThrottle.begin(account, countedNetwork);
   if (wait > 0) return { wait };
   const user = await identify(as, form, request, { account, network, trusted });
-  // It stays counted: a password that was right lately was compared with before the queue.
-  if (user === TURNED_AWAY) return { wait: RETRY_AFTER };
+  // The attempt stays counted: recently verified passwords succeed before the queue.
+  if (user === NOT_VERIFIED) return { wait: RETRY_AFTER_SECONDS };
   if (user) {
     as.wrongGuesses.forget(`login ${account}`);
-    if (trusted) await as.throttle.succeeded(ofDevice);
-    if (counted !== undefined) await as.loginLedger.succeeded(account, counted);
+    if (trusted) await as.throttle.succeeded(deviceSeries);
+    if (countedNetwork !== undefined) await as.loginThrottle.succeeded(account, countedNetwork);
     return { user, wait: 0 };
   }
   const isTooMany = !trusted && network === undefined &&
-    as.wrongGuesses.add(`login ${account}`) >= UNKNOWN_FREE;
-  return { wait: isTooMany ? RETRY_AFTER : 0 };
+    as.wrongGuesses.add(`login ${account}`) >= MAX_UNKNOWN_ADDRESS_FAILURES;
+  return { wait: isTooMany ? RETRY_AFTER_SECONDS : 0 };
 }
 
 async function identify(
   as: AuthorizationServer,
   form: ReadonlyMap<string, string>,
   request: Request,
-  claimant: Claimant,
-): Promise<AuthenticatedUser | undefined | typeof TURNED_AWAY> {
+  attempt: PasswordAttempt,
+): Promise<AuthenticatedUser | undefined | typeof NOT_VERIFIED> {
   if (!as.authenticateUser) {
-    return await checkPassword(as, form.get("username")!, form.get("password")!, claimant);
+    return await checkPassword(as, form.get("username")!, form.get("password")!, attempt);
   }
   const user = await as.authenticateUser(form, request);
-  if (user) await keepProfile(as.store, user);
+  if (user) await saveProfile(as.store, user);
   return user;
 }

@@ -10,9 +10,9 @@ import { DEVICE_LIMIT } from "./login_attempt.ts";
 import {
   ALL_ACCOUNTS_LIMIT,
   MAX_ACCOUNTS_OF_NETWORK,
-  MAX_LEDGER_BYTES,
+  MAX_RECORD_BYTES,
   NETWORK_LIMIT,
-} from "./login_ledger.ts";
+} from "./login_throttle.ts";
 import { createPasswordQueue } from "./password_queue.ts";
 import { checkPassword } from "./user.ts";
 import { ISSUER, newServer, type TestServer } from "../test_server.ts";
@@ -34,10 +34,12 @@ const deviceOf = (response: Response): string | undefined =>
     /device/.test(cookie)
   );
 
-test("after wrong passwords from one network it waits, longer each time; all others do not", async () => {
+test("after wrong passwords a network waits, longer each time; other networks do not", async () => {
   const server = await newServer();
   const ip = "203.0.113.1";
-  for (let i = 0; i < NETWORK_LIMIT.free; i++) assert.is((await login(server, "wrong", { ip })).status, 401);
+  for (let i = 0; i < NETWORK_LIMIT.freeAttempts; i++) {
+    assert.is((await login(server, "wrong", { ip })).status, 401);
+  }
   let before = 0;
   for (let i = 0; i < 6; i++) {
     const wait = Number((await login(server, "wrong", { ip })).headers.get("retry-after"));
@@ -50,7 +52,7 @@ test("after wrong passwords from one network it waits, longer each time; all oth
 });
 
 for (const ip of [undefined, "127.0.0.1", "10.0.0.1", "::1", "fd00::1"]) {
-  test(`from an address that says nothing (${ip}) the right password is always let in, whoever guessed there`, async () => {
+  test(`from an address that does not identify a caller (${ip}) the right password always succeeds`, async () => {
     const server = await newServer();
     const at = ip === undefined ? {} : { ip };
     const statuses: number[] = [];
@@ -59,13 +61,13 @@ for (const ip of [undefined, "127.0.0.1", "10.0.0.1", "::1", "fd00::1"]) {
         (await login(server, "wrong", { ...at, username: i % 2 ? "alice" : `nobody-${i}` })).status,
       );
     }
-    assert.ok(statuses.includes(429), "guessing hears that it is too fast");
+    assert.ok(statuses.includes(429), "guessing gets 429");
     assert.is((await login(server, "wonderland", at)).status, 200);
     assert.equal(await server.store.list(["attempts"]), []);
   });
 }
 
-test("a browser that signed in before is let in from a network that has to wait, and has a limit of its own", async () => {
+test("a browser with a device cookie signs in from a network that has to wait, and has its own limit", async () => {
   const server = await newServer();
   const ip = "203.0.113.1";
   const cookie = deviceOf(await login(server, "wonderland", { ip }))!;
@@ -73,14 +75,14 @@ test("a browser that signed in before is let in from a network that has to wait,
   assert.is((await login(server, "wonderland", { ip })).status, 429);
   const response = await login(server, "wonderland", { ip, cookie });
   assert.is(response.status, 200);
-  // Whoever has the cookie can guess no more than others could.
+  // With a stolen cookie no more guesses are possible than without.
   const stolen = deviceOf(response)!;
   const statuses: number[] = [];
   for (let i = 0; i < 40; i++) statuses.push((await login(server, "wrong", { ip, cookie: stolen })).status);
-  assert.is(statuses.filter((status) => status === 401).length, DEVICE_LIMIT.free);
+  assert.is(statuses.filter((status) => status === 401).length, DEVICE_LIMIT.freeAttempts);
 });
 
-test("the cookie is for its account alone, and nobody makes one", async () => {
+test("the device cookie is valid for its account only and cannot be forged", async () => {
   const server = await newServer();
   const ip = "203.0.113.1";
   const cookie = deviceOf(await login(server, "wonderland", { ip }))!;
@@ -98,10 +100,10 @@ test("the cookie is for its account alone, and nobody makes one", async () => {
   }
   assert.not.match(cookie, "alice");
   const again = deviceOf(await login(server, "wonderland", { ip: "203.0.113.9", cookie }))!;
-  assert.is.not(again, cookie, "each login makes a new one");
+  assert.is.not(again, cookie, "each login sets a new one");
 });
 
-test("one IPv6 site has no more guesses for its many networks than a few networks have", async () => {
+test("the networks of one IPv6 /48 share a limit", async () => {
   const server = await newServer();
   let tried = 0;
   for (let i = 0; i < 400; i++) {
@@ -112,30 +114,32 @@ test("one IPv6 site has no more guesses for its many networks than a few network
   assert.is((await login(server, "wonderland", { ip: "2001:db8:8::1" })).status, 200);
 });
 
-test("a network that tries many accounts waits for all of them", async () => {
+test("a network that tries many accounts waits for every account", async () => {
   const server = await newServer();
   const ip = "203.0.113.1";
   const statuses: number[] = [];
   for (let i = 0; i < 130; i++) {
     statuses.push((await login(server, "wrong", { ip, username: `user-${i}` })).status);
   }
-  assert.is(statuses.indexOf(429), ALL_ACCOUNTS_LIMIT.free);
+  assert.is(statuses.indexOf(429), ALL_ACCOUNTS_LIMIT.freeAttempts);
   const records = await server.store.list(["attempts"]);
   assert.is(records.length, 1);
-  assert.ok(JSON.stringify(records[0]).length <= MAX_LEDGER_BYTES);
+  assert.ok(JSON.stringify(records[0]).length <= MAX_RECORD_BYTES);
 });
 
-test("trying other accounts does not make a network forget the ones that it tried most", async () => {
+test("attempts at other accounts do not replace the count of the account with the most attempts", async () => {
   const server = await newServer();
   const ip = "203.0.113.1";
-  for (let i = 0; i < NETWORK_LIMIT.free; i++) assert.is((await login(server, "wrong", { ip })).status, 401);
+  for (let i = 0; i < NETWORK_LIMIT.freeAttempts; i++) {
+    assert.is((await login(server, "wrong", { ip })).status, 401);
+  }
   for (let i = 0; i < 2 * MAX_ACCOUNTS_OF_NETWORK; i++) {
     await login(server, "wrong", { ip, username: `user-${i}` });
   }
   assert.is((await login(server, "wrong", { ip })).status, 429);
 });
 
-test("a network has at most 18 guesses at an account in any day, however it times them", async () => {
+test("a network has at most 18 attempts at an account in any 24 hours", async () => {
   for (const pause of [0, 100, 3600, 50_000]) {
     const server = await newServer();
     const at: number[] = [];
@@ -154,7 +158,7 @@ test("a network has at most 18 guesses at an account in any day, however it time
   }
 });
 
-test("the password of a removed user, and the one before a change, are known no more", async () => {
+test("the password of a removed user and a replaced password are refused", async () => {
   const server = await newServer();
   assert.is((await login(server, "wonderland")).status, 200);
   const [user] = await server.store.list<Record<string, unknown>>(["user"]);
@@ -171,7 +175,7 @@ test("the password of a removed user, and the one before a change, are known no 
   assert.is((await login(server, "wonderland")).status, 401);
 });
 
-test("a hash from a platform that allows more iterations is a wrong password, and the operator hears why", async () => {
+test("a hash with more iterations than the platform allows is a wrong password and a fault event", async () => {
   const store = memoryStore();
   const derive: Derive = (password, salt, iterations) =>
     iterations > PORTABLE_ITERATIONS
@@ -201,7 +205,7 @@ test("a hash from a platform that allows more iterations is a wrong password, an
   assert.is(await check("nobody"), undefined);
   assert.is(await check("alice"), undefined);
   assert.equal(events.map(({ type }) => type), ["fault"]);
-  // One that was made here is good, and is not made again at each login.
+  // A hash with as many iterations as the platform allows is not renewed at each login.
   const own = await passwords.hash("wonderland", 600_000);
   await store.commit({ set: [{ key: ["user", user.id], value: { ...user, password: own } }] });
   for (let i = 0; i < 2; i++) {

@@ -1,46 +1,45 @@
 /**
- * Who gets the processor for a slow hash next: few are made at once, and while more are wanted, browsers that signed in
- * before come first, then networks that asked least. Whoever asks much waits behind everybody else.
+ * Limits concurrent password hashes and orders the waiting attempts: browsers that signed in before come first, then the
+ * networks and accounts with the fewest recent attempts.
  *
  * @module
  */
-
 import { createRecentCounts } from "./recent_counts.ts";
 
-/** Hashes at once: more would take the processor from all other requests. */
+/** More would take the processor from other requests. */
 export const MAX_CONCURRENT_HASHES = 2;
-/** Attempts that wait; past it the one with the least claim is turned away. */
+/** Beyond it the last attempt in the order ends with {@linkcode NOT_VERIFIED}. */
 export const MAX_WAITING_ATTEMPTS = 256;
-/** An attempt that waited so long is turned away. */
+/** An attempt that waited so long ends with {@linkcode NOT_VERIFIED}. */
 export const MAX_ATTEMPT_WAIT_MS = 4000;
 
-/** Who asks for a hash. */
-export interface Claimant {
-  /** The account that it is for, whether or not there is such a one. */
+/** An attempt to sign in whose password needs a hash. */
+export interface PasswordAttempt {
+  /** The canonical user name, also of an unknown user. */
   readonly account: string;
-  /** Undefined while the address is unknown. */
+  /** `undefined` while the client address is unknown. */
   readonly network: string | undefined;
-  /** It comes from a browser that signed in to this account before. */
+  /** Whether it comes from a browser that signed in to this account before. */
   readonly trusted: boolean;
 }
 
-/** What `run` resolves to when the work was not done. */
-export const TURNED_AWAY: unique symbol = Symbol("turned away");
+/** The result of `run` when the queue is full or the wait was too long. */
+export const NOT_VERIFIED: unique symbol = Symbol("not verified");
 
 export interface PasswordQueue {
-  /** Does the work when it is this caller's turn, or resolves to {@linkcode TURNED_AWAY}. Rejects as the work does. */
-  run<Result>(claimant: Claimant, work: () => Promise<Result>): Promise<Result | typeof TURNED_AWAY>;
+  /** Does the work when it is the attempt's turn, or resolves to {@linkcode NOT_VERIFIED}. Rejects as the work does. */
+  run<Result>(attempt: PasswordAttempt, work: () => Promise<Result>): Promise<Result | typeof NOT_VERIFIED>;
 }
 
 interface Waiting {
-  /** Known networks and unknown ones take turns, so that neither keeps the other out. */
+  /** Attempts from known and from unknown networks take turns, so that neither blocks the other. */
   readonly lane: "trusted" | "known" | "unknown";
-  /** How much its network asked before, then how much was asked for its account: the least goes first. */
-  readonly asked: number;
-  readonly forAccount: number;
+  /** Recent attempts of its network, then for its account: the fewest go first. */
+  readonly networkCount: number;
+  readonly accountCount: number;
   readonly arrived: number;
   readonly begin: () => void;
-  readonly turnAway: () => void;
+  readonly refuse: () => void;
 }
 
 export function createPasswordQueue(now: () => number): PasswordQueue {
@@ -51,10 +50,10 @@ export function createPasswordQueue(now: () => number): PasswordQueue {
   let turn: Waiting["lane"] = "known";
 
   function beginNext(): void {
-    const late = now() - MAX_ATTEMPT_WAIT_MS;
-    if (waiting.some(({ arrived }) => arrived <= late)) {
-      for (const each of waiting) if (each.arrived <= late) each.turnAway();
-      waiting = waiting.filter(({ arrived }) => arrived > late);
+    const oldest = now() - MAX_ATTEMPT_WAIT_MS;
+    if (waiting.some(({ arrived }) => arrived <= oldest)) {
+      for (const each of waiting) if (each.arrived <= oldest) each.refuse();
+      waiting = waiting.filter(({ arrived }) => arrived > oldest);
     }
     while (running < MAX_CONCURRENT_HASHES && waiting.length > 0) {
       turn = turn === "known" ? "unknown" : "known";
@@ -66,13 +65,15 @@ export function createPasswordQueue(now: () => number): PasswordQueue {
 
   return {
     run({ account, network, trusted }, work) {
-      const asked = network === undefined ? 0 : networks.add(network) + networks.add(siteOf(network)) / 8;
-      const forAccount = accounts.add(account);
+      const networkCount = network === undefined
+        ? 0
+        : networks.add(network) + networks.add(siteOf(network)) / 8;
+      const accountCount = accounts.add(account);
       return new Promise((resolve, reject) => {
         waiting.push({
           lane: trusted ? "trusted" : network === undefined ? "unknown" : "known",
-          asked,
-          forAccount,
+          networkCount,
+          accountCount,
           arrived: now(),
           begin() {
             running++;
@@ -81,13 +82,13 @@ export function createPasswordQueue(now: () => number): PasswordQueue {
               beginNext();
             });
           },
-          turnAway: () => resolve(TURNED_AWAY),
+          refuse: () => resolve(NOT_VERIFIED),
         });
         beginNext();
         if (waiting.length <= MAX_WAITING_ATTEMPTS) return;
         const last = waiting.reduce((worst, each) => isBefore(worst, each, turn) ? each : worst);
         waiting.splice(waiting.indexOf(last), 1);
-        last.turnAway();
+        last.refuse();
       });
     },
   };
@@ -95,10 +96,10 @@ export function createPasswordQueue(now: () => number): PasswordQueue {
 
 function isBefore(a: Waiting, b: Waiting, turn: Waiting["lane"]): boolean {
   if (a.lane !== b.lane) return a.lane === "trusted" || b.lane !== "trusted" && a.lane === turn;
-  return (a.asked - b.asked || a.forAccount - b.forAccount || a.arrived - b.arrived) < 0;
+  return (a.networkCount - b.networkCount || a.accountCount - b.accountCount || a.arrived - b.arrived) < 0;
 }
 
-/** What one site has: neighbouring /64s of a /48 are often one subscriber's, neighbouring IPv4 addresses seldom. */
+/** The /48 of an IPv6 network, the /24 of an IPv4 address. A /48 often belongs to one subscriber, a /24 seldom. */
 function siteOf(network: string): string {
   return network.includes(":") ? network.slice(0, 12) : network.slice(0, network.lastIndexOf("."));
 }

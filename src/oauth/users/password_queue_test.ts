@@ -1,12 +1,12 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import {
-  type Claimant,
   createPasswordQueue,
   MAX_ATTEMPT_WAIT_MS,
   MAX_CONCURRENT_HASHES,
   MAX_WAITING_ATTEMPTS,
-  TURNED_AWAY,
+  NOT_VERIFIED,
+  type PasswordAttempt,
 } from "./password_queue.ts";
 
 const test = suite("oauth/password_queue");
@@ -21,8 +21,8 @@ function newQueue() {
     begun,
     outcomes,
     advance: (ms: number) => void (at += ms),
-    ask(name: string, claimant: Partial<Claimant> = {}) {
-      queue.run({ account: name, network: "203.0.113.1", trusted: false, ...claimant }, () => {
+    ask(name: string, attempt: Partial<PasswordAttempt> = {}) {
+      queue.run({ account: name, network: "203.0.113.1", trusted: false, ...attempt }, () => {
         begun.push(name);
         return new Promise<string>((resolve) => ends.push(() => resolve(name)));
       }).then((outcome) => outcomes.set(name, outcome));
@@ -51,7 +51,7 @@ async function orderOf(queue: ReturnType<typeof newQueue>): Promise<string[]> {
   return queue.begun;
 }
 
-test("no more run at once than are allowed, and each hears the result of its own work", async () => {
+test("runs at most MAX_CONCURRENT_HASHES at once, and each caller gets its own result", async () => {
   const queue = newQueue();
   for (let i = 0; i < 6; i++) queue.ask(`a${i}`, { network: `20.0.${i}.1` });
   assert.equal(queue.begun, ["a0", "a1"]);
@@ -62,23 +62,23 @@ test("no more run at once than are allowed, and each hears the result of its own
   assert.equal([...queue.outcomes], [["a0", "a0"], ["a1", "a1"], ["a2", "a2"]]);
 });
 
-test("a browser that signed in before goes first, then the network that asked least", async () => {
+test("a browser that signed in before goes first, then the network with the fewest attempts", async () => {
   const queue = newBusyQueue();
   for (let i = 0; i < 3; i++) queue.ask(`guesser ${i}`, { network: "20.0.0.1", account: "alice" });
   queue.ask("newcomer", { network: "21.0.0.1", account: "alice" });
   queue.ask("owner", { network: "20.0.0.1", account: "alice", trusted: true });
-  // The first of the guesser had asked for nothing before, as the newcomer, and came earlier.
+  // Guesser 0 and the newcomer had no attempts before; guesser 0 arrived earlier.
   assert.equal(await orderOf(queue), ["owner", "guesser 0", "newcomer", "guesser 1", "guesser 2"]);
 });
 
-test("of networks that asked as little, the account that fewer asked for goes first", async () => {
+test("of networks with equal counts, the account with fewer attempts goes first", async () => {
   const queue = newBusyQueue();
   for (let i = 0; i < 3; i++) queue.ask(`at alice ${i}`, { network: `20.0.${i}.1`, account: "alice" });
   queue.ask("at bob", { network: "21.0.0.1", account: "bob" });
   assert.equal(await orderOf(queue), ["at alice 0", "at bob", "at alice 1", "at alice 2"]);
 });
 
-test("neighbouring IPv6 networks of one site count together", async () => {
+test("the IPv6 networks of one /48 count together", async () => {
   const queue = newBusyQueue();
   for (let i = 0; i < 16; i++) {
     queue.ask(`site ${i}`, {
@@ -100,33 +100,33 @@ test("unknown networks and known ones take turns", async () => {
   assert.ok(order.slice(0, 2).some((name) => name.startsWith("unknown")), order.join());
 });
 
-test("who waited too long is turned away, and one too many too: the one who asked most", async () => {
+test("an attempt that waits too long ends, and in a full queue the one of the network with the most attempts", async () => {
   const queue = newBusyQueue();
   queue.ask("late");
   queue.advance(MAX_ATTEMPT_WAIT_MS);
   await queue.endOne();
-  assert.is(queue.outcomes.get("late"), TURNED_AWAY);
+  assert.is(queue.outcomes.get("late"), NOT_VERIFIED);
   for (let i = 0; i <= MAX_WAITING_ATTEMPTS; i++) {
     queue.ask(`many ${i}`, { network: "20.0.0.1", account: "a" });
   }
   queue.ask("owner", { network: "21.0.0.1", account: "a" });
   await queue.endOne();
   assert.ok(
-    [...queue.outcomes].some(([name, outcome]) => name.startsWith("many") && outcome === TURNED_AWAY),
+    [...queue.outcomes].some(([name, outcome]) => name.startsWith("many") && outcome === NOT_VERIFIED),
   );
   assert.ok(queue.begun.includes("owner"));
 });
 
-test("work that fails fails its caller, and the next begins", async () => {
+test("a failure of the work rejects, and the next attempt begins", async () => {
   const queue = createPasswordQueue(() => 0);
-  const claimant = { account: "a", network: undefined, trusted: false };
+  const attempt = { account: "a", network: undefined, trusted: false };
   for (let i = 0; i < 5; i++) {
-    const failed = await queue.run(claimant, () => Promise.reject(new Error("no store"))).catch((error) =>
+    const failed = await queue.run(attempt, () => Promise.reject(new Error("no store"))).catch((error) =>
       error
     );
     assert.instance(failed, Error);
   }
-  assert.is(await queue.run(claimant, () => Promise.resolve("done")), "done");
+  assert.is(await queue.run(attempt, () => Promise.resolve("done")), "done");
 });
 
 test.run();

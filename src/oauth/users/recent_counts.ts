@@ -1,21 +1,21 @@
 /**
- * How often something was named of late, in the memory of this instance: for what only orders who waits, or how an
- * answer reads, and may be forgotten. Limits that must hold are in the store (`throttle.ts`).
+ * Counts of recent events by name, in the memory of this instance: for the order of waiting attempts and the status of
+ * refusals, where a lost count does no harm. Limits that must hold are in the store (`throttle.ts`).
  *
  * @module
  */
 
-/** After this a count is worth half. */
+/** A count is halved after this time. */
 export const HALF_LIFE_MS: number = 10 * 60 * 1000;
-/** Past it, what was named longest ago is forgotten. */
+/** Beyond it the name that was counted longest ago is removed. */
 export const MAX_NAMES = 50_000;
 
 export interface RecentCounts {
-  /** Counts one more. @returns the count before */
+  /** Adds one. @returns the count before */
   add(name: string): number;
   has(name: string): boolean;
   forget(name: string): void;
-  /** How many names are remembered. */
+  /** The number of names. */
   readonly size: number;
 }
 

@@ -1,11 +1,11 @@
 /**
- * Browser sessions: who is signed in behind the cookie `session_id`. A cookie holds a secret; the store its digest. A
- * session ends when it was not used for a while, and at the latest some time after the login.
+ * Login sessions. The cookie holds a secret, the store its digest. A session ends after a time without use, and a fixed
+ * time after the login.
  *
- * Cookies know no ports (RFC 6265 section 8.5): what listens on another port of the same host gets `session_id` as well.
- * A browser's `session_id` is therefore worth nothing: its secret is in a second cookie, on https one with the prefix
- * `__Host-`, elsewhere one for the paths that read it alone. A program, which sends no `Sec-Fetch-Site`, has its secret
- * in `session_id` and keeps it to itself.
+ * Cookies do not distinguish ports (RFC 6265 section 8.5): a server on another port of the same host gets `session_id`,
+ * too. In a browser the value of `session_id` is therefore random and without use. The secret is in a second cookie: on
+ * https one with the prefix `__Host-`, on http one that is limited to the paths that read it. A program, which sends no
+ * `Sec-Fetch-Site`, has the secret in `session_id`.
  *
  * @module
  */
@@ -18,22 +18,22 @@ import { type Authentication, type Profile, type Session, sessionKey } from "../
 import { findUser } from "./user.ts";
 
 const COOKIE = "session_id";
-/** On https, the name that no other host can set: RFC 6265bis §4.1.3.2. */
+/** On https: a name that other hosts cannot set (RFC 6265bis §4.1.3.2). */
 const HOST_COOKIE = "__Host-session_id";
-/** On http, which is on loopback: at these paths alone, so that no redirect URI on another port gets it. */
+/** On http, on loopback: limited to these paths, so that redirect URIs on other ports do not get it. */
 const PATH_COOKIE = "session_key";
-const PATHS = ["/oauth/authorize", "/device", "/login", "/logout"];
+const PATH_COOKIE_PATHS = ["/oauth/authorize", "/device", "/login", "/logout"];
 
 export interface SignedIn {
-  /** The digest that names the session in the store. */
+  /** The digest of the secret: the key of the session in the store. */
   readonly session: string;
   readonly user: Profile;
   readonly authentication: Authentication;
-  /** When they signed in, in milliseconds since the epoch. */
+  /** The time of the login, in milliseconds since the epoch. */
   readonly since: number;
 }
 
-/** Who is signed in; `undefined` without a cookie, for an unknown or ended session, or a removed user. */
+/** The session of the request; `undefined` without a cookie, after its end, or when the user was removed. */
 export async function findSession(as: AuthorizationServer, request: Request): Promise<SignedIn | undefined> {
   const secret = readSessionCookie(as, request);
   if (!secret) return undefined;
@@ -42,16 +42,16 @@ export async function findSession(as: AuthorizationServer, request: Request): Pr
   const user = entry && await findUser(as.store, entry.value.user);
   if (!user) return undefined;
   const session = entry.value;
-  // Used often, it is written seldom. Losing the race costs nothing: somebody else did it.
+  // Written at most once in a tenth of the idle lifetime. After a lost race another request has written it.
   if (as.now() - session.seen > as.sessionIdleLifetime * 100) {
     const seen = { ...session, seen: as.now() };
-    await compareAndSet(as.store, entry.key, entry.version, seen, endOf(as, seen));
+    await compareAndSet(as.store, entry.key, entry.version, seen, expiryOf(as, seen));
   }
   const authentication = { auth_time: Math.floor(session.created / 1000), acr: session.acr };
   return { session: digest, user, authentication, since: session.created };
 }
 
-/** Starts a session under a new id, ends the one that the browser came with, and gives the `Set-Cookie` fields. */
+/** Starts a session under a new id and ends the one of the request. @returns the `Set-Cookie` fields */
 export async function startSession(
   as: AuthorizationServer,
   request: Request,
@@ -61,28 +61,28 @@ export async function startSession(
   const session: Session = { user: id, created: as.now(), seen: as.now(), acr };
   const before = readSessionCookie(as, request);
   await as.store.commit({
-    set: [{ key: sessionKey(secretDigest(secret)), value: session, expires: endOf(as, session) }],
-    // Whoever planted or saw the old id gains nothing (session fixation).
+    set: [{ key: sessionKey(secretDigest(secret)), value: session, expires: expiryOf(as, session) }],
+    // Prevents session fixation: an id from before the login is useless.
     ...(before && { remove: [sessionKey(secretDigest(before))] }),
   });
   const isBrowser = request.headers.has("sec-fetch-site");
   return cookieFields(as, request, isBrowser ? randomSecret("") : secret, secret, as.sessionLifetime);
 }
 
-/** Ends the session, and gives the `Set-Cookie` fields that remove the cookie. */
+/** Ends the session of the request. @returns the `Set-Cookie` fields that remove its cookies */
 export async function endSession(as: AuthorizationServer, request: Request): Promise<Fields> {
   const secret = readSessionCookie(as, request);
   if (secret) await as.store.commit({ remove: [sessionKey(secretDigest(secret))] });
   return cookieFields(as, request, "", "", 0);
 }
 
-function endOf(as: AuthorizationServer, { created, seen }: Session): number {
+function expiryOf(as: AuthorizationServer, { created, seen }: Session): number {
   return Math.min(created + as.sessionLifetime * 1000, seen + as.sessionIdleLifetime * 1000);
 }
 
 /**
- * The plain name is for programs. A browser on https sends `Sec-Fetch-Site`, and is believed only the name that a
- * neighbouring host cannot plant (cookie tossing).
+ * The secret. `session_id` is for programs: a browser on https, which sends `Sec-Fetch-Site`, must send the cookie that
+ * other hosts cannot set (cookie tossing).
  */
 function readSessionCookie({ secure }: AuthorizationServer, request: Request): string | undefined {
   const own = readCookie(request, secure ? HOST_COOKIE : PATH_COOKIE);
@@ -90,7 +90,7 @@ function readSessionCookie({ secure }: AuthorizationServer, request: Request): s
   return readCookie(request, COOKIE);
 }
 
-/** @param plain what every port of this host gets */
+/** @param plain the value of `session_id`, which every port of this host gets */
 function cookieFields(
   { secure, base }: AuthorizationServer,
   request: Request,
@@ -101,9 +101,9 @@ function cookieFields(
   const fields = [writeCookie(COOKIE, plain, { maxAge, secure })];
   if (secure) fields.push(writeCookie(HOST_COOKIE, secret, { maxAge, secure }));
   else if (plain !== secret || readCookie(request, PATH_COOKIE) !== undefined) {
-    // One that a browser has from before would count before the plain one.
+    // Removed for a program, because a cookie of an earlier login would be read before `session_id`.
     const own = plain === secret ? { value: "", maxAge: 0 } : { value: secret, maxAge };
-    for (const path of PATHS) {
+    for (const path of PATH_COOKIE_PATHS) {
       fields.push(writeCookie(PATH_COOKIE, own.value, { maxAge: own.maxAge, secure, path: base + path }));
     }
   }

@@ -1,6 +1,6 @@
 /**
- * Slowing down whoever guesses: after a few failures each further attempt has to wait, twice as long each time. Counted
- * in the store, so that attempts at several instances are one series.
+ * Limits guessing: after some attempts each further one has to wait, twice as long each time. Attempts are counted in
+ * the store, for all instances together.
  *
  * @module
  */
@@ -9,58 +9,59 @@ import { createAllowance } from "../../http/network/allowance.ts";
 import { compareAndSet, putIfAbsent, type Store } from "../../store/store.ts";
 import { type Attempts, attemptsKey } from "../records.ts";
 
-/** One series of attempts, and how patient we are with it. */
-export interface Series {
-  /** What is counted: `login_account`, say, and whose. Kept as a digest. */
+/** Attempts that are counted together, and their limit. */
+export interface AttemptSeries {
+  /** What is counted, such as `user_code`, and for which user, network or client. Stored as a digest. */
   readonly kind: string;
-  readonly of: string;
-  /** Failures that cost no wait. */
-  readonly free: number;
-  /** Seconds of the longest wait. */
-  readonly longest: number;
-  /** Others' attempts are in it too: a good one takes back its own count, and no more. */
-  readonly shared?: boolean;
+  readonly subject: string;
+  /** Attempts before the first wait. */
+  readonly freeAttempts: number;
+  readonly maxWaitSeconds: number;
+  /** Whether it counts attempts of several users: a successful one then takes back only its own count. */
+  readonly isShared?: boolean;
 }
 
 export interface Throttle {
   /**
-   * Counts an attempt in every series before it is made, so that many at once are many. Gives the seconds to wait, and
-   * then counts nothing; 0 when it may be made.
+   * Counts an attempt in every series before it is made, so that concurrent attempts count.
+   * @returns 0 when it may be made; else the seconds to wait, and nothing is counted
    */
-  begin(series: readonly Series[]): Promise<number>;
-  /** The attempt was a good one: a series of nobody else's starts again. */
-  succeeded(series: readonly Series[]): Promise<void>;
+  begin(series: readonly AttemptSeries[]): Promise<number>;
+  /** The attempt was successful: resets each series that is not shared. */
+  succeeded(series: readonly AttemptSeries[]): Promise<void>;
 }
 
-/** How long a series is remembered after its last attempt, in milliseconds. */
-const MEMORY = 60 * 60 * 1000;
-/** Lost races after which the answer is to wait: there are that many others at this very moment. */
-const TRIES = 20;
-/** Of one series; and of those that begin within their lifetime, past which new ones are not counted. */
+/** After the last attempt of a series. */
+const RETENTION_MS = 60 * 60 * 1000;
+/** Lost races after which an attempt has to wait: so many others are concurrent. */
+const MAX_TRIES = 20;
 const RECORD_BYTES = 256;
+/** Storage of the series that begin within a window. Beyond it new series are not counted. */
 const NEW_SERIES = {
   perNetwork: 16 * 1024 * 1024,
   overall: 16 * 1024 * 1024,
-  windowMs: 2 * MEMORY,
+  windowMs: 2 * RETENTION_MS,
 };
 
 export function createThrottle(store: Store, now: () => number): Throttle {
   const room = createAllowance({ ...NEW_SERIES, now });
-  const keyOf = ({ kind, of }: Series) => attemptsKey(kind, secretDigest(of));
+  const keyOf = ({ kind, subject }: AttemptSeries) => attemptsKey(kind, secretDigest(subject));
 
   const waitOf = (attempts: Attempts | undefined) =>
     Math.max(0, Math.ceil(((attempts?.until ?? 0) - now()) / 1000));
 
-  /** Counts an attempt; the seconds to wait when somebody else's came first. */
-  async function count(series: Series): Promise<number> {
-    for (let attempt = 0; attempt < TRIES; attempt++) {
+  /** Counts an attempt. @returns the seconds to wait when a concurrent one came first */
+  async function count(series: AttemptSeries): Promise<number> {
+    for (let attempt = 0; attempt < MAX_TRIES; attempt++) {
       const entry = await store.get<Attempts>(keyOf(series));
       const wait = waitOf(entry?.value);
       if (wait > 0) return wait;
       const made = (entry?.value.made ?? 0) + 1;
-      const next = made < series.free ? 0 : Math.min(series.longest, 2 ** Math.min(made - series.free, 30));
+      const next = made < series.freeAttempts
+        ? 0
+        : Math.min(series.maxWaitSeconds, 2 ** Math.min(made - series.freeAttempts, 30));
       const value: Attempts = { made, until: now() + next * 1000 };
-      const expires = now() + MEMORY;
+      const expires = now() + RETENTION_MS;
       const done = entry
         ? await compareAndSet(store, entry.key, entry.version, value, expires)
         : room.take(undefined, RECORD_BYTES) > 0 || await putIfAbsent(store, keyOf(series), value, expires);
@@ -69,15 +70,15 @@ export function createThrottle(store: Store, now: () => number): Throttle {
     return 1;
   }
 
-  async function takeBack(series: Series): Promise<void> {
+  async function takeBack(series: AttemptSeries): Promise<void> {
     const entry = await store.get<Attempts>(keyOf(series));
     if (!entry) return;
     const made = entry.value.made - 1;
-    // Losing this race leaves one count too many, which costs nobody a wait.
+    // Losing this race leaves one count too many, which is harmless.
     await compareAndSet(store, entry.key, entry.version, {
       made,
-      until: made < series.free ? 0 : entry.value.until,
-    }, now() + MEMORY);
+      until: made < series.freeAttempts ? 0 : entry.value.until,
+    }, now() + RETENTION_MS);
   }
 
   return {
@@ -88,9 +89,9 @@ export function createThrottle(store: Store, now: () => number): Throttle {
       return Math.max(0, ...await Promise.all(all.map(count)));
     },
     async succeeded(all) {
-      const own = all.filter(({ shared }) => !shared);
+      const own = all.filter(({ isShared }) => !isShared);
       if (own.length > 0) await store.commit({ remove: own.map(keyOf) });
-      for (const series of all.filter(({ shared }) => shared)) await takeBack(series);
+      for (const series of all.filter(({ isShared }) => isShared)) await takeBack(series);
     },
   };
 }

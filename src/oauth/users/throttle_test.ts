@@ -1,7 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { memoryStore } from "../../store/drivers/memory.ts";
-import { createThrottle, type Series } from "./throttle.ts";
+import { type AttemptSeries, createThrottle } from "./throttle.ts";
 
 const test = suite("oauth/throttle");
 
@@ -15,23 +15,29 @@ function newThrottle() {
     advance: (seconds: number) => void (at += seconds * 1000),
   };
 }
-const OWN: Series = { kind: "password", of: "alice", free: 3, longest: 60 };
-const SHARED: Series = { kind: "address", of: "192.0.2.1", free: 5, longest: 60, shared: true };
+const OWN: AttemptSeries = { kind: "password", subject: "alice", freeAttempts: 3, maxWaitSeconds: 60 };
+const SHARED: AttemptSeries = {
+  kind: "address",
+  subject: "192.0.2.1",
+  freeAttempts: 5,
+  maxWaitSeconds: 60,
+  isShared: true,
+};
 
-test("some attempts are free, then each waits twice as long as the one before, up to the longest", async () => {
+test("after the free attempts each waits twice as long as the one before, up to maxWaitSeconds", async () => {
   const { throttle, advance } = newThrottle();
   const waits: number[] = [];
   for (let i = 0; i < 12; i++) {
     assert.is(await throttle.begin([OWN]), 0);
     const wait = await throttle.begin([OWN]);
-    // Below what is free the second look was an attempt as well.
+    // Within the free attempts the second call is an attempt, too.
     waits.push(wait);
     advance(wait);
   }
   assert.equal(waits, [0, 1, 2, 4, 8, 16, 32, 60, 60, 60, 60, 60]);
 });
 
-test("while somebody has to wait nothing is counted, so that asking again costs nothing", async () => {
+test("during a wait nothing is counted, so that another call does not prolong it", async () => {
   const { throttle, advance } = newThrottle();
   for (let i = 0; i < 3; i++) assert.is(await throttle.begin([OWN]), 0);
   for (let i = 0; i < 50; i++) assert.is(await throttle.begin([OWN]), 1);
@@ -48,7 +54,7 @@ test("when one series has to wait, none is counted", async () => {
   assert.is(await throttle.begin([SHARED]), 1);
 });
 
-test("a good attempt starts a series again; of one that is shared it takes itself back, no more", async () => {
+test("a successful attempt resets a series; in a shared series it takes back only its own count", async () => {
   const { throttle, advance } = newThrottle();
   for (let i = 0; i < 4; i++) assert.is(await throttle.begin([SHARED]), 0);
   for (let i = 0; i < 20; i++) {
@@ -62,10 +68,10 @@ test("a good attempt starts a series again; of one that is shared it takes itsel
   assert.is(await throttle.begin([SHARED]), 0);
   const waiting = await throttle.begin([SHARED]);
   await throttle.succeeded([SHARED]);
-  assert.is(await throttle.begin([SHARED]), waiting, "who failed before waits on");
+  assert.is(await throttle.begin([SHARED]), waiting, "failed attempts still count");
 });
 
-test("it is forgotten an hour after the last attempt", async () => {
+test("a series ends an hour after the last attempt", async () => {
   const { throttle, store, advance } = newThrottle();
   for (let i = 0; i < 3; i++) await throttle.begin([OWN]);
   advance(3601);
@@ -73,13 +79,13 @@ test("it is forgotten an hour after the last attempt", async () => {
   assert.is(await throttle.begin([OWN]), 0);
 });
 
-test("many at once are many: no more go through than are free", async () => {
+test("of concurrent attempts only the free ones go through", async () => {
   const { throttle } = newThrottle();
   const waits = await Promise.all(Array.from({ length: 50 }, () => throttle.begin([OWN])));
   assert.is(waits.filter((wait) => wait === 0).length, 3);
 });
 
-test("a success that nobody counted is none", async () => {
+test("a success without a counted attempt changes nothing", async () => {
   const { throttle, store } = newThrottle();
   await throttle.succeeded([SHARED]);
   assert.equal(await store.list(["attempts"]), []);

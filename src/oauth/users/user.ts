@@ -1,5 +1,5 @@
 /**
- * Users who sign in here: adding, finding, listing, removing, and checking a password.
+ * The users of this server: adds, finds, lists and removes them, and verifies passwords.
  *
  * @module
  */
@@ -8,7 +8,7 @@ import { randomId } from "../../crypto/secret.ts";
 import { LOST_RACE, retryLostRaces } from "../../store/retry.ts";
 import { compareAndSet, listAll, type Store } from "../../store/store.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
-import type { Claimant, TURNED_AWAY } from "./password_queue.ts";
+import type { NOT_VERIFIED, PasswordAttempt } from "./password_queue.ts";
 import { type Profile, profileKey, type User, userKey, usernameKey, type UserRole } from "../records.ts";
 import { checkUserRole } from "./user_role.ts";
 
@@ -19,17 +19,17 @@ export interface UserRegistration {
   readonly name?: string | undefined;
   /** @default empty */
   readonly email?: string | undefined;
-  /** What the user may let applications do. @default the server's option `defaultRole` */
+  /** @default the option `defaultRole` of the server */
   readonly role?: UserRole | undefined;
 }
 
-/** Longer ones are refused before they cost a hash. */
-const LONGEST_PASSWORD = 1024;
+/** Longer passwords are refused without a hash. */
+const MAX_PASSWORD_CHARACTERS = 1024;
 
 /**
  * Adds a user.
  * @param iterations of PBKDF2, for tests
- * @throws {TypeError} when a member cannot stand or the name is taken
+ * @throws {TypeError} when a member is invalid or the name is taken
  */
 export async function addUser(
   store: Store,
@@ -42,9 +42,9 @@ export async function addUser(
       "Cannot add user: the user name must be 1 to 128 characters without control characters",
     );
   }
-  if (password === "" || password.length > LONGEST_PASSWORD) {
+  if (password === "" || password.length > MAX_PASSWORD_CHARACTERS) {
     throw new TypeError(
-      `Cannot add user "${username}": the password must be 1 to ${LONGEST_PASSWORD} characters`,
+      `Cannot add user "${username}": the password must be 1 to ${MAX_PASSWORD_CHARACTERS} characters`,
     );
   }
   if (role !== undefined) checkUserRole(role);
@@ -68,22 +68,23 @@ export async function addUser(
   return user;
 }
 
-/** Somebody with this id, whether they sign in here or by the embedder's own means. */
+/** The user with this id: of this server, or of the `authenticateUser` option. */
 export async function findUser(store: Store, id: string): Promise<Profile | undefined> {
   return (await store.get<User>(userKey(id)))?.value ?? (await store.get<Profile>(profileKey(id)))?.value;
 }
 
-/** Keeps what an embedder says of a user who is known elsewhere, so that later requests can tell it. */
-export async function keepProfile(store: Store, { id, name, email, role }: Profile): Promise<void> {
-  const kept = (await store.get<Profile>(profileKey(id)))?.value;
-  if (kept?.name === name && kept.email === email && kept.role === role) return;
+/** Stores the profile of a user whom `authenticateUser` or a trusted issuer identified. */
+export async function saveProfile(store: Store, { id, name, email, role }: Profile): Promise<void> {
+  const stored = (await store.get<Profile>(profileKey(id)))?.value;
+  if (stored?.name === name && stored.email === email && stored.role === role) return;
   const value: Profile = { id, name, email, ...(role !== undefined && { role: checkUserRole(role) }) };
   await store.commit({ set: [{ key: profileKey(id), value }] });
 }
 
 /**
- * Gives a user another role, which holds from now on for what they granted before as well; `false` when there is no user of
- * this name. @throws {TypeError} for a word that is no role
+ * Changes the role of a user, also for what the user granted before.
+ * @returns `false` when the user does not exist
+ * @throws {TypeError} for an unknown role
  */
 export async function setUserRole(store: Store, username: string, role: UserRole): Promise<boolean> {
   checkUserRole(role);
@@ -97,12 +98,12 @@ export async function setUserRole(store: Store, username: string, role: UserRole
   });
 }
 
-/** Every user, by id. */
+/** All users, in the order of their ids. */
 export async function* listUsers(store: Store): AsyncGenerator<User> {
   for await (const { value } of listAll<User>(store, ["user"])) yield value;
 }
 
-/** Removes a user by name; `false` when there is none. With the user end all their tokens, codes and sessions (`liveness.ts`). */
+/** Removes a user with all tokens, codes and sessions (`liveness.ts`). @returns `false` when the user does not exist */
 export async function removeUser(store: Store, username: string): Promise<boolean> {
   const index = await store.get<string>(usernameKey(canonicalUsername(username)));
   return index !== undefined && await store.commit({
@@ -112,23 +113,23 @@ export async function removeUser(store: Store, username: string): Promise<boolea
 }
 
 /**
- * The user with this name and password; `TURNED_AWAY` when too many others wait for a check. A password that was right
- * lately is known at once; for any other an unknown name takes as long as a wrong password. A hash with fewer iterations
- * than asked for today is renewed.
+ * The user with this name and password; `NOT_VERIFIED` when too many attempts wait. A password that was verified recently
+ * needs no hash. Else an unknown name takes as long as a wrong password. A hash with fewer iterations than configured is
+ * renewed.
  */
 export async function checkPassword(
   as: AuthorizationServer,
   username: string,
   password: string,
-  claimant: Claimant,
-): Promise<User | undefined | typeof TURNED_AWAY> {
+  attempt: PasswordAttempt,
+): Promise<User | undefined | typeof NOT_VERIFIED> {
   const { store, passwords, passwordIterations, passwordMemory, passwordQueue } = as;
   const index = await store.get<string>(usernameKey(canonicalUsername(username)));
   const entry = index && await store.get<User>(userKey(index.value));
-  if (password.length > LONGEST_PASSWORD) return undefined;
+  if (password.length > MAX_PASSWORD_CHARACTERS) return undefined;
   const hash = entry?.value.password;
   if (passwordMemory.knows(password, hash)) return entry!.value;
-  return await passwordQueue.run(claimant, async () => {
+  return await passwordQueue.run(attempt, async () => {
     const { valid, outdated, unsupported } = await passwords.verify(password, hash, passwordIterations);
     if (unsupported) {
       const message = `The password hash of ${entry!.value.id} has more iterations than this platform allows`;
@@ -138,7 +139,7 @@ export async function checkPassword(
     if (!outdated) passwordMemory.remember(password, hash!);
     else {
       const renewed = { ...entry.value, password: await passwords.hash(password, passwordIterations) };
-      // Losing this race costs nothing: the next login renews it.
+      // After a lost race the next login renews it.
       const done = await compareAndSet(store, entry.key, entry.version, renewed);
       passwordMemory.remember(password, done ? renewed.password : hash!);
     }
@@ -146,7 +147,7 @@ export async function checkPassword(
   });
 }
 
-/** Names that look alike are one: compatibility-normalised and without case. */
+/** User names are compared in this form: NFKC and lower case. */
 export function canonicalUsername(username: string): string {
   return username.normalize("NFKC").toLowerCase();
 }

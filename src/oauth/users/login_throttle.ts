@@ -1,0 +1,145 @@
+/**
+ * Counts failed logins by network: one record for each network, with the accounts that it tried, so that guessing at many
+ * accounts does not store more. Counted in the store, for all instances together.
+ *
+ * @module
+ */
+import { encodeBase64url } from "../../crypto/base64url.ts";
+import { secretDigest } from "../../crypto/secret.ts";
+import { sha256 } from "../../crypto/sha256.ts";
+import { createAllowance } from "../../http/network/allowance.ts";
+import { compareAndSet, putIfAbsent, type Store } from "../../store/store.ts";
+import { type Attempt, type LoginAttempts, loginAttemptsKey } from "../records.ts";
+
+/** Each wait is twice as long as the one before. */
+export interface Limit {
+  /** Attempts before the first wait. */
+  readonly freeAttempts: number;
+  readonly firstWaitSeconds: number;
+  readonly maxWaitSeconds: number;
+  /** After the last wait. */
+  readonly retentionSeconds: number;
+}
+
+const DAY_SECONDS = 86_400;
+/** For one account from one IPv4 address or IPv6 /64: 17 attempts on the first day, then one a day. */
+export const NETWORK_LIMIT: Limit = {
+  freeAttempts: 5,
+  firstWaitSeconds: 15,
+  maxWaitSeconds: DAY_SECONDS,
+  retentionSeconds: DAY_SECONDS,
+};
+/** For all accounts from one IPv4 address or IPv6 /64. */
+export const ALL_ACCOUNTS_LIMIT: Limit = {
+  freeAttempts: 100,
+  firstWaitSeconds: 1,
+  maxWaitSeconds: 300,
+  retentionSeconds: 3600,
+};
+/** For one account from one IPv6 /48: one subscriber may have all of its 65,536 networks. */
+export const SITE_LIMIT: Limit = {
+  freeAttempts: 50,
+  firstWaitSeconds: 15,
+  maxWaitSeconds: DAY_SECONDS,
+  retentionSeconds: DAY_SECONDS,
+};
+const NO_LIMIT: Limit = {
+  freeAttempts: Infinity,
+  firstWaitSeconds: 0,
+  maxWaitSeconds: 0,
+  retentionSeconds: 0,
+};
+/** Accounts in the record of a network. A further one replaces the one with the fewest attempts. */
+export const MAX_ACCOUNTS_OF_NETWORK = 32;
+export const MAX_RECORD_BYTES = 2048;
+/** Storage of the records that begin within a window. Beyond it new networks are not counted. */
+const MAX_NEW_RECORDS_BYTES = 64 * 1024 * 1024;
+/** Lost races after which an attempt has to wait: so many others of this network are concurrent. */
+const MAX_TRIES = 20;
+
+export interface LoginThrottle {
+  /** Counts an attempt before it is made. @returns 0 when it may be made; else the seconds to wait, and nothing is counted */
+  begin(account: string, network: string): Promise<number>;
+  /** The login succeeded: resets the attempts of this network for the account. */
+  succeeded(account: string, network: string): Promise<void>;
+}
+
+export function createLoginThrottle(store: Store, now: () => number): LoginThrottle {
+  const room = createAllowance({
+    perNetwork: MAX_NEW_RECORDS_BYTES,
+    overall: MAX_NEW_RECORDS_BYTES,
+    windowMs: 2 * DAY_SECONDS * 1000,
+    now,
+  });
+
+  const waitOf = (attempt: Attempt | undefined) =>
+    Math.max(0, Math.ceil(((attempt?.[1] ?? 0) - now()) / 1000));
+  const isForgotten = ([, until]: Attempt, { retentionSeconds }: Limit) =>
+    until + retentionSeconds * 1000 < now();
+  /** The count with one more attempt, and the end of its wait. */
+  const addAttempt = (attempt: Attempt | undefined, limit: Limit): Attempt => {
+    const made = (attempt && !isForgotten(attempt, limit) ? attempt[0] : 0) + 1;
+    const wait = made < limit.freeAttempts
+      ? 0
+      : Math.min(limit.maxWaitSeconds, limit.firstWaitSeconds * 2 ** Math.min(made - limit.freeAttempts, 30));
+    return [made, now() + wait * 1000];
+  };
+
+  async function count(network: string, account: string, each: Limit, overall: Limit): Promise<number> {
+    const key = loginAttemptsKey(secretDigest(network));
+    for (let tries = 0; tries < MAX_TRIES; tries++) {
+      const entry = await store.get<LoginAttempts>(key);
+      const { all, accounts = {} } = entry?.value ?? {};
+      const name = digestOf(account);
+      const { [name]: found, ...others } = accounts;
+      const wait = Math.max(waitOf(found), waitOf(all));
+      if (wait > 0) return wait;
+      const kept = Object.entries(others).filter(([, attempt]) => !isForgotten(attempt, each));
+      kept.sort(([, a], [, b]) => b[0] - a[0] || b[1] - a[1]);
+      const counted = addAttempt(found, each);
+      const value: LoginAttempts = {
+        all: addAttempt(all, overall),
+        accounts: Object.fromEntries([...kept.slice(0, MAX_ACCOUNTS_OF_NETWORK - 1), [name, counted]]),
+      };
+      const expires = Math.max(value.all[1], counted[1]) + each.retentionSeconds * 1000;
+      if (!entry && room.take(undefined, MAX_RECORD_BYTES) > 0) return 0;
+      const done = entry
+        ? await compareAndSet(store, key, entry.version, value, expires)
+        : await putIfAbsent(store, key, value, expires);
+      if (done) return 0;
+    }
+    return 1;
+  }
+
+  async function reset(network: string, account: string): Promise<void> {
+    const entry = await store.get<LoginAttempts>(loginAttemptsKey(secretDigest(network)));
+    if (!entry) return;
+    const { [digestOf(account)]: _, ...accounts } = entry.value.accounts;
+    const [made, until] = entry.value.all;
+    // Losing this race leaves one count too many, which is harmless.
+    await compareAndSet(store, entry.key, entry.version, { all: [made - 1, until], accounts }, entry.expires);
+  }
+
+  return {
+    async begin(account, network) {
+      const site = siteOf(network);
+      const wait = site === undefined ? 0 : await count(site, account, SITE_LIMIT, NO_LIMIT);
+      return wait > 0 ? wait : await count(network, account, NETWORK_LIMIT, ALL_ACCOUNTS_LIMIT);
+    },
+    async succeeded(account, network) {
+      const site = siteOf(network);
+      await reset(network, account);
+      if (site !== undefined) await reset(site, account);
+    },
+  };
+}
+
+/** The /48 of an IPv6 network as `networkOf` writes it: twelve hexadecimal digits. */
+function siteOf(network: string): string | undefined {
+  return network.endsWith("::/64") ? network.slice(0, 12) : undefined;
+}
+
+/** Short, because it only distinguishes the accounts of one network. */
+function digestOf(account: string): string {
+  return encodeBase64url(sha256(account).subarray(0, 8));
+}
