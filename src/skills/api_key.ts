@@ -1,5 +1,5 @@
 /**
- * API keys, for clients that send `x-api-key`: a secret that stands for a workspace and some scopes.
+ * API keys, for clients that send `x-api-key`: a secret for one workspace and some scopes.
  *
  * @module
  */
@@ -18,7 +18,7 @@ export interface ApiKeyRequest {
   readonly scopes?: readonly string[] | undefined;
 }
 
-/** Makes a key. The secret is returned this once and kept only as a digest. */
+/** Creates a key. The secret is returned only here; the store keeps its digest. */
 export async function createApiKey(
   store: Store,
   { name, workspace = "default", scopes = ["skills:read", "skills:write"] }: ApiKeyRequest,
@@ -29,7 +29,7 @@ export async function createApiKey(
   return { key, secret };
 }
 
-/** Whom a key stands for; `undefined` when it is unknown. */
+/** The principal of a key; `undefined` when the key is unknown. */
 export async function verifyApiKey(store: Store, secret: string): Promise<Principal | undefined> {
   const read = () => store.get<ApiKey>(apiKeyKey(secretDigest(secret)), CACHED);
   const entry = await read();
@@ -39,7 +39,7 @@ export async function verifyApiKey(store: Store, secret: string): Promise<Princi
   return { client: id, workspace, scopes: new Set(scopes), isStillValid };
 }
 
-/** Every key. */
+/** All keys. */
 export async function* listApiKeys(store: Store): AsyncGenerator<ApiKey> {
   for await (const { value } of listAll<ApiKey>(store, ["api_key"])) yield value;
 }

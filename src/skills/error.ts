@@ -1,5 +1,5 @@
 /**
- * What the Skills service says when it refuses: one error class, one table of types.
+ * The error class of the Skills service, and the status of each error type.
  *
  * @module
  */
@@ -20,14 +20,14 @@ const STATUS = {
 
 export type SkillErrorType = keyof typeof STATUS;
 
-/** A refusal: its type is the contract, its message tells what to mend. */
+/** A refusal of the API: clients rely on its type; its message says what to fix. */
 export class SkillError extends Error {
   override readonly name = "SkillError";
   readonly type: SkillErrorType;
   readonly status: number;
-  /** `WWW-Authenticate` and its like (RFC 6750 section 3), where credentials are what is wrong. */
+  /** Response header fields, such as `WWW-Authenticate` (RFC 6750 section 3). */
   readonly fields: Fields;
-  /** Broken rules, where a package is what is wrong: as many as an answer has room for. */
+  /** Broken rules of a package, up to the limits of a response. */
   readonly problems: readonly Problem[];
 
   constructor(

@@ -1,6 +1,6 @@
 /**
- * Which scopes allow what: `admin` implies `skills:write`, which implies `skills:read` and `messages:write`. Who may read
- * skills may not spend what a model costs.
+ * Which scopes allow what: `admin` implies `skills:write`, which implies `skills:read` and `messages:write`.
+ * `skills:read` alone does not allow messages requests, which cost model tokens.
  *
  * @module
  */

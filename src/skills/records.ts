@@ -1,8 +1,7 @@
 /**
- * What the Skills service stores: for each kind its key, who writes it, and what ends it. A skill and
- * its version are written by one commit and removed by one commit, with what they refer to (`blob_ledger.ts`), so none is
- * ever seen without the others.
- * Times are milliseconds since the epoch.
+ * The records of the Skills service: the key of each kind, who writes it, and who removes it. One commit writes a skill
+ * with its version and their references to files (`blob_ledger.ts`), and one commit removes them, so no reader sees one
+ * without the others. Times are milliseconds since the epoch.
  *
  * @module
  */
@@ -10,9 +9,9 @@ import type { Key } from "../store/store.ts";
 import type { FrontMatter } from "./package/rules.ts";
 
 /**
- * Written by `publish.ts`, also when a version comes; ended by `remove.ts`. Holds all that a list shows, in any dialect.
- * Beside it stands an empty record under its name, by which the newest skill of a name is found without a look at the
- * others, as long as it has a version.
+ * Written by `publish.ts`, also for each new version; removed by `remove.ts`. Holds all that a list shows, in any dialect.
+ * An empty record under its name (`skillNameKey`) finds the newest skill of a name; it exists while the skill has a
+ * version.
  */
 export interface Skill {
   readonly id: string;
@@ -20,18 +19,18 @@ export interface Skill {
   readonly name: string;
   /** Of the newest version, as the next one. */
   readonly description: string;
-  /** Absent when it is not as the open specification has it. */
+  /** Absent when it does not conform to the open specification. */
   readonly front_matter?: FrontMatter;
   readonly tokens: SkillVersion["tokens"];
-  /** The label that was given; `null` when the name stands for it. */
+  /** The label of the upload; `null` when there was none, and the name is shown. */
   readonly display_name: string | null;
   /** `null` when every version was deleted, as only the older dialect can. */
   readonly latest: VersionNames | null;
-  /** What the OpenAI dialect gives to whoever names no version. */
+  /** The version that the OpenAI dialect uses when a request names none. */
   readonly default: VersionNames | null;
-  /** How many there are. */
+  /** Number of versions. */
   readonly versions: number;
-  /** Of the version that was made last, whether it is still there or not: no name of a version is used twice. */
+  /** Of the version created last, even if deleted since: no version name is used twice. */
   readonly last: { readonly number: number; readonly created: number };
   /** ISO 8601 in UTC, as lists show them. */
   readonly created_at: string;
@@ -48,7 +47,7 @@ export interface VersionNames {
   readonly number: number;
 }
 
-/** Never changed. Beside it stands its id under its number. */
+/** Never changes. `versionNumberKey` holds its id under its number. */
 export interface SkillVersion extends VersionNames {
   readonly name: string;
   readonly description: string;
@@ -70,26 +69,26 @@ export interface SkillFile {
   readonly digest: string;
   /** CRC-32, for archives. */
   readonly crc: number;
-  /** The object that holds the content: shelf, id of the content and a word of its own, with slashes between. */
+  /** The object that holds the content: kind of blob store, id of the content and a random suffix, separated by `/`. */
   readonly object: string;
 }
 
-/** A content that skill versions refer to. Written and ended with the versions, by `blob_ledger.ts`. */
+/** A content that skill versions refer to. Written and removed with the versions, by `blob_ledger.ts`. */
 export interface Blob {
   readonly object: string;
   readonly size: number;
-  /** Nobody refers to it, as far as is known: who does takes this away. */
+  /** Marks a content that seems unreferenced; a commit that refers to it removes the mark. */
   readonly ending?: true;
 }
 
-/** An object that is being put on the shelf. Ended with the commit that refers to it, or by collection. */
+/** An object that is being written to the blob store. Removed by the commit that refers to it, or by collection. */
 export interface BlobPending {
   /** The id of its content. */
   readonly digest: string;
   readonly since: number;
 }
 
-/** How often a skill's levels went to a model. Written by `usage.ts`; outlives the skill, as bills do. */
+/** How often a skill's levels went to a model. Written by `usage.ts`; kept after the skill is deleted. */
 export interface SkillUsage {
   readonly name: string;
   readonly since: number;
@@ -107,7 +106,7 @@ export interface LevelUsage {
   readonly tokens: number;
 }
 
-/** Written by `api_key.ts`; ended by its removal. */
+/** Written and removed by `api_key.ts`. */
 export interface ApiKey {
   readonly id: string;
   readonly name: string;
@@ -142,21 +141,21 @@ export const skillTitleKey = (workspace: string, title: string, id: string): Key
   title,
   id,
 ];
-/** The one skill that may have this label in the older dialect, where labels differ. */
+/** The one skill with this label in the older dialect, where labels are unique. */
 export const titleClaimKey = (
   workspace: string,
   title: string,
 ): Key => ["skill_title_claim", workspace, title];
 export const blobKey = (content: string): Key => ["blob", content];
-/** Stands for a version that has a file with this content: written and ended with the version. */
+/** A version has a file with this content. Written and removed with the version. */
 export const blobReferenceKey = (
   content: string,
   version: string,
 ): Key => ["blob_reference", content, version];
-/** Notes that a version which had this content is gone, until somebody has looked whether others have it. */
+/** A version with this content was removed; kept until it is clear whether others have the content. */
 export const blobReleasedKey = (content: string): Key => ["blob_released", content];
 export const blobPendingKey = (object: string): Key => ["blob_pending", object];
-/** Names an object that nothing refers to, until it is gone. */
+/** An object without references; kept until the object is removed. */
 export const blobGarbageKey = (object: string): Key => ["blob_garbage", object];
 export const skillUsageKey = (workspace: string, id: string): Key => ["skill_usage", workspace, id];
 export const apiKeyKey = (digest: string): Key => ["api_key", digest];

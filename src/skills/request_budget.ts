@@ -1,5 +1,5 @@
 /**
- * What one request to the Skills service may cost the server, at the most: the numbers of the table in `README.md`, for
+ * Upper limits for what one request to the Skills service costs the server: the numbers of the table in `README.md`, for
  * tests and fuzzers.
  *
  * @module
@@ -20,7 +20,7 @@ export type SkillsRequestKind = "read" | "download" | "validate" | "publish" | "
 
 const NOTHING_STORED = { storedBytes: 0, storedBytesPerFile: 0, storedBytesPerByte: 0 };
 
-/** By what a request does. Each race that is lost to another writer of the same skill is counted once more. */
+/** By kind of request. Each lost race against another writer of the same skill counts once more. */
 export const SKILLS_REQUEST_BUDGETS: Readonly<Record<SkillsRequestKind, SkillsRequestBudget>> = {
   /** `GET` of skills, versions, files, pages and usage. */
   read: { storeCalls: 6, storeCallsPerFile: 0, storeCallsPerMebibyte: 0, ...NOTHING_STORED },

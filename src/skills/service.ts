@@ -1,5 +1,5 @@
 /**
- * The Skills service: its routes, who may use them, and what each call is given.
+ * The Skills service: its routes, the permission that each needs, and how a request becomes a response.
  *
  * @module
  */
@@ -14,7 +14,7 @@ import { answerJson, newRequestId, refuse, requestIdFields } from "./api/answer.
 import { createAuthorize, type Need } from "./api/authorize.ts";
 import { createLedger } from "./blobs/blob_ledger.ts";
 import type { BlobStore } from "./blobs/blob_store.ts";
-import type { Endpoint, Workshop } from "./api/call.ts";
+import type { Endpoint, SkillsContext } from "./api/call.ts";
 import { type Catalog, createCatalog } from "./disclosure/catalog.ts";
 import { dialectOf } from "./api/dialect.ts";
 import { type Diagnostic, type LocalSkill, openDirectory } from "./local/directory.ts";
@@ -28,7 +28,7 @@ import { mayMessage, mayRead, mayWrite } from "./permission.ts";
 import type { PublicSkillsOptions } from "./discovery/public_skills.ts";
 import type { MarkdownRules } from "./package/rules.ts";
 import { skillEndpoints } from "./api/skill_endpoints.ts";
-import { createIntake, type IntakeOptions } from "./api/upload.ts";
+import { createUploadReader, type UploadOptions } from "./api/upload.ts";
 import { createUsage } from "./api/usage.ts";
 import { usageEndpoints } from "./api/usage_endpoints.ts";
 import { validateEndpoint } from "./api/validate_endpoint.ts";
@@ -49,13 +49,13 @@ export interface SkillsServiceOptions {
   readonly uploadLimit: number;
   readonly packageRules: MarkdownRules;
   /** How much uploads may hold together, and how slow they may be. */
-  readonly intake?: Omit<IntakeOptions, "limit"> | undefined;
+  readonly intake?: Omit<UploadOptions, "limit"> | undefined;
   readonly skillsPerRequest: number;
-  /** `undefined` leaves `/v1/messages` out. */
+  /** `undefined` disables `/v1/messages`. */
   readonly messages: Pick<MessagesOptions, "upstream" | "markers" | "bodyLimit" | "mostRounds"> | undefined;
   readonly openai: boolean;
   readonly unknownBetas: "ignore" | "refuse";
-  /** What everybody may find without a key, beside local skills; `undefined` leaves discovery out. */
+  /** Skills that anyone may read without a key, beside local ones; `undefined` disables discovery. */
   readonly discovery?: Pick<PublicSkillsOptions, "workspaces"> | undefined;
   /** 32 bytes that are the same on every instance. */
   readonly cursorKey: () => Promise<Uint8Array>;
@@ -66,15 +66,15 @@ export interface SkillsServiceOptions {
 export interface SkillsService extends Service {
   /** Skills for other services, level by level. */
   readonly catalog: Catalog;
-  /** What in the local folders is not served as its author may expect. */
+  /** Problems of the local folders. */
   diagnostics(): Promise<readonly Diagnostic[]>;
-  /** What lies in the local folders now, for their keeper: not counted as shown to anybody. */
+  /** The skills in the local folders now, for the operator: not counted as disclosed. */
   localSkills(): Promise<readonly LocalSkill[]>;
-  /** Writes what was counted and is not in the store yet: to be called before the store is closed. */
+  /** Writes pending usage counts. Call it before the store is closed. */
   flush(): Promise<void>;
   /**
-   * Removes files that nothing refers to, also what a crash left behind; resolves to how many. To be called now and
-   * then, by any instance.
+   * Removes files without references, including those that a crash left behind; resolves to their number. Call it
+   * regularly, on any instance.
    */
   collectGarbage(): Promise<number>;
 }
@@ -94,22 +94,22 @@ export function createSkillsService(options: SkillsServiceOptions): SkillsServic
   };
   const directory = openDirectory(options.folders, now);
   const ledger = createLedger(store, now, options.blobs);
-  const workshop: Workshop = {
+  const skillsContext: SkillsContext = {
     ...options,
     ledger,
     directory,
-    intake: createIntake({ limit: options.uploadLimit, ...options.intake }),
+    readUpload: createUploadReader({ limit: options.uploadLimit, ...options.intake }),
   };
   const entries = createEntries(store, ledger, directory);
   const discovery = options.discovery &&
     createDiscovery({ ...options.discovery, base, store, ledger, directory, observe, now });
   const authorize = createAuthorize(options);
-  const skills = skillEndpoints(workshop);
-  const versions = versionEndpoints(workshop);
-  const contents = contentEndpoints(workshop);
-  const usages = usageEndpoints(workshop, usage);
+  const skills = skillEndpoints(skillsContext);
+  const versions = versionEndpoints(skillsContext);
+  const contents = contentEndpoints(skillsContext);
+  const usages = usageEndpoints(skillsContext, usage);
 
-  /** Runs an endpoint, and answers whatever comes of it. */
+  /** Runs an endpoint, and turns its result or error into a response. */
   const run =
     (endpoint: Endpoint, need: Need, mayBeOpenai = openai): RouteHandler =>
     async (request, context, parameters) => {
@@ -134,7 +134,7 @@ export function createSkillsService(options: SkillsServiceOptions): SkillsServic
   const routes: Route[] = [
     { method: "GET", path: "/v1/skills", handle: run(skills.list, READ) },
     { method: "POST", path: "/v1/skills", handle: run(skills.create, WRITE) },
-    { method: "POST", path: "/v1/skills/validate", handle: run(validateEndpoint(workshop), WRITE) },
+    { method: "POST", path: "/v1/skills/validate", handle: run(validateEndpoint(skillsContext), WRITE) },
     { method: "GET", path: "/v1/skills/usage", handle: run(usages.list, READ) },
     { method: "GET", path: "/v1/skills/:id/usage", handle: run(usages.retrieve, READ) },
     { method: "GET", path: "/v1/skills/:id", handle: run(skills.retrieve, READ) },
@@ -185,7 +185,7 @@ export function createSkillsService(options: SkillsServiceOptions): SkillsServic
     localSkills: () => directory.skills(),
     async flush() {
       await usage.flush();
-      // The first may have begun before the last was counted.
+      // The first flush may have started before the last count.
       await usage.flush();
     },
     collectGarbage: () => ledger.collect(),
@@ -193,7 +193,7 @@ export function createSkillsService(options: SkillsServiceOptions): SkillsServic
       if (discovery?.covers(request)) return await discovery.fetch(request, context);
       const response = answerPreflight(request, METHODS) ??
         allowEveryOrigin(request, await dispatch(request, context));
-      // The router's own answers have none yet.
+      // Responses of the router itself have none yet.
       if (!response.headers.has("request-id")) response.headers.set("request-id", newRequestId());
       return response;
     },

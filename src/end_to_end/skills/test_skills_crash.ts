@@ -10,7 +10,7 @@ import * as assert from "uvu/assert";
 import { createApiKey } from "../../skills/api_key.ts";
 import { createLedger } from "../../skills/blobs/blob_ledger.ts";
 import { digestOf } from "../../skills/content_digest.ts";
-import { auditShelf } from "../../skills/blobs/test_shelf_audit.ts";
+import { auditBlobs } from "../../skills/blobs/test_blob_audit.ts";
 import { readZip } from "../../skills/archive/zip_reader.ts";
 import type { Store } from "../../store/store.ts";
 import { startTrivet } from "../test_process.ts";
@@ -86,9 +86,9 @@ export async function crashUnderUploads({ open, address, data, uploads, answers 
   await second.stop();
 
   const after = open();
-  const before = await auditShelf(after);
+  const before = await auditBlobs(after);
   const removed = await createLedger(after, () => Date.now() + DAY).collect();
-  assert.equal(await auditShelf(after), []);
+  assert.equal(await auditBlobs(after), []);
   await after.close();
   const memory = Number.isNaN(base) ? "not known" : `${toMegabytes(base)} MB, ${toMegabytes(peak)} at most`;
   report(

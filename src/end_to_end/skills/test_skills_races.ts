@@ -11,7 +11,7 @@ import { createTrivet } from "../../trivet.ts";
 import { createApiKey } from "../../skills/api_key.ts";
 import { createLedger } from "../../skills/blobs/blob_ledger.ts";
 import { SKILL_MD } from "../../skills/test_service.ts";
-import { auditShelf } from "../../skills/blobs/test_shelf_audit.ts";
+import { auditBlobs } from "../../skills/blobs/test_blob_audit.ts";
 import { readZip } from "../../skills/archive/zip_reader.ts";
 
 const DAY = 24 * 60 * 60 * 1000;
@@ -87,9 +87,9 @@ export async function raceVersions({ upload, send, store }: Instances, count: nu
     key[3]
   );
   assert.equal(numbers, Array.from({ length: count + 1 }, (_, i) => i + 1));
-  assert.equal(await auditShelf(store), []);
+  assert.equal(await auditBlobs(store), []);
   assert.is((await send(`/v1/skills/${id}`, { method: "DELETE" })).status, 200);
-  assert.equal(await auditShelf(store), []);
+  assert.equal(await auditBlobs(store), []);
   assert.equal(await store.list(["blob_data"]), []);
 }
 
@@ -124,7 +124,7 @@ export async function raceLives(instances: Instances, count: number): Promise<vo
   const { data } = await (await send("/v1/skills?limit=1000")).json();
   assert.equal(data.map(({ id }: { id: string }) => id).sort(), kept.sort());
   await createLedger(store, () => Date.now() + DAY).collect();
-  assert.equal(await auditShelf(store), []);
+  assert.equal(await auditBlobs(store), []);
   // The shared file, SKILL.md and a file of its own for each.
   assert.is((await store.list(["blob"], { limit: 1000 })).length, 1 + 2 * kept.length);
   assert.ok(outcomes.whole > kept.length, JSON.stringify(outcomes));

@@ -10,12 +10,12 @@ let worker: RunningWorker;
 test.before(async () => {
   const from = (file: string): string => JSON.stringify(resolve("src", file));
   worker = await startWorker(`
-    import { createIntake } from ${from("skills/api/upload.ts")};
+    import { createUploadReader } from ${from("skills/api/upload.ts")};
     import { SkillError } from ${from("skills/error.ts")};
     import { keepRequestsApart } from ${from("mcp/http/requests_apart.ts")};
     keepRequestsApart();
     // Room for one upload that takes what it can.
-    const intake = createIntake({ limit: 1000, memory: 0, wait: 3000, idle: 2000, whole: 2000 });
+    const intake = createUploadReader({ limit: 1000, memory: 0, wait: 3000, idle: 2000, whole: 2000 });
     export default {
       async fetch(request) {
         if (request.method === "GET") return new Response("here");

@@ -11,7 +11,7 @@ import type { Ledger } from "../blobs/blob_ledger.ts";
 import type { Dialect } from "./dialect.ts";
 import type { Directory } from "../local/directory.ts";
 import type { MarkdownRules } from "../package/rules.ts";
-import type { Intake, Uploader } from "./upload.ts";
+import type { ReadUpload, Uploader } from "./upload.ts";
 
 export interface Call {
   readonly request: Request;
@@ -36,11 +36,11 @@ export function callerOf(
 export type Endpoint = (call: Call) => Promise<string | Response>;
 
 /** What endpoints work with. */
-export interface Workshop {
+export interface SkillsContext {
   readonly store: Store;
   readonly ledger: Ledger;
   readonly directory: Directory;
-  readonly intake: Intake;
+  readonly readUpload: ReadUpload;
   /** Bytes. */
   readonly uploadLimit: number;
   /** Beside those of the dialect. */

@@ -16,8 +16,8 @@ export interface Dialect {
   /** What an upload must be beyond the rules of all. */
   readonly rules: LayoutRules;
   /** Labels of a workspace differ, and are this long at most. */
-  readonly ownTitles: boolean;
-  readonly longestTitle: number;
+  readonly uniqueTitles: boolean;
+  readonly maxTitleCharacters: number;
   /** Versions are listed newest first, unless the request says otherwise. */
   readonly newestFirst: boolean;
   /** A skill is deleted with its versions, or must have none. */
@@ -26,7 +26,7 @@ export interface Dialect {
   readonly keeps: "last" | "default" | "nothing";
   /** Pages go on after an id that the caller names, rather than with a cursor of the service. */
   readonly pagesById: boolean;
-  readonly longestPage: number;
+  readonly maxPageItems: number;
 }
 
 /** Names the older shapes in `anthropic-beta`. */
@@ -36,13 +36,13 @@ const GA: Dialect = {
   name: "ga",
   shape: shapeGa,
   rules: {},
-  ownTitles: false,
-  longestTitle: 255,
+  uniqueTitles: false,
+  maxTitleCharacters: 255,
   newestFirst: true,
   cascades: true,
   keeps: "last",
   pagesById: false,
-  longestPage: 1000,
+  maxPageItems: 1000,
 };
 
 const OCTOBER_2025: Dialect = {
@@ -50,8 +50,8 @@ const OCTOBER_2025: Dialect = {
   name: OLDER_MARKER,
   shape: shapeOctober2025,
   rules: { wrapped: "required" },
-  ownTitles: true,
-  longestTitle: 64,
+  uniqueTitles: true,
+  maxTitleCharacters: 64,
   newestFirst: false,
   cascades: false,
   keeps: "nothing",
@@ -64,7 +64,7 @@ const OPENAI: Dialect = {
   rules: { anyCase: true },
   keeps: "default",
   pagesById: true,
-  longestPage: 100,
+  maxPageItems: 100,
 };
 
 /**

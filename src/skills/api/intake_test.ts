@@ -1,8 +1,8 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { DEMO, multipart, newService, SKILL_MD, type TestService, zip } from "../test_service.ts";
-import type { IntakeOptions } from "./upload.ts";
-import { createIntake } from "./upload.ts";
+import type { UploadOptions } from "./upload.ts";
+import { createUploadReader } from "./upload.ts";
 
 const test = suite("skills: taking in uploads");
 const encoder = new TextEncoder();
@@ -129,7 +129,7 @@ test("SKILL.md may come last, the label behind the files, and fields named like 
 });
 
 test("the plain fields come as they were sent, the first of each", async () => {
-  const intake = createIntake({ limit: 1000 });
+  const intake = createUploadReader({ limit: 1000 });
   const body = skill + part("name=default", "true") + part('name="x"', " é ") + part("name=x", "second") +
     part("name=__proto__") + "--b--";
   const request = new Request("http://h/", { method: "POST", body, headers: { "content-type": TYPE } });
@@ -188,7 +188,7 @@ test("an endless upload is cut off at the byte that is too much, wherever it hid
   }
 });
 
-const quick = (options: Partial<IntakeOptions>) => newService({ intake: options });
+const quick = (options: Partial<UploadOptions>) => newService({ intake: options });
 
 test("a sender that falls silent, or drips, is given up: 400, which clients do not repeat by themselves", async () => {
   const silent = await quick({ idle: 30 });

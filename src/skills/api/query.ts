@@ -28,7 +28,7 @@ export interface ListRequest {
 }
 
 /** What of a list a request asks for. */
-interface Asked {
+interface ListQuery {
   readonly limit: number;
   /** Where the page before ended. */
   readonly after: readonly string[] | undefined;
@@ -120,12 +120,12 @@ export async function listSkillVersions(store: Store, skill: string, request: Li
 async function readQuery(
   { dialect, workspace, query, cursorKey }: ListRequest,
   list: string,
-): Promise<Asked> {
+): Promise<ListQuery> {
   const { values, repeated } = parseForm(query);
   const names = dialect.pagesById ? ["limit", "after", "order"] : ["limit", "page", "source"];
   const twice = names.find((name) => repeated.includes(name));
   if (twice) throw refusal(`${twice} must not be repeated`);
-  const limit = Number(checkLimit(values.get("limit") ?? "20", dialect.longestPage));
+  const limit = Number(checkLimit(values.get("limit") ?? "20", dialect.maxPageItems));
   if (dialect.pagesById) {
     const order = values.get("order") ?? "desc";
     if (order !== "asc" && order !== "desc") throw refusal("order must be asc or desc");

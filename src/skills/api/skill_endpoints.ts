@@ -6,7 +6,7 @@
 import { readText } from "../../http/body/body.ts";
 import { queryOf } from "../../http/router.ts";
 import { MAX_COMMIT_TRIES, pauseBefore } from "../../store/retry.ts";
-import { type Call, callerOf, type Endpoint, type Workshop } from "./call.ts";
+import { type Call, callerOf, type Endpoint, type SkillsContext } from "./call.ts";
 import type { Dialect } from "./dialect.ts";
 import type { LocalSkill } from "../local/directory.ts";
 import { SkillError, skillNotFound, versionNotFound } from "../error.ts";
@@ -31,16 +31,17 @@ export interface SkillEndpoints {
 const MAX_JSON_BYTES = 16 * 1024;
 const METHODS = "GET, HEAD, DELETE, OPTIONS";
 
-export function skillEndpoints(workshop: Workshop): SkillEndpoints {
-  const { store, ledger, directory, intake, uploadLimit, packageRules, cursorKey, observe, now } = workshop;
+export function skillEndpoints(context: SkillsContext): SkillEndpoints {
+  const { store, ledger, directory, readUpload, uploadLimit, packageRules, cursorKey, observe, now } =
+    context;
 
   return {
     create(call) {
       const { request, principal: { workspace }, dialect } = call;
-      return intake(request, callerOf(call), async ({ files, displayName: sent }) => {
+      return readUpload(request, callerOf(call), async ({ files, displayName: sent }) => {
         const displayName = sent === undefined ? undefined : checkLabel(sent, dialect);
         const content = await readPackage(files, uploadLimit, { ...packageRules, ...dialect.rules });
-        const options = { displayName, ownTitle: dialect.ownTitles, now: now() };
+        const options = { displayName, uniqueTitle: dialect.uniqueTitles, now: now() };
         const { skill } = await publish(ledger, workspace, content, options);
         observe({ type: "skill_created", id: skill.id, workspace });
         return dialect.shape.skill(skill, "custom");
@@ -52,9 +53,9 @@ export function skillEndpoints(workshop: Workshop): SkillEndpoints {
 
     async retrieve(call) {
       const { dialect: { name, shape } } = call;
-      const local = await findLocal(workshop, call.id);
+      const local = await findLocal(context, call.id);
       if (local) return shape.skill(showLocal(local).skill, "local");
-      const skill = await openSkill(workshop, call);
+      const skill = await openSkill(context, call);
       if (!skill.latest && name !== "skills-2025-10-02") throw withoutVersion(skill.id);
       return shape.skill(skill, "custom");
     },
@@ -70,7 +71,7 @@ export function skillEndpoints(workshop: Workshop): SkillEndpoints {
           },
         );
       }
-      await refuseLocal(workshop, id);
+      await refuseLocal(context, id);
       const wanted = await readDefault(request);
       for (let tries = 0; tries < MAX_COMMIT_TRIES; tries++) {
         if (tries > 0) await pauseBefore(tries);
@@ -91,7 +92,7 @@ export function skillEndpoints(workshop: Workshop): SkillEndpoints {
     },
 
     async remove({ principal: { workspace }, dialect, id }) {
-      await refuseLocal(workshop, id);
+      await refuseLocal(context, id);
       const outcome = await removeSkill(store, ledger, workspace, id, { onlyEmpty: !dialect.cascades });
       if (outcome === "gone") throw skillNotFound(id);
       if (outcome !== "done") {
@@ -107,22 +108,22 @@ export function skillEndpoints(workshop: Workshop): SkillEndpoints {
 }
 
 /** The skill of a call, which must be an uploaded one. @throws {SkillError} when there is none */
-export async function openSkill({ store }: Workshop, { principal, id }: Call): Promise<Skill> {
+export async function openSkill({ store }: SkillsContext, { principal, id }: Call): Promise<Skill> {
   const entry = await store.get<Skill>(skillKey(principal.workspace, id));
   if (!entry) throw skillNotFound(id);
   return entry.value;
 }
 
 /** The skill of a local folder that has this id. */
-export async function findLocal({ directory }: Workshop, id: string): Promise<LocalSkill | undefined> {
+export async function findLocal({ directory }: SkillsContext, id: string): Promise<LocalSkill | undefined> {
   // Reading the folders is not for every request about an uploaded one.
   if (!id.startsWith("skill_local_")) return undefined;
   return (await directory.skills()).find((skill) => skill.id === id);
 }
 
 /** Local skills are changed where they lie. @throws {SkillError} */
-export async function refuseLocal(workshop: Workshop, id: string): Promise<void> {
-  const local = await findLocal(workshop, id);
+export async function refuseLocal(context: SkillsContext, id: string): Promise<void> {
+  const local = await findLocal(context, id);
   if (!local) return;
   const place = `${local.folder.path}/${local.directory}`;
   throw new SkillError(
@@ -138,13 +139,13 @@ export function withoutVersion(id: string): SkillError {
   );
 }
 
-function checkLabel(label: string, { longestTitle, ownTitles }: Dialect): string {
-  const name = ownTitles ? "display_title" : "display_name";
+function checkLabel(label: string, { maxTitleCharacters, uniqueTitles }: Dialect): string {
+  const name = uniqueTitles ? "display_title" : "display_name";
   const isLine = label !== "" && !/[\p{Cc}\u2028\u2029]/u.test(label) && !findHidden(label);
-  if (!isLine || [...label].length > longestTitle) {
+  if (!isLine || [...label].length > maxTitleCharacters) {
     throw new SkillError(
       "invalid_request_error",
-      `${name} must be one line of 1 to ${longestTitle} characters, without hidden characters`,
+      `${name} must be one line of 1 to ${maxTitleCharacters} characters, without hidden characters`,
     );
   }
   return label;

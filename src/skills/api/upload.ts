@@ -11,7 +11,7 @@ import type { PartName } from "../../http/body/part_header.ts";
 import { refuseArchive, refuseSize } from "../archive/archive_refusal.ts";
 import { SkillError } from "../error.ts";
 import type { SentFile } from "../package/sent_file.ts";
-import { createUploadGate, type GatePlace } from "./upload_gate.ts";
+import { createUploadGate, type Reservation } from "./upload_gate.ts";
 import { isZip, readZip } from "../archive/zip_reader.ts";
 
 export interface Upload {
@@ -22,7 +22,7 @@ export interface Upload {
   readonly displayName: string | undefined;
 }
 
-export interface IntakeOptions {
+export interface UploadOptions {
   /** Bytes of a skill, packed and unpacked. */
   readonly limit: number;
   /** Bytes of all uploads that one process holds. @default 64 MiB, and never less than two uploads need */
@@ -46,7 +46,7 @@ export interface Uploader {
  * @param caller who sends it: each has room of his own
  * @throws {SkillError} for what cannot be taken, and whatever `run` throws
  */
-export type Intake = <Answer>(
+export type ReadUpload = <Answer>(
   request: Request,
   caller: Uploader,
   run: (upload: Upload) => Promise<Answer>,
@@ -55,44 +55,45 @@ export type Intake = <Answer>(
 /** What a sender who does not say how much he sends must bring, after a while. */
 const MIN_BYTES_PER_SECOND = 16 * 1024;
 /** What storing an upload may take, in milliseconds, before its room counts as free. */
-const STORING = 60_000;
+const STORING_MS = 60_000;
 /** Bytes of bodies that wait, where a body that waits is in memory. */
-const MOST_WAITING = 64 * 1024 * 1024;
+const MAX_WAITING_BYTES = 64 * 1024 * 1024;
 /** Bytes of a plain field. */
-const LONGEST_FIELD = 16 * 1024;
+const MAX_FIELD_BYTES = 16 * 1024;
 const FILE_FIELD = /^files?(\[\d*\])?$/;
 const LABELS = ["display_name", "display_title"];
 /** Fields that must not say two things. */
 const SINGLE = new Set([...LABELS, "default"]);
 
 /** To be made once for a process: the uploads of one intake share its room. */
-export function createIntake(options: IntakeOptions): Intake {
+export function createUploadReader(options: UploadOptions): ReadUpload {
   const { limit, memory = 64 * 1024 * 1024, wait = 80_000, idle = 20_000, whole = 90_000 } = options;
-  const longest = maxMultipartBytes(limit);
+  const maxBodyBytes = maxMultipartBytes(limit);
   const gate = createUploadGate({
-    memory: Math.max(memory, longest + limit),
+    memory: Math.max(memory, maxBodyBytes + limit),
     kept: limit,
     wait,
-    life: whole + wait + STORING,
+    life: whole + wait + STORING_MS,
   });
   return async (request, { id: caller, isBodyBuffered }, run) => {
     const declared = declaredLength(request);
-    if (declared !== undefined && declared > longest) {
+    if (declared !== undefined && declared > maxBodyBytes) {
       // A sender may have gone already.
       request.body?.cancel().catch(() => {});
       throw refuseSize(limit, "packed and unpacked");
     }
-    const room = declared ?? longest;
-    const place = await gate.enter(room, isBodyBuffered ? MOST_WAITING : undefined, caller);
+    const bytes = declared ?? maxBodyBytes;
+    const queue = isBodyBuffered ? MAX_WAITING_BYTES : undefined;
+    const reservation = await gate.reserve(bytes, queue, caller);
     // Who holds much must send fast. Of a body of no length nobody knows how much is to come.
     const rate = declared === undefined ? MIN_BYTES_PER_SECOND : declared * 1000 / whole;
     let upload: Upload | undefined;
     try {
-      upload = await readUpload(request, limit, { idle, whole, rate }, declared, place);
+      upload = await parseUpload(request, limit, { idle, whole, rate }, declared, reservation);
       return await run(upload);
     } finally {
       if (upload) releaseMemory(upload.files);
-      place.leave();
+      reservation.release();
     }
   };
 }
@@ -105,12 +106,12 @@ function releaseMemory(files: readonly SentFile[]): void {
   }
 }
 
-async function readUpload(
+async function parseUpload(
   request: Request,
   limit: number,
   pace: Pace,
   expected: number | undefined,
-  place: GatePlace,
+  reservation: Reservation,
 ): Promise<Upload> {
   let parts: Part[];
   try {
@@ -123,7 +124,7 @@ async function readUpload(
   const files = parts.flatMap(({ filename, bytes }) =>
     filename === undefined ? [] : [{ path: filename, bytes }]
   );
-  return { files: await unpack(files, limit, place), fields, displayName };
+  return { files: await unpack(files, limit, reservation), fields, displayName };
 }
 
 /** All plain fields, and files under the names that clients send them by. */
@@ -141,8 +142,8 @@ function readFields(parts: readonly Part[]): ReadonlyMap<string, string> {
         "send the file's path in the skill's folder",
       );
     }
-    if (bytes.length > LONGEST_FIELD) {
-      throw refuse("upload-field-length", `A form field must have at most ${LONGEST_FIELD} bytes`);
+    if (bytes.length > MAX_FIELD_BYTES) {
+      throw refuse("upload-field-length", `A form field must have at most ${MAX_FIELD_BYTES} bytes`);
     }
     if (!fields.has(name)) fields.set(name, decode(name, bytes));
     else if (SINGLE.has(name)) throw refuse("upload-field-twice", `${name} must not be repeated`);
@@ -170,7 +171,7 @@ function decode(name: string, bytes: Uint8Array): string {
 async function unpack(
   files: readonly { path: string; bytes: Uint8Array<ArrayBuffer> }[],
   limit: number,
-  place: GatePlace,
+  reservation: Reservation,
 ): Promise<readonly SentFile[]> {
   const [file] = files;
   // An archive inside a package of files (a template, say) is one of its files.
@@ -191,7 +192,7 @@ async function unpack(
     }
     return files;
   }
-  const unpacked = await readZip(file.bytes, limit, place.extend);
+  const unpacked = await readZip(file.bytes, limit, reservation.extend);
   // Its memory is given back at once, and not when it is collected: nobody looks at it any more.
   if (!unpacked.some(({ bytes }) => bytes.buffer === file.bytes.buffer)) file.bytes.buffer.transfer(0);
   return unpacked;

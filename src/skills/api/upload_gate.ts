@@ -22,13 +22,13 @@ export interface UploadGate {
    * @param caller who sends it; one of his own where it is left out
    * @throws {SkillError} 529 when that takes too long, or too many wait
    */
-  enter(bytes: number, queue?: number, caller?: string): Promise<GatePlace>;
+  reserve(bytes: number, queue?: number, caller?: string): Promise<Reservation>;
 }
 
-export interface GatePlace {
+export interface Reservation {
   /** Waits for more room. To be called once. @throws {SkillError} 529 when that takes too long */
   extend(bytes: number): Promise<void>;
-  leave(): void;
+  release(): void;
 }
 
 export interface GateOptions {
@@ -61,10 +61,10 @@ interface Waiter {
 const CALLER_SHARE = 1 / 2;
 
 /** How often a waiter looks by himself, in milliseconds, and after how long without a look he is gone. */
-const LOOK = 100;
-const GONE = 2000;
+const POLL_INTERVAL_MS = 100;
+const WAITER_TIMEOUT_MS = 2000;
 /** What a client that was turned away should wait, in seconds. */
-const RETRY_AFTER = 5;
+const RETRY_AFTER_SECONDS = 5;
 
 export function createUploadGate({ memory, kept, wait, life }: GateOptions): UploadGate {
   const now = (): number => performance.now();
@@ -77,13 +77,13 @@ export function createUploadGate({ memory, kept, wait, life }: GateOptions): Upl
   /** Whose turn it is; `null` when that must be found anew. */
   let next: Waiter | undefined | null = null;
 
-  function free(place: Place): void {
+  function release(place: Place): void {
     if (!places.delete(place)) return;
-    take(place.caller, -place.bytes);
+    count(place.caller, -place.bytes);
     wakeNext();
   }
 
-  function take(caller: Caller, bytes: number): void {
+  function count(caller: Caller, bytes: number): void {
     held += bytes;
     const all = (heldBy.get(caller) ?? 0) + bytes;
     if (all > 0) heldBy.set(caller, all);
@@ -118,11 +118,11 @@ export function createUploadGate({ memory, kept, wait, life }: GateOptions): Upl
   function sweep(): void {
     for (const place of places) {
       if (place.until > now()) break;
-      free(place);
+      release(place);
     }
     for (const queue of [inside, outside]) {
       for (const waiter of queue) {
-        if (waiter.seen > now() - GONE) continue;
+        if (waiter.seen > now() - WAITER_TIMEOUT_MS) continue;
         queue.delete(waiter);
         next = null;
       }
@@ -144,9 +144,9 @@ export function createUploadGate({ memory, kept, wait, life }: GateOptions): Upl
           queue.add(me);
           next = null;
         }
-        if (findNext() === me && held + bytes <= most) return take(caller, bytes);
+        if (findNext() === me && held + bytes <= most) return count(caller, bytes);
         if (now() >= until) throw overloaded();
-        await nap(me, Math.min(LOOK, until - now()));
+        await sleep(me, Math.min(POLL_INTERVAL_MS, until - now()));
       }
     } finally {
       queue.delete(me);
@@ -167,7 +167,7 @@ export function createUploadGate({ memory, kept, wait, life }: GateOptions): Upl
   }
 
   return {
-    async enter(asked, queue = Infinity, caller: Caller = Symbol()) {
+    async reserve(asked, queue = Infinity, caller: Caller = Symbol()) {
       const bytes = Math.min(asked, memory - kept);
       const mustWait = held + bytes > memory - kept || isOverShare(caller, bytes);
       if (queue < Infinity && mustWait && !mayWait(caller, bytes, queue)) throw overloaded();
@@ -179,9 +179,9 @@ export function createUploadGate({ memory, kept, wait, life }: GateOptions): Upl
           const more = Math.min(asked, kept);
           await queueUp(inside, caller, more, memory);
           if (places.has(place)) place.bytes += more;
-          else take(caller, -more);
+          else count(caller, -more);
         },
-        leave: () => free(place),
+        release: () => release(place),
       };
     },
   };
@@ -191,7 +191,7 @@ function first<Value>(set: ReadonlySet<Value>): Value | undefined {
   return set.values().next().value;
 }
 
-async function nap(waiter: Waiter, time: number): Promise<void> {
+async function sleep(waiter: Waiter, time: number): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   await new Promise<void>((resolve) => {
     waiter.wake = resolve;
@@ -206,7 +206,7 @@ function overloaded(): SkillError {
     "Too many uploads at the same time. Try again later.",
     {
       status: 529,
-      fields: [["retry-after", String(RETRY_AFTER)]],
+      fields: [["retry-after", String(RETRY_AFTER_SECONDS)]],
     },
   );
 }

@@ -1,7 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { SkillError } from "../error.ts";
-import { createUploadGate, type GatePlace } from "./upload_gate.ts";
+import { createUploadGate, type Reservation } from "./upload_gate.ts";
 
 const test = suite("skills/upload_gate");
 const LONG = 60_000;
@@ -17,19 +17,19 @@ async function waits(promise: Promise<unknown>): Promise<boolean> {
 
 test("as many are inside as there is room for, the others come in their order", async () => {
   const gate = createUploadGate({ memory: 130, kept: 30, wait: LONG, life: LONG });
-  const places: GatePlace[] = [];
+  const reservations: Reservation[] = [];
   const order: number[] = [];
   const all = Array.from({ length: 20 }, async (_, i) => {
-    places.push(await gate.enter(i === 5 ? 100 : 25));
+    reservations.push(await gate.reserve(i === 5 ? 100 : 25));
     order.push(i);
   });
   await pause(30);
   assert.equal(order, [0, 1, 2, 3], "four quarters");
-  places[0]!.leave();
+  reservations[0]!.release();
   assert.ok(await waits(all[5]!), "the next is small, the one behind it needs everything");
   assert.equal(order, [0, 1, 2, 3, 4]);
   for (let left = 1; order.length < 20; left++) {
-    places[left]!.leave();
+    reservations[left]!.release();
     await pause(1);
   }
   assert.equal(order, Array.from({ length: 20 }, (_, i) => i));
@@ -37,15 +37,15 @@ test("as many are inside as there is room for, the others come in their order", 
 
 test("where waiting has its cost, those who would be too many are turned away at once, and come in later", async () => {
   const gate = createUploadGate({ memory: 130, kept: 30, wait: LONG, life: LONG });
-  const first = await gate.enter(100, 50);
-  const waiting = [gate.enter(20, 50), gate.enter(30, 50)];
-  const error = await gate.enter(1, 50).then(() => undefined, (error) => error);
+  const first = await gate.reserve(100, 50);
+  const waiting = [gate.reserve(20, 50), gate.reserve(30, 50)];
+  const error = await gate.reserve(1, 50).then(() => undefined, (error) => error);
   assert.instance(error, SkillError);
   assert.equal([error.status, error.fields], [529, [["retry-after", "5"]]]);
   assert.ok(await waits(Promise.race(waiting)));
-  first.leave();
-  for (const place of await Promise.all(waiting)) place.leave();
-  (await gate.enter(60, 50)).leave();
+  first.release();
+  for (const reservation of await Promise.all(waiting)) reservation.release();
+  (await gate.reserve(60, 50)).release();
 });
 
 test("never more than the room is taken, however they come and go", async () => {
@@ -56,16 +56,16 @@ test("never more than the room is taken, however they come and go", async () => 
   await Promise.all(Array.from({ length: 300 }, async (_, i) => {
     const bytes = 1 + i * 37 % 400;
     const more = i % 3 === 0 ? 200 : 0;
-    const place = await gate.enter(bytes);
+    const reservation = await gate.reserve(bytes);
     take(bytes);
     await pause(i % 4);
     if (more > 0) {
-      await place.extend(more);
+      await reservation.extend(more);
       take(more);
     }
     await pause(i % 3);
     held -= bytes + more;
-    place.leave();
+    reservation.release();
   }));
   assert.is(held, 0);
   assert.ok(most > 500 && most <= 1000, `${most}`);
@@ -73,133 +73,136 @@ test("never more than the room is taken, however they come and go", async () => 
 
 test("those inside who all need more get it one after the other: nobody waits for ever", async () => {
   const gate = createUploadGate({ memory: 150, kept: 50, wait: LONG, life: LONG });
-  const places = await Promise.all([gate.enter(50), gate.enter(50)]);
-  const newcomer = gate.enter(10);
-  const extended = places.map((place) => place.extend(50));
+  const reservations = await Promise.all([gate.reserve(50), gate.reserve(50)]);
+  const newcomer = gate.reserve(10);
+  const extended = reservations.map((reservation) => reservation.extend(50));
   await extended[0];
   assert.ok(await waits(extended[1]!));
-  places[0]!.leave();
+  reservations[0]!.release();
   await extended[1];
   assert.ok(await waits(newcomer), "what is kept for those inside is not for newcomers");
-  places[1]!.leave();
-  (await newcomer).leave();
+  reservations[1]!.release();
+  (await newcomer).release();
 });
 
 test("whoever needs more goes before newcomers", async () => {
   const gate = createUploadGate({ memory: 200, kept: 100, wait: LONG, life: LONG });
-  const [first, second] = [await gate.enter(10), await gate.enter(10)];
+  const [first, second] = [await gate.reserve(10), await gate.reserve(10)];
   await first.extend(100);
   const extended = second.extend(100);
-  const newcomer = gate.enter(10);
+  const newcomer = gate.reserve(10);
   assert.ok(await waits(Promise.race([extended, newcomer])), "it would fit, but others are before it");
-  first.leave();
+  first.release();
   await extended;
-  second.leave();
-  (await newcomer).leave();
+  second.release();
+  (await newcomer).release();
 });
 
 test("who waits for too long is told to come back", async () => {
   const gate = createUploadGate({ memory: 20, kept: 10, wait: 40, life: LONG });
-  const place = await gate.enter(10);
-  const error = await gate.enter(1).then(() => undefined, (error) => error);
+  const reservation = await gate.reserve(10);
+  const error = await gate.reserve(1).then(() => undefined, (error) => error);
   assert.instance(error, SkillError);
   assert.equal([error.type, error.status, error.fields], ["overloaded_error", 529, [["retry-after", "5"]]]);
-  place.leave();
-  (await gate.enter(10)).leave();
+  reservation.release();
+  (await gate.reserve(10)).release();
 });
 
 test("who was turned away holds nothing, and does not stand in the way", async () => {
   const gate = createUploadGate({ memory: 20, kept: 10, wait: 40, life: LONG });
-  const place = await gate.enter(5);
-  const large = gate.enter(10).then(() => "in", (error) => error.status);
+  const reservation = await gate.reserve(5);
+  const large = gate.reserve(10).then(() => "in", (error) => error.status);
   await pause(20);
-  const small = gate.enter(5);
+  const small = gate.reserve(5);
   assert.is(await large, 529);
-  (await small).leave();
-  place.leave();
+  (await small).release();
+  reservation.release();
 });
 
 test("one caller has half of the room, and makes only himself wait", async () => {
   const gate = createUploadGate({ memory: 130, kept: 30, wait: LONG, life: LONG });
-  const places = [await gate.enter(30, undefined, "a")];
-  const second = gate.enter(30, undefined, "a");
+  const reservations = [await gate.reserve(30, undefined, "a")];
+  const second = gate.reserve(30, undefined, "a");
   assert.ok(await waits(second), "two of them are more than half");
-  const small = await gate.enter(20, undefined, "a");
-  (await gate.enter(50, undefined, "b")).leave();
-  places[0]!.leave();
-  (await second).leave();
-  small.leave();
-  (await gate.enter(100, undefined, "a")).leave();
+  const small = await gate.reserve(20, undefined, "a");
+  (await gate.reserve(50, undefined, "b")).release();
+  reservations[0]!.release();
+  (await second).release();
+  small.release();
+  (await gate.reserve(100, undefined, "a")).release();
 });
 
 test("the next one in is of the caller who holds the least", async () => {
   const gate = createUploadGate({ memory: 130, kept: 30, wait: LONG, life: LONG });
-  const all = await gate.enter(100, undefined, "a");
+  const all = await gate.reserve(100, undefined, "a");
   const order: string[] = [];
-  const places: GatePlace[] = [];
+  const reservations: Reservation[] = [];
   const enter = async (caller: string): Promise<void> => {
-    places.push(await gate.enter(25, undefined, caller));
+    reservations.push(await gate.reserve(25, undefined, caller));
     order.push(caller);
   };
   const waiting = [..."aaaaabc"].map(enter);
-  all.leave();
+  all.release();
   await pause(30);
   assert.equal(order.join(""), "abca", "the first of each, then another of the one who came first");
   while (order.length < waiting.length) {
-    places.shift()!.leave();
+    reservations.shift()!.release();
     await pause(5);
   }
   assert.equal(order.slice(4).join(""), "aaa");
-  for (const place of places) place.leave();
+  for (const reservation of reservations) reservation.release();
 });
 
 test("one caller has half of the queue, where waiting has its cost", async () => {
   const gate = createUploadGate({ memory: 130, kept: 30, wait: LONG, life: LONG });
-  const all = await gate.enter(100, 50, "a");
-  const mine = gate.enter(25, 50, "a");
-  const error = await gate.enter(10, 50, "a").then(() => undefined, (error) => error);
+  const all = await gate.reserve(100, 50, "a");
+  const mine = gate.reserve(25, 50, "a");
+  const error = await gate.reserve(10, 50, "a").then(() => undefined, (error) => error);
   assert.is(error.status, 529);
-  const other = gate.enter(25, 50, "b");
-  all.leave();
-  for (const place of await Promise.all([mine, other])) place.leave();
+  const other = gate.reserve(25, 50, "b");
+  all.release();
+  for (const reservation of await Promise.all([mine, other])) reservation.release();
 });
 
 test("who has half of the room waits, and only so much of it, though there is room", async () => {
   const gate = createUploadGate({ memory: 130, kept: 30, wait: LONG, life: LONG });
-  const place = await gate.enter(40, 50, "a");
-  const waiting = gate.enter(25, 50, "a");
+  const reservation = await gate.reserve(40, 50, "a");
+  const waiting = gate.reserve(25, 50, "a");
   assert.ok(await waits(waiting));
-  const error = await gate.enter(25, 50, "a").then(() => undefined, (error) => error);
+  const error = await gate.reserve(25, 50, "a").then(() => undefined, (error) => error);
   assert.is(error?.status, 529);
-  place.leave();
-  (await waiting).leave();
+  reservation.release();
+  (await waiting).release();
 });
 
 test("leaving twice is leaving once", async () => {
   const gate = createUploadGate({ memory: 20, kept: 10, wait: LONG, life: LONG });
-  const place = await gate.enter(5);
-  place.leave();
-  place.leave();
-  const full = await gate.enter(10);
-  assert.ok(await waits(gate.enter(1).then((place) => place.leave())));
-  full.leave();
+  const reservation = await gate.reserve(5);
+  reservation.release();
+  reservation.release();
+  const full = await gate.reserve(10);
+  assert.ok(await waits(gate.reserve(1).then((reservation) => reservation.release())));
+  full.release();
 });
 
 test("what somebody never gave back is free after a while", async () => {
   const gate = createUploadGate({ memory: 20, kept: 10, wait: LONG, life: 50 });
-  const lost = await gate.enter(10);
-  const place = await gate.enter(10);
-  lost.leave();
-  assert.ok(await waits(gate.enter(10).then((place) => place.leave())), "it is not given back a second time");
-  place.leave();
+  const lost = await gate.reserve(10);
+  const reservation = await gate.reserve(10);
+  lost.release();
+  assert.ok(
+    await waits(gate.reserve(10).then((reservation) => reservation.release())),
+    "it is not given back a second time",
+  );
+  reservation.release();
 });
 
 test("who asks for more than there is gets all of it", async () => {
   const gate = createUploadGate({ memory: 20, kept: 10, wait: LONG, life: LONG });
-  const place = await gate.enter(1000);
-  await place.extend(1000);
-  assert.ok(await waits(gate.enter(1).then((place) => place.leave())));
-  place.leave();
+  const reservation = await gate.reserve(1000);
+  await reservation.extend(1000);
+  assert.ok(await waits(gate.reserve(1).then((reservation) => reservation.release())));
+  reservation.release();
 });
 
 test.run();

@@ -17,12 +17,12 @@ export interface Usage {
 }
 
 /** Milliseconds. */
-const PAUSE = 1000;
+const WRITE_DELAY_MS = 1000;
 /** Records of one commit. */
-const AT_ONCE = 100;
-const TRIES = 5;
+const RECORDS_PER_COMMIT = 100;
+const MAX_TRIES = 5;
 /** Skills that may wait to be written; what comes beyond is not counted while the store is away. */
-const MOST_WAITING = 10_000;
+const MAX_PENDING_SKILLS = 10_000;
 const LEVELS = { 1: "metadata", 2: "instructions", 3: "resources" } as const;
 const NONE: LevelUsage = { count: 0, tokens: 0 };
 
@@ -35,8 +35,8 @@ export function createUsage(store: Store, now: () => number, observe: Observe): 
   async function write(): Promise<void> {
     const all = [...waiting.values()];
     waiting = new Map();
-    for (let at = 0; at < all.length; at += AT_ONCE) {
-      const some = all.slice(at, at + AT_ONCE);
+    for (let at = 0; at < all.length; at += RECORDS_PER_COMMIT) {
+      const some = all.slice(at, at + RECORDS_PER_COMMIT);
       try {
         if (await add(store, some)) continue;
         // Another instance counts the same skills: each by itself is done sooner or later.
@@ -51,7 +51,7 @@ export function createUsage(store: Store, now: () => number, observe: Observe): 
     count({ workspace = "", id, name, level, tokens }) {
       const key = JSON.stringify([workspace, id]);
       const before = waiting.get(key);
-      if (!before && waiting.size >= MOST_WAITING) return;
+      if (!before && waiting.size >= MAX_PENDING_SKILLS) return;
       const pending = before ?? { workspace, id, name, last: 0, levels: {} };
       waiting.set(key, pending);
       pending.last = now();
@@ -59,9 +59,9 @@ export function createUsage(store: Store, now: () => number, observe: Observe): 
       const { count, tokens: sum } = pending.levels[part] ?? NONE;
       pending.levels[part] = { count: count + 1, tokens: sum + tokens };
       // Where a request's timers end with it, the next one sees that nothing was written.
-      if (now() - asked < 2 * PAUSE) return;
+      if (now() - asked < 2 * WRITE_DELAY_MS) return;
       asked = now();
-      setTimeout(() => void usage.flush(), PAUSE);
+      setTimeout(() => void usage.flush(), WRITE_DELAY_MS);
     },
     flush() {
       asked = -Infinity;
@@ -82,7 +82,7 @@ interface Pending {
 
 /** `false` when others were faster each time. */
 async function add(store: Store, some: readonly Pending[]): Promise<boolean> {
-  for (let tries = 0; tries < TRIES; tries++) {
+  for (let tries = 0; tries < MAX_TRIES; tries++) {
     if (tries > 0) await pauseBefore(tries);
     const keys = some.map(({ workspace, id }) => skillUsageKey(workspace, id));
     const before = await Promise.all(keys.map((key) => store.get<SkillUsage>(key)));

@@ -7,7 +7,7 @@
 import { readCursor, writeCursor } from "../../crypto/cursor.ts";
 import { parseForm } from "../../http/body/form.ts";
 import { queryOf } from "../../http/router.ts";
-import type { Endpoint, Workshop } from "./call.ts";
+import type { Endpoint, SkillsContext } from "./call.ts";
 import { SkillError } from "../error.ts";
 import { type SkillUsage, skillUsageKey } from "../records.ts";
 import { findLocal, openSkill } from "./skill_endpoints.ts";
@@ -20,8 +20,8 @@ export interface UsageEndpoints {
 
 const NONE = { count: 0, tokens: 0 };
 
-export function usageEndpoints(workshop: Workshop, usage: Usage): UsageEndpoints {
-  const { store, cursorKey } = workshop;
+export function usageEndpoints(context: SkillsContext, usage: Usage): UsageEndpoints {
+  const { store, cursorKey } = context;
   return {
     async list({ request, principal: { workspace } }) {
       const { values } = parseForm(queryOf(request.url));
@@ -57,7 +57,7 @@ export function usageEndpoints(workshop: Workshop, usage: Usage): UsageEndpoints
       const entry = await store.get<SkillUsage>(skillUsageKey(workspace, id));
       // What was never used has a name nevertheless, or is not there.
       if (entry) return JSON.stringify(show(id, entry.value));
-      const { name } = await findLocal(workshop, id) ?? await openSkill(workshop, call);
+      const { name } = await findLocal(context, id) ?? await openSkill(context, call);
       return JSON.stringify(show(id, {
         name,
         since: 0,

@@ -4,17 +4,17 @@
  *
  * @module
  */
-import { callerOf, type Endpoint, type Workshop } from "./call.ts";
+import { callerOf, type Endpoint, type SkillsContext } from "./call.ts";
 import { SkillError } from "../error.ts";
 import { reportOn, reportRefusal, type ValidationReport } from "../package/validation_report.ts";
 
 /** Answers 200 also for a package that would be refused: its report says so. */
-export function validateEndpoint({ intake, uploadLimit, packageRules }: Workshop): Endpoint {
+export function validateEndpoint({ readUpload, uploadLimit, packageRules }: SkillsContext): Endpoint {
   return async (call) => {
     const { request, dialect } = call;
     let report: ValidationReport;
     try {
-      report = await intake(
+      report = await readUpload(
         request,
         callerOf(call),
         ({ files }) => reportOn(files, uploadLimit, { ...packageRules, ...dialect.rules }),

@@ -4,7 +4,7 @@
  * @module
  */
 import { queryOf } from "../../http/router.ts";
-import { type Call, callerOf, type Endpoint, type Workshop } from "./call.ts";
+import { type Call, callerOf, type Endpoint, type SkillsContext } from "./call.ts";
 import { SkillError, versionNotFound } from "../error.ts";
 import { isVersionOf } from "../disclosure/library.ts";
 import { readPackage } from "../package/package.ts";
@@ -23,16 +23,16 @@ export interface VersionEndpoints {
   readonly remove: Endpoint;
 }
 
-export function versionEndpoints(workshop: Workshop): VersionEndpoints {
-  const { store, ledger, intake, uploadLimit, packageRules, cursorKey, observe, now } = workshop;
+export function versionEndpoints(context: SkillsContext): VersionEndpoints {
+  const { store, ledger, readUpload, uploadLimit, packageRules, cursorKey, observe, now } = context;
 
   return {
     async create(call) {
       const { request, principal: { workspace }, dialect, id } = call;
-      await refuseLocal(workshop, id);
+      await refuseLocal(context, id);
       // Nobody should upload a package to learn that its skill is not there.
-      await openSkill(workshop, call);
-      return await intake(request, callerOf(call), async ({ files, fields }) => {
+      await openSkill(context, call);
+      return await readUpload(request, callerOf(call), async ({ files, fields }) => {
         const content = await readPackage(files, uploadLimit, { ...packageRules, ...dialect.rules });
         const options = { isDefault: dialect.name === "openai" && readFlag(fields, "default"), now: now() };
         const { version } = await publishVersion(ledger, workspace, id, content, options);
@@ -43,12 +43,12 @@ export function versionEndpoints(workshop: Workshop): VersionEndpoints {
 
     async list(call) {
       const { request, principal: { workspace }, dialect, id } = call;
-      const local = await findLocal(workshop, id);
+      const local = await findLocal(context, id);
       if (local) {
         const { version } = showLocal(local);
         return dialect.shape.page([dialect.shape.version(id, version)], null, [version.id]);
       }
-      await openSkill(workshop, call);
+      await openSkill(context, call);
       return await listSkillVersions(store, id, {
         dialect,
         workspace,
@@ -59,17 +59,17 @@ export function versionEndpoints(workshop: Workshop): VersionEndpoints {
 
     async retrieve(call) {
       const { dialect: { shape }, id } = call;
-      const local = await findLocal(workshop, id);
+      const local = await findLocal(context, id);
       if (local) {
         if (!isVersionOf(local, call.version)) throw versionNotFound(call.id, call.version);
         return shape.version(id, showLocal(local).version);
       }
-      return shape.version(id, await openVersion(workshop, call));
+      return shape.version(id, await openVersion(context, call));
     },
 
     async remove(call) {
       const { principal: { workspace }, dialect, id, version: name } = call;
-      await refuseLocal(workshop, id);
+      await refuseLocal(context, id);
       if (name === "latest") {
         throw new SkillError(
           "invalid_request_error",
@@ -78,7 +78,7 @@ export function versionEndpoints(workshop: Workshop): VersionEndpoints {
       }
       const outcome = await removeVersion(store, ledger, workspace, id, name, dialect.keeps);
       if (outcome === "gone") {
-        await openSkill(workshop, call);
+        await openSkill(context, call);
         throw versionNotFound(call.id, call.version);
       }
       if (outcome === "default_version") {
@@ -108,9 +108,9 @@ function readFlag(fields: ReadonlyMap<string, string>, name: string): boolean {
 }
 
 /** The version of a call, of an uploaded skill. @throws {SkillError} when there is none */
-export async function openVersion(workshop: Workshop, call: Call): Promise<SkillVersion> {
-  const skill = await openSkill(workshop, call);
-  const entry = await findVersion(workshop.store, call.principal.workspace, skill, call.version);
+export async function openVersion(context: SkillsContext, call: Call): Promise<SkillVersion> {
+  const skill = await openSkill(context, call);
+  const entry = await findVersion(context.store, call.principal.workspace, skill, call.version);
   if (!entry) throw versionNotFound(call.id, call.version);
   return entry.value;
 }

@@ -9,7 +9,7 @@ import { sha256 } from "../../crypto/sha256.ts";
 import { isUnchanged } from "../../http/entity_tag.ts";
 import { type Fields, respond } from "../../http/response.ts";
 import { type ArchiveFile, complete } from "./archive_file.ts";
-import { LONGEST_NAME } from "../package/rules.ts";
+import { MAX_NAME_CHARACTERS } from "../package/rules.ts";
 import { sortByPath, writeZip } from "./zip_writer.ts";
 
 export interface ArchiveContent {
@@ -68,7 +68,7 @@ export function archiveTag(
 /** Uploaded skills are called by a slug already; a local one by anything, such as `../x`. */
 function safeName(name: string): string {
   const words = name.toWellFormed().replace(/[^\p{L}\p{M}\p{N}_]+/gu, "-");
-  const safe = [...words].slice(0, LONGEST_NAME).join("").replace(/^-+|-+$/g, "");
+  const safe = [...words].slice(0, MAX_NAME_CHARACTERS).join("").replace(/^-+|-+$/g, "");
   return safe === "" ? "skill" : safe;
 }
 

@@ -46,27 +46,29 @@ interface ArchiveDigest {
 
 const archiveDigestKey = (tag: string): Key => ["archive_digest", tag.slice(1, -1)];
 
-const DAY = 24 * 60 * 60 * 1000;
-const LIFETIME = 30 * DAY;
+const DAY_MS = 24 * 60 * 60 * 1000;
+const DIGEST_LIFETIME_MS = 30 * DAY_MS;
 /** Digests that are held in memory. */
-const MOST_KNOWN = 4000;
+const MAX_CACHED_DIGESTS = 4000;
 /** After so many bytes others get their turn: a digest is made on the thread that answers requests. */
-const TURN = 1024 * 1024;
+const BYTES_PER_TURN = 1024 * 1024;
 
 export function createFlatArchives(store: Store, now: () => number): FlatArchives {
   // Only values: a promise of one request may never settle for another (workerd).
   const known = new Map<string, Known>();
   const digests = new WeakMap<readonly PublicFile[], string>();
 
-  async function recall(tag: string): Promise<string | undefined> {
+  async function readDigest(tag: string): Promise<string | undefined> {
     const entry = await store.get<ArchiveDigest>(archiveDigestKey(tag));
-    if (entry && (entry.expires ?? Infinity) - now() < LIFETIME / 2) await remember(tag, entry.value.digest);
+    if (entry && (entry.expires ?? Infinity) - now() < DIGEST_LIFETIME_MS / 2) {
+      await writeDigest(tag, entry.value.digest);
+    }
     return entry?.value.digest;
   }
 
-  async function remember(tag: string, digest: string): Promise<void> {
+  async function writeDigest(tag: string, digest: string): Promise<void> {
     const value: ArchiveDigest = { digest };
-    await store.commit({ set: [{ key: archiveDigestKey(tag), value, expires: now() + LIFETIME }] });
+    await store.commit({ set: [{ key: archiveDigestKey(tag), value, expires: now() + DIGEST_LIFETIME_MS }] });
   }
 
   async function open(files: readonly PublicFile[], isLasting: boolean): Promise<FlatArchive> {
@@ -79,10 +81,10 @@ export function createFlatArchives(store: Store, now: () => number): FlatArchive
     }
     const measured = await complete(sorted, "crc");
     const archive = writeZip(measured, undefined);
-    const stored = isLasting ? await recall(tag) : undefined;
+    const stored = isLasting ? await readDigest(tag) : undefined;
     const digest = stored ?? await digestOfStream(archive.stream());
-    if (isLasting && stored === undefined) await remember(tag, digest);
-    if (known.size >= MOST_KNOWN) known.delete(known.keys().next().value!);
+    if (isLasting && stored === undefined) await writeDigest(tag, digest);
+    if (known.size >= MAX_CACHED_DIGESTS) known.delete(known.keys().next().value!);
     known.set(tag, { digest, crcs: measured.map(({ crc }) => crc) });
     return { archive, digest, tag };
   }
@@ -111,11 +113,11 @@ async function digestOfStream(stream: ReadableStream<Uint8Array>): Promise<strin
   const hash = createSha256();
   let sinceTurn = 0;
   for await (const chunk of stream) {
-    for (let at = 0; at < chunk.length; at += TURN) {
-      const part = chunk.subarray(at, at + TURN);
+    for (let at = 0; at < chunk.length; at += BYTES_PER_TURN) {
+      const part = chunk.subarray(at, at + BYTES_PER_TURN);
       hash.update(part);
       sinceTurn += part.length;
-      if (sinceTurn < TURN) continue;
+      if (sinceTurn < BYTES_PER_TURN) continue;
       sinceTurn = 0;
       await new Promise((resolve) => setTimeout(resolve));
     }

@@ -6,7 +6,7 @@
  */
 
 /** Bits of the longest word, and of those that the table knows. */
-const LONGEST = 15;
+const MAX_CODE_BITS = 15;
 export const TABLE_BITS = 10;
 
 export interface HuffmanCode {
@@ -22,15 +22,15 @@ export interface HuffmanCode {
  * room left is none, unless it has one word or no word at all: writers leave out what they do not need.
  */
 export function createHuffmanCode(lengths: Uint8Array): HuffmanCode | undefined {
-  const counts = new Uint16Array(LONGEST + 1);
+  const counts = new Uint16Array(MAX_CODE_BITS + 1);
   for (const length of lengths) counts[length]!++;
   const words = lengths.length - counts[0]!;
   counts[0] = 0;
   /** Words of the length at hand that are still to be had. */
   let room = 1;
-  const next = new Uint16Array(LONGEST + 2);
-  const first = new Uint16Array(LONGEST + 2);
-  for (let length = 1; length <= LONGEST; length++) {
+  const next = new Uint16Array(MAX_CODE_BITS + 2);
+  const first = new Uint16Array(MAX_CODE_BITS + 2);
+  for (let length = 1; length <= MAX_CODE_BITS; length++) {
     room = 2 * room - counts[length]!;
     if (room < 0) return undefined;
     next[length + 1] = next[length]! + counts[length]!;
@@ -58,7 +58,7 @@ export function decodeLong({ counts, symbols }: HuffmanCode, bits: number): numb
   let word = 0;
   let first = 0;
   let index = 0;
-  for (let length = 1; length <= LONGEST; length++) {
+  for (let length = 1; length <= MAX_CODE_BITS; length++) {
     word |= bits & 1;
     bits >>>= 1;
     const count = counts[length]!;

@@ -27,8 +27,8 @@ const STEP_BLOCKS = 64;
  * Blocks with codes of their own: so many, and one more for so many bytes, packed and unpacked. Codes cost a packer some 60
  * bytes a block, so packers write few; a stream of nothing else kept a processor busy for 2 seconds a megabyte.
  */
-const FREE_CODES = 16;
-const BYTES_PER_CODES = 512;
+const FREE_CODE_BLOCKS = 16;
+const BYTES_PER_CODE_BLOCK = 512;
 const END = 256;
 const TABLE_MASK = (1 << TABLE_BITS) - 1;
 /** Of the symbols from 257 on: the shortest length, and how many bits say how much longer (RFC 1951 §3.2.5). */
@@ -58,7 +58,7 @@ export async function inflate(
 ): Promise<void> {
   const bits = new Bits(packed);
   let length = 0;
-  let codesLeft = FREE_CODES + (packed.length + bytes.length) / BYTES_PER_CODES;
+  let codesLeft = FREE_CODE_BLOCKS + (packed.length + bytes.length) / BYTES_PER_CODE_BLOCK;
   let nextLook = STEP_BYTES;
   let blocks = 0;
   for (let isLast = false; !isLast;) {

@@ -18,16 +18,16 @@ export interface ZipEntryPlace extends ZipHeader {
 const END = 0x06054b50;
 const CENTRAL = 0x02014b50;
 const ZIP64_LOCATOR = 0x07064b50;
-const MOST_ENTRIES = 2000;
+const MAX_ENTRIES = 2000;
 /** Of the mode: what kind of file it is. */
-const KIND = 0xf000;
-const PLAIN = 0x8000;
+const FILE_TYPE_MASK = 0xf000;
+const REGULAR_FILE = 0x8000;
 const FOLDER = 0x4000;
 /** Of the attributes of Windows: a folder; a device; a link or its like. */
 const DOS_FOLDER = 0x10;
 const DOS_SPECIAL = 0x440;
 /** What nothing packs into: an empty folder may be deflated all the same. */
-const PACKED_NOTHING = 16;
+const MAX_FOLDER_DATA_BYTES = 16;
 
 /**
  * The entries in the order of the directory.
@@ -71,8 +71,8 @@ function readEnd(view: DataView): { end: number; count: number; offset: number }
   ) {
     throw refuseDisks();
   }
-  if (count > MOST_ENTRIES) {
-    throw refuseArchive("archive-entries", `it has more than ${MOST_ENTRIES} entries`);
+  if (count > MAX_ENTRIES) {
+    throw refuseArchive("archive-entries", `it has more than ${MAX_ENTRIES} entries`);
   }
   if (offset + size !== end) {
     throw refuseArchive("archive-gap", "it has unexpected data around its central directory", {
@@ -137,8 +137,8 @@ function readHeader(
     throw refuseZip64(path);
   }
   // Some readers mind the mode whatever system the archive says that it comes from.
-  const kind = header.mode & KIND;
-  if (kind !== 0 && kind !== PLAIN && kind !== FOLDER || attributes & DOS_SPECIAL) {
+  const kind = header.mode & FILE_TYPE_MASK;
+  if (kind !== 0 && kind !== REGULAR_FILE && kind !== FOLDER || attributes & DOS_SPECIAL) {
     throw refuse(
       header,
       "link",
@@ -150,7 +150,7 @@ function readHeader(
     throw refuseDisks();
   }
   const saysFolder = kind === FOLDER || (attributes & DOS_FOLDER) !== 0;
-  if (isFolder ? size > 0 || packedSize > PACKED_NOTHING : saysFolder) {
+  if (isFolder ? size > 0 || packedSize > MAX_FOLDER_DATA_BYTES : saysFolder) {
     throw refuse(header, "folder", "is a folder with content");
   }
   checkExtra(view, at + 46 + nameLength, extraLength, header);

@@ -29,7 +29,7 @@ export interface ZipHeader {
 const LOCAL = 0x04034b50;
 const DESCRIPTOR = 0x08074b50;
 /** Flags that change how an entry is read: encryption, data descriptor, patch, UTF-8. */
-const MEANT = 0x2869;
+const CHECKED_FLAGS = 0x2869;
 
 /**
  * Where the data begins, where the entry ends, and where its extra fields stand before the data.
@@ -53,7 +53,7 @@ export function findLocal(
   const described = (flags & 8) !== 0;
   const localName = archive.subarray(local + 30, extra);
   const agree = isSameBytes(localName, name) &&
-    (view.getUint16(local + 6, true) & MEANT) === (flags & MEANT) &&
+    (view.getUint16(local + 6, true) & CHECKED_FLAGS) === (flags & CHECKED_FLAGS) &&
     view.getUint16(local + 8, true) === method &&
     [crc, packedSize, size].every((value, i) => {
       const said = view.getUint32(local + 14 + 4 * i, true);

@@ -22,8 +22,8 @@ export interface ZipFile {
 }
 
 /** How much larger a file may come out than it went in, once it is over a mebibyte. */
-const RATIO = 200;
-const FREE = 1024 * 1024;
+const MAX_RATIO = 200;
+const RATIO_FREE_BYTES = 1024 * 1024;
 /** Bytes whose checksum is taken together. */
 const STEP_BYTES = 1024 * 1024;
 
@@ -53,8 +53,8 @@ export async function readZip(
     size += entry.size;
     if (size > limit) throw refuseSize(limit, "unpacked");
     if (entry.method === 0 && entry.size !== entry.packedSize) throw refuseLength(entry);
-    if (entry.size > FREE && entry.size > RATIO * entry.packedSize) {
-      throw refuseArchive("archive-ratio", `unpacks to more than ${RATIO} times its size`, {
+    if (entry.size > RATIO_FREE_BYTES && entry.size > MAX_RATIO * entry.packedSize) {
+      throw refuseArchive("archive-ratio", `unpacks to more than ${MAX_RATIO} times its size`, {
         file: entry.path,
       });
     }

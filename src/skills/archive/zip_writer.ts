@@ -50,8 +50,8 @@ const DATE = 1 << 5 | 1;
 /** A plain file that its owner writes and everybody reads. */
 const MODE = 0o100644;
 /** Past these the format needs Zip64, which not every reader knows. */
-const MOST_BYTES = 0xffffffff;
-const MOST_ENTRIES = 0xffff;
+const ZIP64_BYTES = 0xffffffff;
+const ZIP64_ENTRIES = 0xffff;
 
 const encoder = new TextEncoder();
 
@@ -84,7 +84,7 @@ export function writeZip(files: readonly ZipSource[], folder: string | undefined
     0,
     2,
   ]] as const;
-  if (length + size > MOST_BYTES || entries.length >= MOST_ENTRIES) {
+  if (length + size > ZIP64_BYTES || entries.length >= ZIP64_ENTRIES) {
     throw new SkillError(
       "invalid_request_error",
       "Cannot pack the skill: a zip archive has at most 4 GB and 65,534 files",

@@ -210,14 +210,14 @@ test("a content that breaks breaks the archive", async () => {
     open: () =>
       Promise.resolve(
         new ReadableStream({
-          pull: () => Promise.reject(new Error("The shelf fell")),
+          pull: () => Promise.reject(new Error("The blob store failed")),
         }),
       ),
   };
   const reader = writeZip([file], undefined).stream().getReader();
   await reader.read();
   const error = await reader.read().catch((error) => error);
-  assert.match(decoder.decode(encoder.encode(String(error))), /The shelf fell/);
+  assert.match(decoder.decode(encoder.encode(String(error))), /The blob store failed/);
 });
 
 test.run();

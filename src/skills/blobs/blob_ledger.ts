@@ -2,13 +2,13 @@
  * Which objects there are: one record for each content of a workspace (by SHA-256), with the object that holds it. Equal
  * files of a workspace are stored once; `blob_references.ts` knows which versions need them.
  *
- * The life of an object, each step one commit or one act on the shelf, and any of them may be the last before a crash:
+ * The life of an object, each step one commit or one act on the blob store, and any of them may be the last before a crash:
  *
- *   pending  its name is in the store before the object is on the shelf
+ *   pending  its name is in the store before the object is in the blob store
  *   live     the commit that writes a skill version also writes its references, and ends `pending`
  *   garbage  when the last reference has gone, a commit names it so; then the object goes, then its name
  *
- * So what a version refers to is on the shelf before the version is seen, and an object without a reference has its name
+ * So what a version refers to is in the blob store before the version is seen, and an object without a reference has its name
  * in the store until it is gone: {@linkcode Ledger.collect} finishes what a crash left. A name is never used twice, so
  * a removal that comes late takes nothing that somebody has put since.
  *
@@ -18,14 +18,14 @@ import { randomId } from "../../crypto/secret.ts";
 import { pauseBefore } from "../../store/retry.ts";
 import { type Commit, type Entry, type Key, listAll, type Store } from "../../store/store.ts";
 import {
+  collectUnreferenced,
   contentIds,
   contentsOf,
   digestOfContent,
-  endUnneeded,
-  join,
+  joinCommits,
   nameObject,
   type Reference,
-  unrefer,
+  releaseReferences,
 } from "./blob_references.ts";
 import { type BlobContent, type BlobStore, readAll, storeBlobs } from "./blob_store.ts";
 import {
@@ -42,7 +42,7 @@ export interface Ledger {
   /** Where its records are. */
   readonly store: Store;
   /**
-   * Puts the contents (by digest) on the shelf and does one commit that refers to them from a version. `toCommit` gets
+   * Puts the contents (by digest) into the blob store and does one commit that refers to them from a version. `toCommit` gets
    * the name of each object (by digest), and is asked again when its commit was not done. `false` when a check fails that does not
    * change from try to try, and then nothing was done.
    */
@@ -66,24 +66,24 @@ export interface Ledger {
 }
 
 /** What a crash left pending is removed after so many milliseconds: no upload takes as long. */
-const PENDING_LIMIT = 60 * 60 * 1000;
+const PENDING_LIFETIME_MS = 60 * 60 * 1000;
 /** Objects that are written at one time. */
-const AT_ONCE = 8;
+const MAX_CONCURRENT_PUTS = 8;
 /** Publishers of one skill, or of one new file, disturb each other: how often one of them tries again. */
-const TRIES = 100;
+const MAX_TRIES = 100;
 
 interface Uploaded {
   readonly name: string;
   pending: Entry<BlobPending> | undefined;
 }
 
-/** The ledger of a store. New objects go to `shelf`; those that the store holds itself are always found. */
-export function createLedger(store: Store, now: () => number, shelf: BlobStore = storeBlobs(store)): Ledger {
-  const shelves = new Map([storeBlobs(store), shelf].map((each) => [each.kind, each]));
+/** The ledger of a store. New objects go to `blobs`; those that the store holds itself are always found. */
+export function createLedger(store: Store, now: () => number, blobs: BlobStore = storeBlobs(store)): Ledger {
+  const blobStores = new Map([storeBlobs(store), blobs].map((each) => [each.kind, each]));
 
-  function shelfOf(name: string): BlobStore {
+  function blobStoreOf(name: string): BlobStore {
     const kind = name.slice(0, name.indexOf("/"));
-    const found = shelves.get(kind);
+    const found = blobStores.get(kind);
     if (!found) throw new Error(`The object ${name} is in the blob store "${kind}", which is not configured`);
     return found;
   }
@@ -93,22 +93,22 @@ export function createLedger(store: Store, now: () => number, shelf: BlobStore =
       await Promise.all(Array.from(ids, async (id) => [id, await store.get<Blob>(blobKey(id))] as const)),
     );
 
-  /** Names objects in the store, then puts them on the shelf. */
+  /** Names objects in the store, then writes them to the blob store. */
   async function upload(
     contents: readonly (readonly [id: string, content: Uint8Array])[],
     uploaded: Map<string, Uploaded>,
   ): Promise<void> {
     if (contents.length === 0) return;
     const since = now();
-    const named = contents.map(([id]) => [id, nameObject(shelf.kind, id, randomId(""))] as const);
+    const named = contents.map(([id]) => [id, nameObject(blobs.kind, id, randomId(""))] as const);
     await store.commit({
       set: named.map(([digest, name]) => ({ key: blobPendingKey(name), value: { digest, since } })),
     });
     for (const [id, name] of named) uploaded.set(id, { name, pending: undefined });
-    for (let at = 0; at < contents.length; at += AT_ONCE) {
+    for (let at = 0; at < contents.length; at += MAX_CONCURRENT_PUTS) {
       await Promise.all(
-        contents.slice(at, at + AT_ONCE).map(([id, content]) =>
-          shelf.put(uploaded.get(id)!.name, content, content.length, digestOfContent(id))
+        contents.slice(at, at + MAX_CONCURRENT_PUTS).map(([id, content]) =>
+          blobs.put(uploaded.get(id)!.name, content, content.length, digestOfContent(id))
         ),
       );
     }
@@ -132,7 +132,7 @@ export function createLedger(store: Store, now: () => number, shelf: BlobStore =
   }
 
   async function removeObject(name: string): Promise<void> {
-    await shelfOf(name).remove(name);
+    await blobStoreOf(name).remove(name);
     await store.commit({ remove: [blobGarbageKey(name)] });
   }
 
@@ -145,7 +145,7 @@ export function createLedger(store: Store, now: () => number, shelf: BlobStore =
       const uploaded = new Map<string, Uploaded>();
       try {
         let before = "";
-        for (let tries = 0; tries < TRIES; tries++) {
+        for (let tries = 0; tries < MAX_TRIES; tries++) {
           const live = await readBlobs(contents.keys());
           await upload(
             [...contents].filter(([id]) => !live.get(id) && !uploaded.has(id)),
@@ -159,10 +159,10 @@ export function createLedger(store: Store, now: () => number, shelf: BlobStore =
           if ([...contents.keys()].some((id) => !live.get(id) && !uploaded.has(id))) continue;
           const names = namesOf(contents.keys(), live, uploaded);
           const { version, commit: own } = await toCommit(names);
-          const { commit: part, needless } = refer(version, contents, live, uploaded);
-          const commit = join(part, own);
+          const { commit: part, unused } = addReferences(version, contents, live, uploaded);
+          const commit = joinCommits(part, own);
           if (await store.commit(commit)) {
-            await Promise.all(needless.map(removeObject));
+            await Promise.all(unused.map(removeObject));
             return true;
           }
           // Nothing has changed since the last time: it would fail again.
@@ -182,11 +182,11 @@ export function createLedger(store: Store, now: () => number, shelf: BlobStore =
 
     async release(toCommit) {
       let before = "";
-      for (let tries = 0; tries < TRIES; tries++) {
+      for (let tries = 0; tries < MAX_TRIES; tries++) {
         const { references, commit: own } = await toCommit();
-        const commit = join(unrefer(references), own);
+        const commit = joinCommits(releaseReferences(references), own);
         if (await store.commit(commit)) {
-          const garbage = await endUnneeded(store, contentsOf(references));
+          const garbage = await collectUnreferenced(store, contentsOf(references));
           await Promise.all(garbage.map(removeObject));
           return true;
         }
@@ -198,7 +198,7 @@ export function createLedger(store: Store, now: () => number, shelf: BlobStore =
       return false;
     },
 
-    open: ({ object }) => shelfOf(object).get(object),
+    open: ({ object }) => blobStoreOf(object).get(object),
 
     async read(file) {
       const stream = await ledger.open(file);
@@ -208,10 +208,10 @@ export function createLedger(store: Store, now: () => number, shelf: BlobStore =
     async collect() {
       let removed = 0;
       for await (const { key } of listAll(store, ["blob_released"])) {
-        await endUnneeded(store, [key[1] as string]);
+        await collectUnreferenced(store, [key[1] as string]);
       }
       for await (const entry of listAll<BlobPending>(store, ["blob_pending"])) {
-        if (now() - entry.value.since >= PENDING_LIMIT) await toGarbage(entry);
+        if (now() - entry.value.since >= PENDING_LIFETIME_MS) await toGarbage(entry);
       }
       for await (const { key } of listAll(store, ["blob_garbage"])) {
         await removeObject(key[1] as string);
@@ -235,16 +235,16 @@ function namesOf(
 }
 
 /** The part of a commit that refers to each content from a version. */
-function refer(
+function addReferences(
   version: string,
   contents: ReadonlyMap<string, BlobContent & Uint8Array>,
   live: ReadonlyMap<string, Entry<Blob> | undefined>,
   uploaded: ReadonlyMap<string, Uploaded>,
-): { commit: Commit; needless: string[] } {
+): { commit: Commit; unused: string[] } {
   const check: { key: Key; version: string | null }[] = [];
   const set: { key: Key; value: unknown }[] = [];
   const remove: Key[] = [];
-  const needless: string[] = [];
+  const unused: string[] = [];
   for (const [id, content] of contents) {
     const found = live.get(id);
     const mine = uploaded.get(id);
@@ -259,9 +259,9 @@ function refer(
     remove.push(mine.pending!.key);
     // Somebody else was first with the same content.
     if (found) {
-      needless.push(mine.name);
+      unused.push(mine.name);
       set.push({ key: blobGarbageKey(mine.name), value: true });
     }
   }
-  return { commit: { check, set, remove }, needless };
+  return { commit: { check, set, remove }, unused };
 }

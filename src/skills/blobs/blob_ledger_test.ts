@@ -17,10 +17,10 @@ const test = suite("skills/blob_ledger");
 const HOUR = 3_600_000;
 const encoder = new TextEncoder();
 
-/** A shelf of its own, so that what lies on it can be looked at. */
-function newShelf(): { shelf: BlobStore; objects: Map<string, Uint8Array> } {
+/** A blobs of its own, so that what lies on it can be looked at. */
+function newBlobStore(): { blobs: BlobStore; objects: Map<string, Uint8Array> } {
   const objects = new Map<string, Uint8Array>();
-  const shelf: BlobStore = {
+  const blobs: BlobStore = {
     kind: "test",
     async put(name, content, size) {
       objects.set(name, content instanceof Uint8Array ? content.slice() : await readAll(content, size));
@@ -28,7 +28,7 @@ function newShelf(): { shelf: BlobStore; objects: Map<string, Uint8Array> } {
     get: async (name) => objects.has(name) ? new Response(objects.get(name)!.slice()).body! : undefined,
     remove: async (name) => void objects.delete(name),
   };
-  return { shelf, objects };
+  return { blobs, objects };
 }
 
 const skill = (name: string, ...texts: string[]) =>
@@ -76,8 +76,8 @@ async function checkShelf(
 
 test("equal files are stored once, and go with the last version that has them", async () => {
   const store = memoryStore();
-  const { shelf, objects } = newShelf();
-  const ledger = createLedger(store, Date.now, shelf);
+  const { blobs, objects } = newBlobStore();
+  const ledger = createLedger(store, Date.now, blobs);
   const first = await add(ledger, "one", "same", "same", "first alone");
   const second = await add(ledger, "two", "same", "second alone");
   assert.is(objects.size, 5);
@@ -93,9 +93,9 @@ test("equal files are stored once, and go with the last version that has them", 
 
 test("equal files of two workspaces are stored apart: no upload is quicker for what others have", async () => {
   const store = memoryStore();
-  const { shelf, objects } = newShelf();
+  const { blobs, objects } = newBlobStore();
   let puts = 0;
-  const ledger = createLedger(store, Date.now, { ...shelf, put: (...all) => (puts++, shelf.put(...all)) });
+  const ledger = createLedger(store, Date.now, { ...blobs, put: (...all) => (puts++, blobs.put(...all)) });
   const first = await addTo("w", ledger, "one", "same");
   assert.is(puts, 2);
   const other = await addTo("other", ledger, "one", "same");
@@ -112,8 +112,8 @@ test("equal files of two workspaces are stored apart: no upload is quicker for w
 
 test("what was stored for all workspaces together is read, kept and removed as before", async () => {
   const store = memoryStore();
-  const { shelf, objects } = newShelf();
-  const ledger = createLedger(store, Date.now, shelf);
+  const { blobs, objects } = newBlobStore();
+  const ledger = createLedger(store, Date.now, blobs);
   const old = await add(ledger, "old", "same");
   const stays = await add(ledger, "stays", "same");
   // As earlier versions wrote it: the digest alone is the id.
@@ -140,10 +140,10 @@ test("what was stored for all workspaces together is read, kept and removed as b
 class Crash extends Error {}
 
 /**
- * A store and a shelf that stop for ever at a step: before it was done, or after it was done and before anybody heard.
- * Steps are commits and acts on the shelf.
+ * A store and a blob store that stop for ever at a step: before it was done, or after it was done and before anybody heard.
+ * Steps are commits and acts on the blob store.
  */
-function crashing(store: Store, shelf: BlobStore, at: number, after: boolean) {
+function crashing(store: Store, blobs: BlobStore, at: number, after: boolean) {
   let steps = 0;
   async function step<Result>(work: () => Promise<Result>): Promise<Result> {
     const mine = steps++;
@@ -165,10 +165,10 @@ function crashing(store: Store, shelf: BlobStore, at: number, after: boolean) {
     close: () => store.close(),
   };
   const dyingShelf: BlobStore = {
-    kind: shelf.kind,
-    put: (...all) => step(() => shelf.put(...all)),
-    get: (name) => shelf.get(name),
-    remove: (name) => step(() => shelf.remove(name)),
+    kind: blobs.kind,
+    put: (...all) => step(() => blobs.put(...all)),
+    get: (name) => blobs.get(name),
+    remove: (name) => step(() => blobs.remove(name)),
   };
   return { ledger: createLedger(dyingStore, Date.now, dyingShelf), store: dyingStore, steps: () => steps };
 }
@@ -179,9 +179,9 @@ for (const after of [false, true]) {
     let crashes = 0;
     for (let at = 0;; at++) {
       const store = memoryStore();
-      const { shelf, objects } = newShelf();
-      await add(createLedger(store, Date.now, shelf), "before", "shared", "other");
-      const dying = crashing(store, shelf, at, after);
+      const { blobs, objects } = newBlobStore();
+      await add(createLedger(store, Date.now, blobs), "before", "shared", "other");
+      const dying = crashing(store, blobs, at, after);
       const outcome = await add(dying.ledger, "new", "shared", "mine", "mine too").then(
         () => "done",
         (error) => {
@@ -189,7 +189,7 @@ for (const after of [false, true]) {
           return "crashed";
         },
       );
-      const later = createLedger(store, () => Date.now() + 2 * HOUR, shelf);
+      const later = createLedger(store, () => Date.now() + 2 * HOUR, blobs);
       await later.collect();
       const versions = await checkShelf(store, later, objects);
       assert.ok(outcome === "done" ? versions === 2 : versions === 1 || versions === 2);
@@ -204,11 +204,11 @@ for (const after of [false, true]) {
     let crashes = 0;
     for (let at = 0;; at++) {
       const store = memoryStore();
-      const { shelf, objects } = newShelf();
-      const whole = createLedger(store, Date.now, shelf);
+      const { blobs, objects } = newBlobStore();
+      const whole = createLedger(store, Date.now, blobs);
       await add(whole, "stays", "shared");
       const { id } = await add(whole, "goes", "shared", "mine", "mine too");
-      const dying = crashing(store, shelf, at, after);
+      const dying = crashing(store, blobs, at, after);
       const outcome = await removeSkill(dying.store, dying.ledger, "w", id).then(
         (done) => String(done),
         (error) => {
@@ -229,17 +229,17 @@ for (const after of [false, true]) {
   test(`a crash ${when}, at each step of collecting, is finished by the next`, async () => {
     for (let at = 0;; at++) {
       const store = memoryStore();
-      const { shelf, objects } = newShelf();
-      const dead = crashing(store, shelf, 3, true);
+      const { blobs, objects } = newBlobStore();
+      const dead = crashing(store, blobs, 3, true);
       await add(dead.ledger, "dies", "a", "b", "c").catch(() => {});
-      const dying = crashing(store, shelf, at, after);
+      const dying = crashing(store, blobs, at, after);
       const later = () => Date.now() + 2 * HOUR;
       const ledger = createLedger(dying.store, later, {
-        ...shelf,
-        remove: (name) => dyingRemove(dying.store, shelf, name),
+        ...blobs,
+        remove: (name) => dyingRemove(dying.store, blobs, name),
       });
       await ledger.collect().catch(() => {});
-      const whole = createLedger(store, later, shelf);
+      const whole = createLedger(store, later, blobs);
       await whole.collect();
       await checkShelf(store, whole, objects);
       if (dying.steps() <= at) break;
@@ -248,13 +248,13 @@ for (const after of [false, true]) {
 }
 
 /** Counts the removal of an object as a step, by a commit that does nothing. */
-async function dyingRemove(store: Store, shelf: BlobStore, name: string): Promise<void> {
+async function dyingRemove(store: Store, blobs: BlobStore, name: string): Promise<void> {
   await store.commit({});
-  await shelf.remove(name);
+  await blobs.remove(name);
 }
 
 /** A step that is done, and whose answer is lost; everything before and after it goes well, and nobody dies. */
-function losingOneAnswer(store: Store, shelf: BlobStore, at: number) {
+function losingOneAnswer(store: Store, blobs: BlobStore, at: number) {
   let steps = 0;
   async function step<Result>(work: () => Promise<Result>): Promise<Result> {
     const mine = steps++;
@@ -272,9 +272,9 @@ function losingOneAnswer(store: Store, shelf: BlobStore, at: number) {
     close: () => store.close(),
   };
   const lossyShelf: BlobStore = {
-    ...shelf,
-    put: (...all) => step(() => shelf.put(...all)),
-    remove: (name) => step(() => shelf.remove(name)),
+    ...blobs,
+    put: (...all) => step(() => blobs.put(...all)),
+    remove: (name) => step(() => blobs.remove(name)),
   };
   return { store: lossyStore, ledger: createLedger(lossyStore, Date.now, lossyShelf), steps: () => steps };
 }
@@ -283,13 +283,13 @@ test("the answer to any step of publishing is lost: what was published all the s
   let losses = 0;
   for (let at = 0;; at++) {
     const store = memoryStore();
-    const { shelf, objects } = newShelf();
-    const lossy = losingOneAnswer(store, shelf, at);
+    const { blobs, objects } = newBlobStore();
+    const lossy = losingOneAnswer(store, blobs, at);
     const outcome = await add(lossy.ledger, "lossy", "mine", "mine too").then(() => "done", (error) => {
       assert.instance(error, StoreUnavailableError);
       return "unknown";
     });
-    const whole = createLedger(store, () => Date.now() + 2 * HOUR, shelf);
+    const whole = createLedger(store, () => Date.now() + 2 * HOUR, blobs);
     await add(whole, "lossy", "mine", "mine too");
     await whole.collect();
     const versions = await checkShelf(store, whole, objects);
@@ -303,11 +303,11 @@ test("the answer to any step of publishing is lost: what was published all the s
 test("the answer to any step of deleting is lost: what is left is whole", async () => {
   for (let at = 0;; at++) {
     const store = memoryStore();
-    const { shelf, objects } = newShelf();
-    const whole = createLedger(store, Date.now, shelf);
+    const { blobs, objects } = newBlobStore();
+    const whole = createLedger(store, Date.now, blobs);
     await add(whole, "stays", "shared");
     const { id } = await add(whole, "goes", "shared", "mine");
-    const lossy = losingOneAnswer(store, shelf, at);
+    const lossy = losingOneAnswer(store, blobs, at);
     await removeSkill(lossy.store, lossy.ledger, "w", id).catch((error) => {
       assert.instance(error, StoreUnavailableError);
     });
@@ -319,26 +319,26 @@ test("the answer to any step of deleting is lost: what is left is whole", async 
 
 test("what is pending is left alone while its upload may be under way", async () => {
   const store = memoryStore();
-  const { shelf, objects } = newShelf();
-  const dead = crashing(store, shelf, 1, true);
+  const { blobs, objects } = newBlobStore();
+  const dead = crashing(store, blobs, 1, true);
   await add(dead.ledger, "dies", "a").catch(() => {});
-  assert.is(await createLedger(store, () => Date.now() + HOUR / 2, shelf).collect(), 0);
+  assert.is(await createLedger(store, () => Date.now() + HOUR / 2, blobs).collect(), 0);
   assert.ok(objects.size > 0);
-  assert.is(await createLedger(store, () => Date.now() + 2 * HOUR, shelf).collect(), 2);
+  assert.is(await createLedger(store, () => Date.now() + 2 * HOUR, blobs).collect(), 2);
   assert.is(objects.size, 0);
 });
 
 test("an upload that was collected because it took too long is made again", async () => {
   const store = memoryStore();
-  const { shelf, objects } = newShelf();
+  const { blobs, objects } = newBlobStore();
   let collected = false;
   const slow: BlobStore = {
-    ...shelf,
+    ...blobs,
     async put(...all) {
-      await shelf.put(...all);
+      await blobs.put(...all);
       if (collected) return;
       collected = true;
-      await createLedger(store, () => Date.now() + 2 * HOUR, shelf).collect();
+      await createLedger(store, () => Date.now() + 2 * HOUR, blobs).collect();
     },
   };
   const ledger = createLedger(store, Date.now, slow);
@@ -370,9 +370,9 @@ function interrupted(store: Store, meanwhile: () => Promise<unknown>): Store {
 
 test("an upload that is collected just before its commit is made again", async () => {
   const store = memoryStore();
-  const { shelf, objects } = newShelf();
-  const late = createLedger(store, () => Date.now() + 2 * HOUR, shelf);
-  const ledger = createLedger(interrupted(store, () => late.collect()), Date.now, shelf);
+  const { blobs, objects } = newBlobStore();
+  const late = createLedger(store, () => Date.now() + 2 * HOUR, blobs);
+  const ledger = createLedger(interrupted(store, () => late.collect()), Date.now, blobs);
   await add(ledger, "late", "a");
   await late.collect();
   assert.is(await checkShelf(store, ledger, objects), 1);
@@ -380,29 +380,29 @@ test("an upload that is collected just before its commit is made again", async (
 
 test("the last skill with a content is deleted just before the commit of another one with it", async () => {
   const store = memoryStore();
-  const { shelf, objects } = newShelf();
-  const other = createLedger(store, Date.now, shelf);
+  const { blobs, objects } = newBlobStore();
+  const other = createLedger(store, Date.now, blobs);
   const { id } = await add(other, "goes", "shared");
-  const ledger = createLedger(interrupted(store, () => removeSkill(store, other, "w", id)), Date.now, shelf);
+  const ledger = createLedger(interrupted(store, () => removeSkill(store, other, "w", id)), Date.now, blobs);
   await add(ledger, "comes", "shared");
   assert.is(await checkShelf(store, ledger, objects), 1);
 });
 
 test("a skill with a content comes just before the last other one with it is deleted", async () => {
   const store = memoryStore();
-  const { shelf, objects } = newShelf();
-  const other = createLedger(store, Date.now, shelf);
+  const { blobs, objects } = newBlobStore();
+  const other = createLedger(store, Date.now, blobs);
   const { id } = await add(other, "goes", "shared");
   const dying = interrupted(store, () => add(other, "comes", "shared"));
-  assert.is(await removeSkill(dying, createLedger(dying, Date.now, shelf), "w", id), "done");
+  assert.is(await removeSkill(dying, createLedger(dying, Date.now, blobs), "w", id), "done");
   assert.is(await checkShelf(store, other, objects), 1);
 });
 
 test("two upload the same new content: it is kept once", async () => {
   const store = memoryStore();
-  const { shelf, objects } = newShelf();
-  const other = createLedger(store, Date.now, shelf);
-  const ledger = createLedger(interrupted(store, () => add(other, "first", "same")), Date.now, shelf);
+  const { blobs, objects } = newBlobStore();
+  const other = createLedger(store, Date.now, blobs);
+  const ledger = createLedger(interrupted(store, () => add(other, "first", "same")), Date.now, blobs);
   await add(ledger, "second", "same");
   assert.is(await checkShelf(store, ledger, objects), 2);
   assert.is(objects.size, 3);
@@ -410,8 +410,8 @@ test("two upload the same new content: it is kept once", async () => {
 
 test("publishers and deleters of the same files at one time: nothing dangles, nothing is left over", async () => {
   const store = memoryStore();
-  const { shelf, objects } = newShelf();
-  const ledgers = [1, 2, 3].map(() => createLedger(store, Date.now, shelf));
+  const { blobs, objects } = newBlobStore();
+  const ledgers = [1, 2, 3].map(() => createLedger(store, Date.now, blobs));
   const kept = await Promise.all(Array.from({ length: 24 }, async (_, i) => {
     const ledger = ledgers[i % 3]!;
     const { id } = await add(ledger, `skill-${i}`, "shared by all", `shared by some ${i % 4}`, `own ${i}`);
@@ -422,16 +422,16 @@ test("publishers and deleters of the same files at one time: nothing dangles, no
   assert.is(await checkShelf(store, ledgers[0]!, objects), kept.filter(Boolean).length);
 });
 
-test("a shelf that fails leaves nothing behind once it works again", async () => {
+test("a blob store that fails leaves nothing behind once it works again", async () => {
   const store = memoryStore();
-  const { shelf, objects } = newShelf();
+  const { blobs, objects } = newBlobStore();
   let fails = true;
   const ledger = createLedger(store, Date.now, {
-    ...shelf,
+    ...blobs,
     put: (...all) =>
       fails && all[1] instanceof Uint8Array && all[2] === 1
         ? Promise.reject(new Error("full"))
-        : shelf.put(...all),
+        : blobs.put(...all),
   });
   assert.is(await add(ledger, "fails", "x").catch((error: Error) => error.message), "full");
   fails = false;
@@ -441,8 +441,8 @@ test("a shelf that fails leaves nothing behind once it works again", async () =>
 
 test("a caller's check that fails does nothing, and nothing is left on the shelf", async () => {
   const store = memoryStore();
-  const { shelf, objects } = newShelf();
-  const ledger = createLedger(store, Date.now, shelf);
+  const { blobs, objects } = newBlobStore();
+  const ledger = createLedger(store, Date.now, blobs);
   const bytes = encoder.encode("x");
   const contents = new Map([[await digestOf(bytes), bytes]]);
   const commit = { check: [{ key: ["no"], version: "1" }], set: [{ key: ["k"], value: 1 }] };
@@ -452,35 +452,35 @@ test("a caller's check that fails does nothing, and nothing is left on the shelf
   await checkShelf(store, ledger, objects);
 });
 
-test("an object on a shelf that is not set up here is an error that names the shelf", async () => {
-  const { shelf } = newShelf();
+test("an object on a blob store that is not configured is an error that names the blob store", async () => {
+  const { blobs } = newBlobStore();
   const store = memoryStore();
-  await add(createLedger(store, Date.now, shelf), "far", "x");
+  await add(createLedger(store, Date.now, blobs), "far", "x");
   const [entry] = await store.list<SkillVersion>(["skill_version"]);
   const near = createLedger(store, Date.now);
   assert.throws(() => near.open(entry!.value.files[0]!), /blob store "test"/);
 });
 
 for (const size of [0, 1, 512 * 1024 - 1, 512 * 1024, 512 * 1024 + 1, 2_000_000]) {
-  test(`the store as a shelf: ${size} bytes in, the same out, as a stream both ways`, async () => {
-    const shelf = storeBlobs(memoryStore());
+  test(`the store as a blob store: ${size} bytes in, the same out, as a stream both ways`, async () => {
+    const blobs = storeBlobs(memoryStore());
     const bytes = new Uint8Array(size).map((_, i) => i * 31);
     const stream = new Response(bytes).body ??
       new ReadableStream({ start: (controller) => controller.close() });
-    await shelf.put("store/x/1", stream, size, await digestOf(bytes));
-    const found = await readAll((await shelf.get("store/x/1"))!, size);
+    await blobs.put("store/x/1", stream, size, await digestOf(bytes));
+    const found = await readAll((await blobs.get("store/x/1"))!, size);
     assert.is(await digestOf(found), await digestOf(bytes));
-    await shelf.remove("store/x/1");
-    assert.is(await shelf.get("store/x/1"), undefined);
-    await shelf.remove("store/x/1");
+    await blobs.remove("store/x/1");
+    assert.is(await blobs.get("store/x/1"), undefined);
+    await blobs.remove("store/x/1");
   });
 }
 
-test("the store as a shelf: removing ends, also on a store that says so and removes nothing", async () => {
+test("the store as a blob store: removing ends, also on a store that says so and removes nothing", async () => {
   const store = memoryStore();
-  const shelf = storeBlobs(withoutRemoving(store));
-  await shelf.put("store/x/1", new Uint8Array(3_000_000), 3_000_000, "");
-  await shelf.remove("store/x/1");
+  const blobs = storeBlobs(withoutRemoving(store));
+  await blobs.put("store/x/1", new Uint8Array(3_000_000), 3_000_000, "");
+  await blobs.remove("store/x/1");
   assert.is((await store.list(["blob_data"])).length, 6);
 });
 

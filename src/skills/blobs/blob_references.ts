@@ -39,17 +39,17 @@ export function contentOf(object: string): string {
 }
 
 /** A new name for an object that holds a content. */
-export function nameObject(kind: string, content: string, word: string): string {
-  return `${kind}/${content.slice("sha256:".length)}/${word}`;
+export function nameObject(kind: string, content: string, suffix: string): string {
+  return `${kind}/${content.slice("sha256:".length)}/${suffix}`;
 }
 
 /** Tries for what others change meanwhile; after that the note is left to collection. */
-const TRIES = 20;
+const MAX_TRIES = 20;
 /** Contents that are looked after by one commit. */
-const AT_ONCE = 30;
+const CONTENTS_PER_COMMIT = 30;
 
 /** The part of a commit that ends references. */
-export function unrefer(references: readonly Reference[]): Commit {
+export function releaseReferences(references: readonly Reference[]): Commit {
   return {
     remove: references.map(([content, version]) => blobReferenceKey(content, version)),
     set: contentsOf(references).map((content) => ({ key: blobReleasedKey(content), value: true })),
@@ -62,11 +62,11 @@ export function contentsOf(references: readonly Reference[]): string[] {
 }
 
 /** Ends those of the contents with a note that nobody needs; resolves to their objects, which are garbage now. */
-export async function endUnneeded(store: Store, contents: readonly string[]): Promise<string[]> {
+export async function collectUnreferenced(store: Store, contents: readonly string[]): Promise<string[]> {
   const ended: string[] = [];
-  for (let at = 0; at < contents.length; at += AT_ONCE) {
-    let left = contents.slice(at, at + AT_ONCE);
-    for (let tries = 0; left.length > 0 && tries < TRIES; tries++) {
+  for (let at = 0; at < contents.length; at += CONTENTS_PER_COMMIT) {
+    let left = contents.slice(at, at + CONTENTS_PER_COMMIT);
+    for (let tries = 0; left.length > 0 && tries < MAX_TRIES; tries++) {
       if (tries > 0) await pauseBefore(tries);
       const steps = (await Promise.all(left.map((content) => nextStep(store, content)))).filter(isDefined);
       const done = await commitAll(store, steps.map(({ commit }) => commit));
@@ -96,7 +96,7 @@ async function nextStep(store: Store, content: string): Promise<Step | undefined
   const check = [note, blob];
   const { ending, ...lasting } = blob.value;
   // After the content was read: who refers to it without a change to its record has done so by now.
-  if (await isNeeded(store, content)) {
+  if (await isReferenced(store, content)) {
     const set = ending ? [{ key: blob.key, value: lasting }] : [];
     return { content, commit: { check, set, remove: [note.key] }, isLast: true };
   }
@@ -112,19 +112,19 @@ function toEnding({ value }: Entry<Blob>): Blob {
   return { ...value, ending: true };
 }
 
-async function isNeeded(store: Store, content: string): Promise<boolean> {
+async function isReferenced(store: Store, content: string): Promise<boolean> {
   return (await store.list(["blob_reference", content], { limit: 1 })).length > 0;
 }
 
 /** Which of the commits were done: all by one, or each by itself when somebody changed something meanwhile. */
 async function commitAll(store: Store, commits: readonly Commit[]): Promise<boolean[]> {
   if (commits.length === 0) return [];
-  if (await store.commit(commits.reduce(join))) return commits.map(() => true);
+  if (await store.commit(commits.reduce(joinCommits))) return commits.map(() => true);
   return commits.length === 1 ? [false] : await Promise.all(commits.map((commit) => store.commit(commit)));
 }
 
 /** Both, or neither. */
-export function join(a: Commit, b: Commit): Commit {
+export function joinCommits(a: Commit, b: Commit): Commit {
   const both = <Part>(one: readonly Part[] = [], other: readonly Part[] = []): Part[] => [...one, ...other];
   return { check: both(a.check, b.check), set: both(a.set, b.set), remove: both<Key>(a.remove, b.remove) };
 }

@@ -8,7 +8,7 @@ import { publish } from "../publishing/publish.ts";
 import type { Blob } from "../records.ts";
 import { removeSkill } from "../publishing/remove.ts";
 import { SKILL_MD } from "../test_service.ts";
-import { auditShelf } from "./test_shelf_audit.ts";
+import { auditBlobs } from "./test_blob_audit.ts";
 
 const test = suite("skills/blob_references");
 const encoder = new TextEncoder();
@@ -56,7 +56,7 @@ async function atEachStep(
     const { watched, steps } = interrupted(store, at, () => meanwhile(store, other));
     assert.is(await removeSkill(watched, ledgerOf(watched), "w", id), "done");
     if (steps() <= at) break;
-    assert.equal(await auditShelf(store), [], `before step ${at}`);
+    assert.equal(await auditBlobs(store), [], `before step ${at}`);
     await check(store);
     tried++;
   }
@@ -90,7 +90,7 @@ test("a content that comes, at any step of publishing it again, to its end: it i
     const { watched, steps } = interrupted(store, at, () => removeSkill(store, ledgerOf(store), "w", id));
     const added = await add(watched, "comes", "shared");
     if (steps() <= at) break;
-    assert.equal(await auditShelf(store), [], `before step ${at}`);
+    assert.equal(await auditBlobs(store), [], `before step ${at}`);
     assert.equal((await store.list(["skill"])).map(({ key }) => key[2]), [added]);
     tried++;
   }
@@ -107,7 +107,7 @@ test("a deletion that ended half way keeps what somebody published since, and co
     assert.is(outcome, "Error: killed");
     await add(store, "comes", "shared");
     await createLedger(store, () => Date.now() + DAY).collect();
-    assert.equal(await auditShelf(store), [], `at step ${at}`);
+    assert.equal(await auditBlobs(store), [], `at step ${at}`);
   }
 });
 
@@ -132,9 +132,9 @@ test("publishers who share a content do not disturb each other: no commit of the
   };
   const ids = await Promise.all(Array.from({ length: 50 }, (_, i) => add(counting, `skill-${i}`, "shared")));
   assert.is(failed, 0);
-  assert.equal(await auditShelf(store), []);
+  assert.equal(await auditBlobs(store), []);
   await Promise.all(ids.map((id) => removeSkill(store, ledgerOf(store), "w", id)));
-  assert.equal(await auditShelf(store), []);
+  assert.equal(await auditBlobs(store), []);
   assert.is((await store.list(["blob"])).length, 2);
 });
 

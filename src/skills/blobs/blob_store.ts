@@ -24,9 +24,9 @@ export interface BlobStore {
 export type BlobContent = Uint8Array | ReadableStream<Uint8Array>;
 
 /** Bytes of one record: engines take no row of more than a megabyte or two. */
-const CHUNK = 512 * 1024;
+const CHUNK_BYTES = 512 * 1024;
 /** Records of one commit: fewer waits for the disk, and still little that a driver holds beside the content. */
-const AT_ONCE = 2;
+const CHUNKS_PER_COMMIT = 2;
 
 const chunkKey = (name: string, n: number) => ["blob_data", name, n] as const;
 
@@ -39,7 +39,7 @@ export function storeBlobs(store: Store): BlobStore {
       let set: Put[] = [];
       for await (const chunk of content instanceof Uint8Array ? viewsOf(content) : inChunks(content)) {
         set.push({ key: chunkKey(name, n++), value: chunk });
-        if (set.length < AT_ONCE) continue;
+        if (set.length < CHUNKS_PER_COMMIT) continue;
         await store.commit({ set });
         set = [];
       }
@@ -54,7 +54,7 @@ export function storeBlobs(store: Store): BlobStore {
           const { value } = entry as Entry<Uint8Array>;
           if (value.length > 0) controller.enqueue(value);
           // A chunk that is not full is the last one.
-          if (value.length < CHUNK) return controller.close();
+          if (value.length < CHUNK_BYTES) return controller.close();
           entry = await store.get<Uint8Array>(chunkKey(name, ++n));
           if (!entry) controller.error(new Error("The object was removed while it was read"));
         },
@@ -73,24 +73,24 @@ export function storeBlobs(store: Store): BlobStore {
   };
 }
 
-/** Pieces of exactly {@linkcode CHUNK} bytes, and one shorter than that (perhaps empty) at the end; not copied. */
+/** Pieces of exactly {@linkcode CHUNK_BYTES} bytes, and one shorter than that (perhaps empty) at the end; not copied. */
 function* viewsOf(content: Uint8Array): Generator<Uint8Array> {
-  for (let at = 0; at <= content.length; at += CHUNK) yield content.subarray(at, at + CHUNK);
+  for (let at = 0; at <= content.length; at += CHUNK_BYTES) yield content.subarray(at, at + CHUNK_BYTES);
 }
 
 /** The same of what comes in pieces of its own. */
 async function* inChunks(content: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
-  let held = new Uint8Array(CHUNK);
+  let held = new Uint8Array(CHUNK_BYTES);
   let length = 0;
   for await (const piece of content) {
     for (let at = 0; at < piece.length;) {
-      const part = piece.subarray(at, at + CHUNK - length);
+      const part = piece.subarray(at, at + CHUNK_BYTES - length);
       held.set(part, length);
       length += part.length;
       at += part.length;
-      if (length < CHUNK) continue;
+      if (length < CHUNK_BYTES) continue;
       yield held;
-      held = new Uint8Array(CHUNK);
+      held = new Uint8Array(CHUNK_BYTES);
       length = 0;
     }
   }

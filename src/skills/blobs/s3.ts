@@ -34,11 +34,11 @@ export interface S3Options {
  * a stream is read whole first.
  */
 const STREAMS_WITH_LENGTH = !("Deno" in globalThis);
-const EMPTY = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+const EMPTY_DIGEST = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
 /** Bytes of an error document that are read. */
 const MAX_ERROR_BYTES = 64 * 1024;
 /** A request that the service could not take now is made again so often, unless its body is a stream. */
-const RETRIES = 3;
+const MAX_RETRIES = 3;
 /** How slow the way to the service may be: bytes of an upload that go out in a millisecond. */
 const MIN_BYTES_PER_MS = 64;
 
@@ -57,14 +57,14 @@ export function s3Blobs(options: S3Options): BlobStore {
     name: string,
     content?: BlobContent,
     size = 0,
-    digest = EMPTY,
+    digest = EMPTY_DIGEST,
   ): Promise<Response> {
     for (let tries = 0;; tries++) {
       const response = await sendOnce(method, name, content, size, digest);
       const mayPass = response.status >= 500 || response.status === 429;
       if (!mayPass) return response;
       const text = await textOf(response);
-      if (tries === RETRIES || content instanceof ReadableStream) {
+      if (tries === MAX_RETRIES || content instanceof ReadableStream) {
         throw new StoreUnavailableError(`S3 answered ${response.status} ${codeOf(text)}`);
       }
       await new Promise((resolve) => setTimeout(resolve, 100 * 2 ** tries * (0.5 + Math.random())));

@@ -105,11 +105,11 @@ function sign(request: IncomingMessage, secret: string): string {
 }
 
 async function withBucket(
-  work: (bucket: Bucket, shelf: ReturnType<typeof s3Blobs>) => Promise<void>,
+  work: (bucket: Bucket, blobs: ReturnType<typeof s3Blobs>) => Promise<void>,
 ): Promise<void> {
   const bucket = new Bucket();
   await bucket.start();
-  const shelf = s3Blobs({
+  const blobs = s3Blobs({
     bucket: "bucket",
     prefix: "trivet/",
     region: "eu-central-1",
@@ -117,26 +117,26 @@ async function withBucket(
     accessKeyId: "AKID",
     secretAccessKey: SECRET,
   });
-  await work(bucket, shelf).finally(() => bucket.stop());
+  await work(bucket, blobs).finally(() => bucket.stop());
 }
 
 test("objects go up and come down, signed, under the prefix", () =>
-  withBucket(async (bucket, shelf) => {
+  withBucket(async (bucket, blobs) => {
     for (const size of [0, 1, 100_000]) {
       const bytes = new Uint8Array(size).map((_, i) => i * 31);
       const name = `s3/${"ab".repeat(32)}/x_-${size}`;
-      await shelf.put(name, bytes, size, await digestOf(bytes));
+      await blobs.put(name, bytes, size, await digestOf(bytes));
       assert.ok(bucket.objects.has(`/bucket/trivet/${name}`));
-      assert.is(await digestOf(await readAll((await shelf.get(name))!, size)), await digestOf(bytes));
-      await shelf.remove(name);
-      await shelf.remove(name);
-      assert.is(await shelf.get(name), undefined);
+      assert.is(await digestOf(await readAll((await blobs.get(name))!, size)), await digestOf(bytes));
+      await blobs.remove(name);
+      await blobs.remove(name);
+      assert.is(await blobs.get(name), undefined);
     }
     assert.is(bucket.objects.size, 0);
   }));
 
 test("a stream goes up as it comes: the bucket has its first bytes before its last ones exist", () =>
-  withBucket(async (bucket, shelf) => {
+  withBucket(async (bucket, blobs) => {
     const size = 8 * 65_536;
     let arrived = () => {};
     const first = new Promise<void>((resolve) => arrived = resolve);
@@ -151,21 +151,21 @@ test("a stream goes up as it comes: the bucket has its first bytes before its la
         else controller.close();
       },
     }, { highWaterMark: 0 });
-    await shelf.put("s3/d/1", stream, size, await digestOf(new Uint8Array(size).fill(7)));
+    await blobs.put("s3/d/1", stream, size, await digestOf(new Uint8Array(size).fill(7)));
     assert.is(bucket.objects.get("/bucket/trivet/s3/d/1")!.length, size);
   }));
 
 test("a service that is busy is asked again; one that stays so, or is gone, is out of reach for a while", () =>
-  withBucket(async (bucket, shelf) => {
+  withBucket(async (bucket, blobs) => {
     const bytes = new Uint8Array(3);
     bucket.failures = [503, 500];
-    await shelf.put("s3/d/1", bytes, 3, await digestOf(bytes));
+    await blobs.put("s3/d/1", bytes, 3, await digestOf(bytes));
     assert.is(bucket.seen.length, 3);
     bucket.failures = [503, 503, 503, 503];
-    const busy = await shelf.get("s3/d/1").catch((error: Error) => error);
+    const busy = await blobs.get("s3/d/1").catch((error: Error) => error);
     assert.instance(busy, StoreUnavailableError);
     await bucket.stop();
-    const gone = await shelf.get("s3/d/1").catch((error: Error) => error);
+    const gone = await blobs.get("s3/d/1").catch((error: Error) => error);
     assert.instance(gone, StoreUnavailableError);
     assert.not.match(String(gone), SECRET);
     await bucket.start();
@@ -184,12 +184,12 @@ test("a download may take as long as it comes; one that stands still is given up
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as { port: number };
   const keys = { accessKeyId: "id", secretAccessKey: SECRET };
-  const shelf = s3Blobs({ bucket: "b", endpoint: `http://127.0.0.1:${port}`, ...keys, timeout: 500 });
+  const blobs = s3Blobs({ bucket: "b", endpoint: `http://127.0.0.1:${port}`, ...keys, timeout: 500 });
   try {
-    const [long, stuck] = await Promise.all([shelf.get("long"), shelf.get("stuck")]);
+    const [long, stuck] = await Promise.all([blobs.get("long"), blobs.get("stuck")]);
     assert.is((await readAll(long!, 8000)).length, 8000);
     assert.instance(await readAll(stuck!, 8000).catch((error) => error), StoreUnavailableError);
-    assert.instance(await shelf.get("never").catch((error) => error), StoreUnavailableError);
+    assert.instance(await blobs.get("never").catch((error) => error), StoreUnavailableError);
   } finally {
     server.closeAllConnections?.();
     await new Promise((resolve) => server.close(resolve));
@@ -197,7 +197,7 @@ test("a download may take as long as it comes; one that stands still is given up
 });
 
 test("what the service refuses is an error with its code", () =>
-  withBucket(async ({ url }, shelf) => {
+  withBucket(async ({ url }, blobs) => {
     const other = (bucket: string, secretAccessKey: string) =>
       s3Blobs({ bucket, endpoint: url, region: "eu-central-1", accessKeyId: "AKID", secretAccessKey });
     const reason = (promise: Promise<unknown>) => promise.then(() => "none", (error: Error) => error.message);
@@ -208,7 +208,7 @@ test("what the service refuses is an error with its code", () =>
     assert.is(await reason(other("other", SECRET).get("s3/d/1")), "S3 refused GET s3/d/1: 404 NoSuchBucket");
     const digest = await digestOf(new Uint8Array(4));
     assert.is(
-      await reason(shelf.put("s3/d/1", new Uint8Array([1, 2, 3, 4]), 4, digest)),
+      await reason(blobs.put("s3/d/1", new Uint8Array([1, 2, 3, 4]), 4, digest)),
       "S3 refused PUT s3/d/1: 400 XAmzContentSHA256Mismatch",
     );
     assert.throws(
@@ -229,14 +229,14 @@ test("a redirect is followed nowhere", async () => {
   await new Promise<void>((resolve) => leading.listen(0, "127.0.0.1", resolve));
   const endpoint = `http://127.0.0.1:${(leading.address() as { port: number }).port}`;
   try {
-    const shelf = s3Blobs({
+    const blobs = s3Blobs({
       bucket: "b",
       endpoint,
       accessKeyId: "AKID",
       secretAccessKey: SECRET,
       sessionToken: "token",
     });
-    for (const work of [() => shelf.get("x"), () => shelf.remove("x")]) {
+    for (const work of [() => blobs.get("x"), () => blobs.remove("x")]) {
       assert.match(await work().then(() => "none", (error: Error) => error.message), "307");
     }
     assert.equal(heard, []);
@@ -247,8 +247,8 @@ test("a redirect is followed nowhere", async () => {
 });
 
 test("the Skills service on a bucket: upload, read, delete; and 503 while the bucket is gone", () =>
-  withBucket(async (bucket, shelf) => {
-    const { service, store, upload, send } = await newService({ blobs: shelf });
+  withBucket(async (bucket, blobs) => {
+    const { service, store, upload, send } = await newService({ blobs: blobs });
     const { id } = await (await upload(DEMO)).json();
     assert.is(bucket.objects.size, 3);
     assert.equal(await store.list(["blob_data"]), []);
@@ -262,7 +262,7 @@ test("the Skills service on a bucket: upload, read, delete; and 503 while the bu
     assert.is(refused.status, 503);
     assert.is(refused.headers.get("retry-after"), "1");
     await bucket.start();
-    await createLedger(store, () => Date.now() + 7_200_000, shelf).collect();
+    await createLedger(store, () => Date.now() + 7_200_000, blobs).collect();
     assert.equal(await store.list(["blob_pending"]), []);
   }));
 

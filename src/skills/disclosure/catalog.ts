@@ -55,7 +55,7 @@ export interface CatalogSkill {
 }
 
 /** Uploaded skills that one catalogue shows at most, newest first; the rest is found by id or name. */
-const MOST_UPLOADED = 500;
+const MAX_UPLOADED_SKILLS = 500;
 
 /** The catalogue of a store and local folders; `disclose` hears of every level that a caller gets. */
 export function createCatalog(
@@ -68,7 +68,7 @@ export function createCatalog(
   async function listUploaded(principal: Principal | undefined): Promise<Skill[]> {
     if (!principal || !mayRead(principal)) return [];
     const entries = await store.list<Skill>(["skill", principal.workspace], {
-      limit: MOST_UPLOADED + 1,
+      limit: MAX_UPLOADED_SKILLS + 1,
       reverse: true,
     });
     return entries.map(({ value }) => value);
@@ -96,7 +96,7 @@ export function createCatalog(
       }
       const uploaded = await listUploaded(principal);
       let shadowed = 0;
-      for (const { id, name, description, latest, tokens } of uploaded.slice(0, MOST_UPLOADED)) {
+      for (const { id, name, description, latest, tokens } of uploaded.slice(0, MAX_UPLOADED_SKILLS)) {
         // One without a version has nothing to be loaded.
         if (!latest) continue;
         if (taken.has(name)) {
@@ -107,7 +107,7 @@ export function createCatalog(
         listed.push({ id, name, description, source: "custom" });
         disclose({ workspace, id, name, version: latest.id, level: 1, tokens: tokens.metadata });
       }
-      return { skills: listed, omitted: { shadowed, older: uploaded.length > MOST_UPLOADED } };
+      return { skills: listed, omitted: { shadowed, older: uploaded.length > MAX_UPLOADED_SKILLS } };
     },
 
     async load(principal, skill) {

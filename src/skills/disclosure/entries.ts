@@ -10,7 +10,7 @@ import type { Principal } from "../../http/principal.ts";
 import type { Store } from "../../store/store.ts";
 import type { Ledger } from "../blobs/blob_ledger.ts";
 import type { Directory, LocalSkill } from "../local/directory.ts";
-import { isTakenByAll, type ManifestFile, readLocalFile } from "../local/local_files.ts";
+import { isWithinClientLimits, type ManifestFile, readLocalFile } from "../local/local_files.ts";
 import { mayRead } from "../permission.ts";
 import { type Skill, skillKey } from "../records.ts";
 import type { FrontMatter } from "../package/rules.ts";
@@ -79,7 +79,7 @@ export function createEntries(
       isPublic: false,
       async files() {
         const files = (await version())?.value.files;
-        const hasDigests = files !== undefined && isTakenByAll(files);
+        const hasDigests = files !== undefined && isWithinClientLimits(files);
         return files
           ?.map(({ path, size, type, digest }) => ({
             path,

@@ -25,9 +25,9 @@ export interface DiscoveryIndexes {
 
 const SCHEMA = "https://schemas.agentskills.io/discovery/0.2.0/schema.json";
 /** Skills whose files are asked for, or whose archives are made, at one time. */
-const AT_ONCE = 8;
+const MAX_CONCURRENT_SKILLS = 8;
 /** An index is made again after so many milliseconds, when somebody asks. */
-const FRESH = 1000;
+const INDEX_LIFETIME_MS = 1000;
 
 export function createIndexes(
   skills: PublicSkills,
@@ -35,11 +35,11 @@ export function createIndexes(
   now: () => number,
 ): DiscoveryIndexes {
   return {
-    current: keepLast(now, async () => ({
+    current: cacheLast(now, async () => ({
       $schema: SCHEMA,
       skills: await describeAll(skills, (skill, files) => describe(skill, files, archives)),
     })),
-    older: keepLast(now, async () => ({ skills: await describeAll(skills, describeOlder) })),
+    older: cacheLast(now, async () => ({ skills: await describeAll(skills, describeOlder) })),
   };
 }
 
@@ -65,7 +65,7 @@ function describeOlder({ name, description }: PublicSkill, files: readonly Publi
 }
 
 /**
- * What is told of each skill, in their order; those of which nothing can be told are left out. Several who begin at one
+ * What is described of each skill, in their order; those of which nothing can be described are left out. Several who begin at one
  * time each begin elsewhere, and find known what another has worked out: none waits for another, since on workerd a
  * request cannot.
  */
@@ -74,25 +74,25 @@ async function describeAll(
   describe: (skill: PublicSkill, files: readonly PublicFile[]) => unknown,
 ): Promise<unknown[]> {
   const all = await skills.list();
-  const told = new Array<unknown>(all.length);
+  const described = new Array<unknown>(all.length);
   const start = Math.floor(Math.random() * all.length);
   let next = 0;
-  await Promise.all(Array.from({ length: AT_ONCE }, async () => {
+  await Promise.all(Array.from({ length: MAX_CONCURRENT_SKILLS }, async () => {
     while (next < all.length) {
       const at = (start + next++) % all.length;
       const files = await all[at]!.files();
-      told[at] = files && await describe(all[at]!, files);
+      described[at] = files && await describe(all[at]!, files);
     }
   }));
-  return told.filter((each) => each !== undefined);
+  return described.filter((each) => each !== undefined);
 }
 
 /** Gives the last document again while it is fresh, and while somebody makes the next one. */
-function keepLast(now: () => number, make: () => Promise<unknown>): () => Promise<IndexDocument> {
+function cacheLast(now: () => number, make: () => Promise<unknown>): () => Promise<IndexDocument> {
   let since = -Infinity;
   let latest: IndexDocument | undefined;
   return async () => {
-    const isFresh = now() - since < FRESH && now() >= since;
+    const isFresh = now() - since < INDEX_LIFETIME_MS && now() >= since;
     if (latest && isFresh) return latest;
     since = now();
     const bytes = new TextEncoder().encode(JSON.stringify(await make()));

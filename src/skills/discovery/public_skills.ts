@@ -40,13 +40,13 @@ export interface PublicSkillsOptions {
   readonly workspaces: readonly string[];
 }
 
-const MOST_SKILLS = 1000;
-const MOST_UPLOADS = 2000;
+const MAX_SKILLS = 1000;
+const MAX_UPLOADS = 2000;
 /** Records that are asked for at once. */
-const PAGE = 500;
+const PAGE_SIZE = 500;
 /** What `npx skills` takes. */
-const MOST_FILES = 1000;
-const MOST_BYTES = 50 * 1024 * 1024;
+const MAX_FILES = 1000;
+const MAX_TOTAL_BYTES = 50 * 1024 * 1024;
 
 export function createPublicSkills(options: PublicSkillsOptions): PublicSkills {
   const { store, ledger, directory, workspaces } = options;
@@ -58,7 +58,7 @@ export function createPublicSkills(options: PublicSkillsOptions): PublicSkills {
     const { name, frontMatter } = skill;
     if (!frontMatter || isInternal(frontMatter)) return undefined;
     // One that changes is another object; the list of its files stays the same as long as it does.
-    const files = locals.has(skill) ? locals.get(skill) : takenFiles(localFiles(skill));
+    const files = locals.has(skill) ? locals.get(skill) : filesWithinClientLimits(localFiles(skill));
     locals.set(skill, files);
     const { description } = frontMatter;
     return { name, description, isUploaded: false, files: () => Promise.resolve(files) };
@@ -75,7 +75,7 @@ export function createPublicSkills(options: PublicSkillsOptions): PublicSkills {
         if (known.has(latest.id)) return known.get(latest.id);
         const entry = await findVersion(store, workspace, skill, "latest");
         if (!entry) return undefined;
-        const files = takenFiles(uploadedFiles(ledger, entry.value.files));
+        const files = filesWithinClientLimits(uploadedFiles(ledger, entry.value.files));
         known.set(latest.id, files);
         return files;
       },
@@ -86,14 +86,14 @@ export function createPublicSkills(options: PublicSkillsOptions): PublicSkills {
   async function listUploads(workspace: string): Promise<{ uploads: Skill[]; isAll: boolean }> {
     const uploads: Skill[] = [];
     let last: Entry<Skill> | undefined;
-    while (uploads.length < MOST_UPLOADS) {
+    while (uploads.length < MAX_UPLOADS) {
       const page: Entry<Skill>[] = await store.list<Skill>(["skill", workspace], {
-        limit: PAGE,
+        limit: PAGE_SIZE,
         reverse: true,
         after: last?.key,
       });
       uploads.push(...page.map(({ value }) => value));
-      if (page.length < PAGE) return { uploads, isAll: true };
+      if (page.length < PAGE_SIZE) return { uploads, isAll: true };
       last = page.at(-1);
     }
     return { uploads, isAll: false };
@@ -122,7 +122,7 @@ export function createPublicSkills(options: PublicSkillsOptions): PublicSkills {
       }
       known = new Map([...known].filter(([version]) => versions.has(version)));
       return [...byName.values()].filter((skill) => skill !== undefined)
-        .slice(0, MOST_SKILLS)
+        .slice(0, MAX_SKILLS)
         .sort((a, b) => a.name < b.name ? -1 : 1);
     },
 
@@ -139,9 +139,9 @@ export function createPublicSkills(options: PublicSkillsOptions): PublicSkills {
 }
 
 /** The same files where every client takes them all. */
-function takenFiles(files: readonly ArchiveFile[]): readonly PublicFile[] | undefined {
+function filesWithinClientLimits(files: readonly ArchiveFile[]): readonly PublicFile[] | undefined {
   const bytes = files.reduce((sum, { size }) => sum + size, 0);
-  const isTaken = files.length <= MOST_FILES && bytes <= MOST_BYTES &&
+  const isTaken = files.length <= MAX_FILES && bytes <= MAX_TOTAL_BYTES &&
     files.every(({ digest }) => digest !== undefined);
   return isTaken ? files as PublicFile[] : undefined;
 }

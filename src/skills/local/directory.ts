@@ -30,11 +30,11 @@ export interface Directory {
 }
 
 /** Folders are looked at again after this many milliseconds, at the next call. */
-const FRESH = 1000;
+const SCAN_LIFETIME_MS = 1000;
 /** Folders below one folder of skills. */
-const MOST_SKILLS = 2000;
+const MAX_SKILLS = 2000;
 /** How many skills are looked at at once: a look waits for the disk most of the time. */
-const AT_ONCE = 16;
+const MAX_CONCURRENT_READS = 16;
 
 interface Scan {
   readonly skills: readonly LocalSkill[];
@@ -58,7 +58,7 @@ export function openDirectory(folders: readonly SkillFolder[], now: () => number
   async function scanAll(): Promise<Scan> {
     const { candidates, diagnostics } = await findCandidates(folders);
     const reads = await mapAtOnce(
-      AT_ONCE,
+      MAX_CONCURRENT_READS,
       candidates,
       ({ folder, entry, where, problem }) =>
         problem ? Promise.resolve(undefined) : read(folder, entry, known.get(where)),
@@ -75,7 +75,7 @@ export function openDirectory(folders: readonly SkillFolder[], now: () => number
     return { skills: [...byName.values()].sort((a, b) => a.name < b.name ? -1 : 1), diagnostics };
   }
 
-  const scan = keepFresh(FRESH, now, scanAll);
+  const scan = keepFresh(SCAN_LIFETIME_MS, now, scanAll);
   return {
     skills: async () => (await scan()).skills,
     diagnostics: async () => (await scan()).diagnostics,
@@ -105,8 +105,8 @@ async function findCandidates(
         const place = entry.realPath ?? where;
         if (places.has(place)) continue;
         places.add(place);
-        if (++count > MOST_SKILLS) {
-          const message = `More than ${MOST_SKILLS} folders: those from ${
+        if (++count > MAX_SKILLS) {
+          const message = `More than ${MAX_SKILLS} folders: those from ${
             JSON.stringify(entry.name)
           } on are skipped`;
           diagnostics.push(diagnose(folder.path, [about("too-many-skills", message)], true));
@@ -123,17 +123,17 @@ async function findCandidates(
 }
 
 async function listTop(folder: SkillFolder, diagnostics: Diagnostic[]): Promise<readonly FolderEntry[]> {
-  const tell = (rule: string, message: string): void =>
+  const report = (rule: string, message: string): void =>
     void diagnostics.push(diagnose(folder.path, [about(rule, message)], true));
   try {
     const entries = await folder.list("");
     if (!entries && folder.optional !== true) {
-      tell("folder-missing", "The folder does not exist");
+      report("folder-missing", "The folder does not exist");
     }
     return entries ?? [];
   } catch (error) {
     if (!(error instanceof FolderError)) throw error;
-    tell("unreadable", error.message);
+    report("unreadable", error.message);
     return [];
   }
 }

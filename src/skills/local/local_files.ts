@@ -42,20 +42,21 @@ export interface FoundFiles {
 export type Digested = ReadonlyMap<string, { readonly stamp: string; readonly file: ManifestFile }>;
 
 /** Of a skill that has more, no digests are made: nobody is bound to take it (SEP-2640, limits). */
-const MOST_DIGESTS = 512;
+const MAX_DIGESTED_FILES = 512;
 /** Bytes of all files of a skill. */
-const MOST_DIGESTED = 16 * 1024 * 1024;
+const MAX_DIGESTED_BYTES = 16 * 1024 * 1024;
 /** Bytes of a file that is read without taking turns. */
-const SMALL = 64 * 1024;
-const MOST_FILES = 2000;
-const DEEPEST = 8;
+const SMALL_FILE_BYTES = 64 * 1024;
+const MAX_FILES = 2000;
+const MAX_DEPTH = 8;
 /** Bytes. */
-const LARGEST_FILE = 8 * 1024 * 1024;
-const LEFT_OUT = new Set([".git", "node_modules", ".DS_Store"]);
+const MAX_FILE_BYTES = 8 * 1024 * 1024;
+const IGNORED_NAMES = new Set([".git", "node_modules", ".DS_Store"]);
 
 /** Whether a skill with these files is one that every client takes. */
-export function isTakenByAll(files: readonly { readonly size: number }[]): boolean {
-  return files.length <= MOST_DIGESTS && files.reduce((sum, { size }) => sum + size, 0) <= MOST_DIGESTED;
+export function isWithinClientLimits(files: readonly { readonly size: number }[]): boolean {
+  return files.length <= MAX_DIGESTED_FILES &&
+    files.reduce((sum, { size }) => sum + size, 0) <= MAX_DIGESTED_BYTES;
 }
 
 /**
@@ -72,18 +73,18 @@ export async function findFiles(
   const spellings = new Map<string, string>();
   let entries = 0;
   let modified = 0;
-  const leaveOut = (file: string, rule: string, message: string, hint?: string): void =>
+  const report = (file: string, rule: string, message: string, hint?: string): void =>
     void problems.push({ file, line: undefined, rule, message, ...(hint !== undefined && { hint }) });
 
   async function walk(relative: string, depth: number): Promise<void> {
     const list = () => folder.list(`${directory}/${relative}`);
-    for (const entry of relative === "" ? top : await listOrTell(relative, list, leaveOut) ?? []) {
+    for (const entry of relative === "" ? top : await listOrReport(relative, list, report) ?? []) {
       const { name, type, size, stamp } = entry;
       const path = relative === "" ? name : `${relative}/${name}`;
       // Half of a surrogate pair has no place in a URI.
-      if (LEFT_OUT.has(name) || !name.isWellFormed()) continue;
-      if (++entries > MOST_FILES) {
-        if (entries === MOST_FILES + 1) leaveOut("", "too-many-files", `has more than ${MOST_FILES} files`);
+      if (IGNORED_NAMES.has(name) || !name.isWellFormed()) continue;
+      if (++entries > MAX_FILES) {
+        if (entries === MAX_FILES + 1) report("", "too-many-files", `has more than ${MAX_FILES} files`);
         return;
       }
       const spelling = path.normalize("NFC").toLowerCase();
@@ -91,7 +92,7 @@ export async function findFiles(
       spellings.set(spelling, path);
       if (other !== undefined) {
         const message = `differs from ${JSON.stringify(other)} only in case or accents`;
-        leaveOut(
+        report(
           path,
           "path-collision",
           message,
@@ -100,14 +101,14 @@ export async function findFiles(
       }
       modified = Math.max(modified, entry.modified);
       if (type === "link") {
-        leaveOut(path, "link", "is a link and is ignored", "replace the link with the file");
+        report(path, "link", "is a link and is ignored", "replace the link with the file");
       } else if (type === "other") {
-        leaveOut(path, "special-file", "is not a regular file and is ignored");
+        report(path, "special-file", "is not a regular file and is ignored");
       } else if (type === "folder") {
-        if (depth < DEEPEST) await walk(path, depth + 1);
-        else leaveOut(path, "path-depth", `is more than ${DEEPEST} folders deep and is ignored`);
-      } else if (size > LARGEST_FILE) {
-        leaveOut(path, "file-size", `has more than ${LARGEST_FILE} bytes and is ignored`);
+        if (depth < MAX_DEPTH) await walk(path, depth + 1);
+        else report(path, "path-depth", `is more than ${MAX_DEPTH} folders deep and is ignored`);
+      } else if (size > MAX_FILE_BYTES) {
+        report(path, "file-size", `has more than ${MAX_FILE_BYTES} bytes and is ignored`);
       } else files.push({ path, size, stamp, modified: entry.modified });
     }
   }
@@ -116,16 +117,16 @@ export async function findFiles(
   return { files: files.sort((a, b) => a.path < b.path ? -1 : 1), problems, modified };
 }
 
-async function listOrTell(
+async function listOrReport(
   path: string,
   list: () => ReturnType<SkillFolder["list"]>,
-  tell: (file: string, rule: string, message: string) => void,
+  report: (file: string, rule: string, message: string) => void,
 ): ReturnType<SkillFolder["list"]> {
   try {
     return await list();
   } catch (error) {
     if (!(error instanceof FolderError)) throw error;
-    tell(path, "unreadable", error.message);
+    report(path, "unreadable", error.message);
   }
 }
 
@@ -141,7 +142,7 @@ export function createDigester(): (
   return async (folder, directory, files, known) => {
     const digested = new Map<string, { readonly stamp: string; readonly file: ManifestFile }>();
     const problems: Problem[] = [];
-    const isLarge = !isTakenByAll(files);
+    const isLarge = !isWithinClientLimits(files);
     for (const { path, size, stamp } of files) {
       const before = known.get(path);
       if (before?.stamp === stamp && (before.file.digest === undefined) === isLarge) {
@@ -149,10 +150,10 @@ export function createDigester(): (
       } else if (isLarge) {
         digested.set(path, { stamp, file: { path, size, type: mediaTypeByName(path), digest: undefined } });
       } else {
-        const reading = (size > SMALL ? turn : Promise.resolve()).then(() =>
+        const reading = (size > SMALL_FILE_BYTES ? turn : Promise.resolve()).then(() =>
           digestFile(folder, directory, path)
         );
-        if (size > SMALL) turn = reading.catch(() => {});
+        if (size > SMALL_FILE_BYTES) turn = reading.catch(() => {});
         const file = await reading;
         if (!("rule" in file)) digested.set(path, { stamp, file });
         else problems.push(file);
@@ -169,7 +170,7 @@ async function digestFile(
 ): Promise<ManifestFile | Problem> {
   const problem = { file: path, line: undefined, rule: "unreadable" };
   try {
-    const bytes = await folder.read(`${directory}/${path}`, LARGEST_FILE);
+    const bytes = await folder.read(`${directory}/${path}`, MAX_FILE_BYTES);
     if (!bytes) return { ...problem, message: "The file was removed while it was read" };
     return { path, size: bytes.length, type: mediaTypeOf(path, bytes), digest: await digestOf(bytes) };
   } catch (error) {
@@ -187,7 +188,7 @@ export async function readLocalFile(
   path: string,
 ): Promise<{ readonly bytes: Uint8Array; readonly mediaType: string } | undefined> {
   if (!files.some((file) => file.path === path)) return undefined;
-  const bytes = await folder.read(`${directory}/${path}`, LARGEST_FILE).catch((error) => {
+  const bytes = await folder.read(`${directory}/${path}`, MAX_FILE_BYTES).catch((error) => {
     if (error instanceof RangeError || error instanceof FolderError) return undefined;
     throw error;
   });

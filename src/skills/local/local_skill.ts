@@ -72,7 +72,7 @@ interface Markdown {
 }
 
 /** The last moment of which a Date can tell, in milliseconds. */
-const LAST_MOMENT = 8.64e15;
+const MAX_DATE_MS = 8.64e15;
 
 /**
  * Gives what reads the skill in a folder, and gives `before` again when nothing changed; `undefined` when the folder is
@@ -112,7 +112,7 @@ export function createReader(): (
     const skill = toSkill(folder, directory, text, {
       version: versionOf(files, found.files, markdown.file),
       // A file that was taken away is told by its folder.
-      modified: Math.min(Math.max(found.modified, modified, 0), LAST_MOMENT),
+      modified: Math.min(Math.max(found.modified, modified, 0), MAX_DATE_MS),
       files,
     });
     return {

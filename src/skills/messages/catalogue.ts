@@ -5,10 +5,8 @@
  * @module
  */
 import type { OpenSkill } from "../disclosure/library.ts";
+import { MAX_DESCRIPTION_CHARACTERS } from "../package/rules.ts";
 import { type Block, isObject, type Members, type MessagesBody } from "./request.ts";
-
-/** Characters of a description; uploads are held to it, folders are not. */
-const LONGEST = 1024;
 
 /** The catalogue as text; names the two tools as the request has them. */
 export function writeCatalogue(
@@ -44,12 +42,12 @@ export function addCatalogue(
   const block = { type: "text", text: catalogue };
   return [
     ...own,
-    isObject(last) && breakpoints < MOST_BREAKPOINTS ? { ...block, cache_control: last } : block,
+    isObject(last) && breakpoints < MAX_BREAKPOINTS ? { ...block, cache_control: last } : block,
   ];
 }
 
 /** Of the Messages API: https://docs.anthropic.com/en/docs/build-with-claude/prompt-caching */
-const MOST_BREAKPOINTS = 4;
+const MAX_BREAKPOINTS = 4;
 
 /** How many `cache_control` marks a request has: at its top, on tools, and on blocks of system and messages. */
 export function countBreakpoints(body: MessagesBody): number {
@@ -106,8 +104,8 @@ function oneLine(text: string): string {
 
 function shorten(text: string): string {
   const characters = [...text];
-  if (characters.length <= LONGEST) return text;
+  if (characters.length <= MAX_DESCRIPTION_CHARACTERS) return text;
   return `${
-    characters.slice(0, LONGEST).join("")
-  } [truncated after ${LONGEST} of ${characters.length} characters]`;
+    characters.slice(0, MAX_DESCRIPTION_CHARACTERS).join("")
+  } [truncated after ${MAX_DESCRIPTION_CHARACTERS} of ${characters.length} characters]`;
 }

@@ -8,6 +8,7 @@ import type { Principal } from "../../http/principal.ts";
 import { randomBytes } from "../../crypto/secret.ts";
 import type { Key, Store } from "../../store/store.ts";
 import { quoteInput, SkillError } from "../error.ts";
+import { CROCKFORD_BASE32 } from "../identifier.ts";
 import type { OpenSkill, SkillLibrary } from "../disclosure/library.ts";
 import { invalid, isObject } from "./request.ts";
 
@@ -33,13 +34,11 @@ export interface Container {
 export const containerKey = (workspace: string, id: string): Key => ["container", workspace, id];
 
 /** Milliseconds that a container lives after it was used. */
-const LIFETIME = 30 * 86_400_000;
-/** Crockford's base 32, as in other ids. */
-const ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+const CONTAINER_LIFETIME_MS = 30 * 86_400_000;
 const OWN_ID = /^container_01[0-9A-HJKMNP-TV-Z]{24}$/;
 
 export function newContainerId(): string {
-  return "container_01" + Array.from(randomBytes(24), (byte) => ALPHABET[byte & 31]).join("");
+  return "container_01" + Array.from(randomBytes(24), (byte) => CROCKFORD_BASE32[byte & 31]).join("");
 }
 
 /** Whether Trivet made this id, or another service may have. */
@@ -114,14 +113,14 @@ export async function findContainer(store: Store, workspace: string, id: string)
 }
 
 /** Remembers the skills, at their versions. Resolves to when that ends, in milliseconds since the epoch. */
-export async function keepContainer(
+export async function saveContainer(
   store: Store,
   workspace: string,
   id: string,
   skills: readonly OpenSkill[],
   now: number,
 ): Promise<number> {
-  const expires = now + LIFETIME;
+  const expires = now + CONTAINER_LIFETIME_MS;
   const value: Container = {
     id,
     skills: skills.map(({ id, version }) => ({ type: "custom", skill_id: id, version })),

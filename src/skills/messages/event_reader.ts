@@ -14,7 +14,7 @@ export interface ServerSentEvent {
 }
 
 /** Bytes of one line, and characters of one event: an answer with a file in it is large, but not endless. */
-const MOST = 32 * 1024 * 1024;
+const MAX_EVENT_LENGTH = 32 * 1024 * 1024;
 
 /**
  * The events of a stream. What is not ended by an empty line is no event.
@@ -59,7 +59,7 @@ class Lines {
       start = at + 1;
     }
     rest.discard(start);
-    if (rest.length > MOST) throw tooLong();
+    if (rest.length > MAX_EVENT_LENGTH) throw tooLong();
     this.#from = at - start;
   }
 
@@ -110,12 +110,12 @@ class Fields {
     if (name !== "data") return undefined;
     // An empty line takes room too.
     this.#length += value.length + 1;
-    if (this.#length > MOST) throw tooLong();
+    if (this.#length > MAX_EVENT_LENGTH) throw tooLong();
     this.#data.push(value);
     return undefined;
   }
 }
 
 function tooLong(): Error {
-  return new Error(`An event is longer than ${MOST} characters`);
+  return new Error(`An event is longer than ${MAX_EVENT_LENGTH} characters`);
 }

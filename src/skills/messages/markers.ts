@@ -12,19 +12,19 @@ export type MarkerRule = "auto" | "always" | "never";
 
 const MARKERS = ["skills-2025-10-02", "code-execution-2025-08-25", "files-api-2025-04-14"] as const;
 /** What Trivet answers itself. Files in messages are the model endpoint's own, and so is their marker. */
-const OURS: ReadonlySet<string> = new Set(MARKERS.slice(0, 2));
+const HANDLED_MARKERS: ReadonlySet<string> = new Set(MARKERS.slice(0, 2));
 /** The version that needed them. */
-const FIRST_VERSION = "2023-06-01";
+const MARKER_VERSION = "2023-06-01";
 
 /** @throws {SkillError} naming each marker that is missing */
 export function checkMarkers(headers: Headers, rule: MarkerRule): void {
   if (rule === "never") return;
   const version = headers.get("anthropic-version");
-  if (rule === "auto" && version !== null && version !== FIRST_VERSION) return;
+  if (rule === "auto" && version !== null && version !== MARKER_VERSION) return;
   const named = betasOf(headers);
   const missing = MARKERS.filter((marker) => !named.includes(marker));
   if (missing.length === 0) return;
-  const way = rule === "always" ? "" : `, or use an anthropic-version later than ${FIRST_VERSION}`;
+  const way = rule === "always" ? "" : `, or use an anthropic-version later than ${MARKER_VERSION}`;
   throw new SkillError(
     "invalid_request_error",
     `anthropic-beta: a request with skills must include ${missing.join(", ")}${way}`,
@@ -32,6 +32,6 @@ export function checkMarkers(headers: Headers, rule: MarkerRule): void {
 }
 
 /** What the model endpoint is to hear of `anthropic-beta`, once Trivet has answered its part. */
-export function betasWithoutOurs(headers: Headers): string[] {
-  return betasOf(headers).filter((each) => !OURS.has(each));
+export function forwardedBetas(headers: Headers): string[] {
+  return betasOf(headers).filter((each) => !HANDLED_MARKERS.has(each));
 }

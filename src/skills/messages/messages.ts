@@ -17,15 +17,15 @@ import {
   type ContainerParameter,
   findContainer,
   isOwnContainer,
-  keepContainer,
   newContainerId,
   openSkills,
   readContainer,
+  saveContainer,
   type SkillParameter,
   writeContainer,
 } from "./container.ts";
 import { type Shown, ViewAnswers } from "./view_answers.ts";
-import { betasWithoutOurs, checkMarkers, type MarkerRule } from "./markers.ts";
+import { checkMarkers, forwardedBetas, type MarkerRule } from "./markers.ts";
 import { type ModelAnswer, readAll, toMessage } from "./model_events.ts";
 import { prepareRequest } from "./model_request.ts";
 import { checkBody, type MessagesBody, parseBody } from "./request.ts";
@@ -69,7 +69,7 @@ interface Chosen {
 }
 
 /** What is the same however a request is answered. */
-interface Asking {
+interface ModelCall {
   readonly question: Omit<Question, "body" | "betas">;
   readonly headers: Headers;
   readonly stream: StreamOptions;
@@ -83,7 +83,7 @@ export function createMessages(options: MessagesOptions): Messages {
   const onFault = (error: unknown): void => observe({ type: "fault", where: "messages", error });
 
   /** Requests without skills: as they came, and as they are answered. */
-  async function passOn(text: string, { question, headers, stream }: Asking): Promise<Response> {
+  async function forward(text: string, { question, headers, stream }: ModelCall): Promise<Response> {
     const { type, chunks } = await askModel({ ...question, body: text, betas: betasOf(headers) });
     if (type === "text/event-stream") return respond(200, streamChunks(chunks, stream), STREAM_FIELDS);
     const whole = await readAll(chunks);
@@ -95,7 +95,7 @@ export function createMessages(options: MessagesOptions): Messages {
     principal: Principal,
     body: MessagesBody,
     { id, skills: listed }: Chosen,
-    { question, headers, stream }: Asking,
+    { question, headers, stream }: ModelCall,
   ): Promise<Response> {
     if (listed.length > 0) {
       checkMarkers(headers, markers);
@@ -103,7 +103,9 @@ export function createMessages(options: MessagesOptions): Messages {
     }
     const skills = await openSkills(library, principal, listed);
     const { workspace } = principal;
-    const tell = ({ skill, ...shown }: Shown | { skill: OpenSkill; level: 1; tokens: number }): void =>
+    const discloseSkill = (
+      { skill, ...shown }: Shown | { skill: OpenSkill; level: 1; tokens: number },
+    ): void =>
       observe({
         type: "skill_disclosed",
         workspace,
@@ -114,15 +116,15 @@ export function createMessages(options: MessagesOptions): Messages {
         ...shown,
       });
     const request = prepareRequest(body, skills);
-    const betas = skills.length > 0 ? betasWithoutOurs(headers) : betasOf(headers);
+    const betas = skills.length > 0 ? forwardedBetas(headers) : betasOf(headers);
     const ask = (body: string): Promise<ModelAnswer> => askModel({ ...question, body, betas });
     const first = await ask(request.write([], 0, 0));
     // The id must hold before anybody hears it, and nobody does where the model refuses.
-    const expires = await keepContainer(store, workspace, id, skills, now());
-    for (const skill of skills) tell({ skill, level: 1, tokens: skill.tokens.metadata });
+    const expires = await saveContainer(store, workspace, id, skills, now());
+    for (const skill of skills) discloseSkill({ skill, level: 1, tokens: skill.tokens.metadata });
     const events = converse({
       request,
-      answers: new ViewAnswers(skills, body.messages, tell),
+      answers: new ViewAnswers(skills, body.messages, discloseSkill),
       container: writeContainer(id, expires, skills, betasOf(headers).includes(OLDER_MARKER)),
       ask,
       onFault,
@@ -157,7 +159,7 @@ export function createMessages(options: MessagesOptions): Messages {
     if (signal.aborted) leave();
     signal.addEventListener("abort", leave);
     const onEnd = (): void => signal.removeEventListener("abort", leave);
-    const asking: Asking = {
+    const asking: ModelCall = {
       question: {
         stream: body.stream === true,
         version: request.headers.get("anthropic-version") ?? DEFAULT_VERSION,
@@ -172,7 +174,7 @@ export function createMessages(options: MessagesOptions): Messages {
       if (!chosen && !upstream) checkBody(body);
       return chosen
         ? await withSkills(principal, checkBody(body), chosen, asking)
-        : await passOn(text, asking);
+        : await forward(text, asking);
     } catch (error) {
       leave();
       onEnd();

@@ -54,7 +54,7 @@ export async function* converse(exchange: Exchange, first: ModelAnswer): AsyncGe
         reading.begin(event.message);
         const { message } = event as { message?: unknown };
         if (round === 0) yield { ...event, message: { ...isObject(message) ? message : {}, container } };
-      } else yield* reading.hear(event);
+      } else yield* reading.handle(event);
     }
     if (!reading.isWhole) {
       throw new SkillError("api_error", ENDED_EARLY, { status: 502 });
@@ -117,7 +117,7 @@ class Round {
     this.usage = replaceUsage({}, message.usage);
   }
 
-  *hear(event: StreamEvent): Generator<StreamEvent> {
+  *handle(event: StreamEvent): Generator<StreamEvent> {
     if (event.type === "content_block_start") yield* this.#start(event);
     else if (event.type === "content_block_delta") yield* this.#add(event);
     else if (event.type === "content_block_stop") yield* this.#stop(event);

@@ -8,7 +8,7 @@ import type { Turn } from "./request.ts";
 import type { Match } from "./word_match.ts";
 
 /** Characters of instructions and files that an answer repeats. */
-const MOST_REPEATED = 1500;
+const MAX_REPEATED_CHARACTERS = 1500;
 
 /** What the conversation shows of a skill: its instructions, or (with `path`) a file. */
 export interface Loaded {
@@ -61,7 +61,9 @@ export function answerOf(
     if (shown.length === 0) parts.push("It could not be loaded.");
     for (const { path, text } of shown) {
       const what = path === undefined ? "its instructions" : path;
-      parts.push(`Loaded ${what}, about ${estimateTokens(text)} tokens:\n\n${cut(text, MOST_REPEATED)}`);
+      parts.push(
+        `Loaded ${what}, about ${estimateTokens(text)} tokens:\n\n${cut(text, MAX_REPEATED_CHARACTERS)}`,
+      );
     }
   }
   return parts.join("\n\n");

@@ -20,9 +20,9 @@ import type { AskModel } from "./upstream.ts";
 import { type Match, matchSkills } from "./word_match.ts";
 
 /** Skills that one task loads. */
-const MOST_LOADED = 3;
+const MAX_LOADED_SKILLS = 3;
 /** Characters of one event of a stream. */
-const PIECE = 48;
+const CHARACTERS_PER_EVENT = 48;
 
 /** Answers as a model endpoint does. */
 export function askScriptedModel(): AskModel {
@@ -59,7 +59,7 @@ function answer(request: MessagesBody, input_tokens: number, digest: (purpose: s
   const skills = readCatalogue(textOf(request.system));
   const tools = findTools(request.tools ?? [], skills.map(({ name }) => name));
   const task = taskOf(request.messages);
-  const matches = matchSkills(task.text, skills).slice(0, MOST_LOADED);
+  const matches = matchSkills(task.text, skills).slice(0, MAX_LOADED_SKILLS);
   // One word in common is little beside a skill that shares many.
   const chosen = matches.filter(({ score }) => score * 2 >= matches[0]!.score);
   const loaded = loadedIn(request.messages);
@@ -141,7 +141,7 @@ function nextCalls(
       const isRead = loaded.some((each) => each.name === name && each.path === path);
       return !isRead && (task.includes(path) || task.includes(path.split("/").at(-1)!));
     }).map((path) => ({ name: tools.read, input: { name, path }, what: `${path} of ${name}` }))
-  ).slice(0, MOST_LOADED);
+  ).slice(0, MAX_LOADED_SKILLS);
 }
 
 /** Everything that the conversation shows of skills. */
@@ -200,7 +200,7 @@ function toStream({ content, usage, stop_reason, stop_sequence, ...message }: Me
     const whole = isText ? String(block.text) : JSON.stringify(block.input);
     const start = isText ? { ...block, text: "" } : { ...block, input: {} };
     events.push({ type: "content_block_start", index, content_block: start });
-    for (const piece of whole.match(new RegExp(`.{1,${PIECE}}`, "gsu")) ?? []) {
+    for (const piece of whole.match(new RegExp(`.{1,${CHARACTERS_PER_EVENT}}`, "gsu")) ?? []) {
       const delta = isText
         ? { type: "text_delta", text: piece }
         : { type: "input_json_delta", partial_json: piece };

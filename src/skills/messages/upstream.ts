@@ -52,16 +52,16 @@ export type AskModel = (question: Question) => Promise<ModelAnswer>;
 /** Far more than any model says: an answer is put together in memory, and one without end would fill it. */
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 /** What a timer can wait. */
-const LONGEST_LIMIT = 2 ** 31 - 1;
+const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
 /** Asks a model endpoint. @throws {TypeError | RangeError} for a URL that is none, and for a limit that no timer keeps */
 export function askUpstream(upstream: Upstream, observe: Observe): AskModel {
   const { connectLimit = 60_000, answerLimit = 300_000, idleLimit = 120_000, sizeLimit = MAX_ANSWER_BYTES } =
     upstream;
   for (const [name, limit] of Object.entries({ connectLimit, answerLimit, idleLimit })) {
-    if (Number.isSafeInteger(limit) && limit > 0 && limit <= LONGEST_LIMIT) continue;
+    if (Number.isSafeInteger(limit) && limit > 0 && limit <= MAX_TIMEOUT_MS) continue;
     throw new RangeError(
-      `Cannot create Trivet: "${name}" of the model endpoint must be an integer from 1 to ${LONGEST_LIMIT} milliseconds, but is ${limit}`,
+      `Cannot create Trivet: "${name}" of the model endpoint must be an integer from 1 to ${MAX_TIMEOUT_MS} milliseconds, but is ${limit}`,
     );
   }
   if (!Number.isSafeInteger(sizeLimit) || sizeLimit < 1) {
@@ -84,37 +84,37 @@ export function askUpstream(upstream: Upstream, observe: Observe): AskModel {
     if (upstream.key !== undefined) headers.set("x-api-key", upstream.key);
     for (const [name, value] of Object.entries(upstream.headers ?? {})) headers.set(name, value);
 
-    const patience = new Patience(signal);
+    const timeout = new UpstreamTimeout(signal);
     try {
       // Followed nowhere: whoever it leads to would get the key.
-      const sent = send(url, { method: "POST", headers, body, redirect: "manual", signal: patience.signal });
-      const response = await patience.wait(
+      const sent = send(url, { method: "POST", headers, body, redirect: "manual", signal: timeout.signal });
+      const response = await timeout.wait(
         sent,
         stream ? connectLimit : answerLimit,
         "did not start its response within",
       );
       if (!response.ok) {
-        throw await patience.wait(refusalOf(response, secrets, onFault), idleLimit, "sent no data for");
+        throw await timeout.wait(refusalOf(response, secrets, onFault), idleLimit, "sent no data for");
       }
       const type = answerType(response);
       if (!type || !response.body) throw noAnswer();
-      return { type, chunks: read(response.body, patience, idleLimit) };
+      return { type, chunks: read(response.body, timeout, idleLimit) };
     } catch (error) {
-      patience.end();
+      timeout.end();
       throw toRefusal(error, "The model endpoint cannot be reached", onFault);
     }
   };
 
   async function* read(
     body: ReadableStream<Uint8Array>,
-    patience: Patience,
+    timeout: UpstreamTimeout,
     limit: number,
   ): AsyncGenerator<Uint8Array> {
     const reader = body.getReader();
     let left = sizeLimit;
     try {
       for (;;) {
-        const { done, value } = await patience.wait(reader.read(), limit, "sent no data for");
+        const { done, value } = await timeout.wait(reader.read(), limit, "sent no data for");
         if (done) return;
         left -= value.length;
         if (left < 0) throw new Error(`The response of the model endpoint has more than ${sizeLimit} bytes`);
@@ -123,7 +123,7 @@ export function askUpstream(upstream: Upstream, observe: Observe): AskModel {
     } catch (error) {
       throw toRefusal(error, ENDED_EARLY, onFault);
     } finally {
-      patience.end();
+      timeout.end();
       reader.cancel().catch(() => {});
     }
   }
@@ -160,7 +160,7 @@ function toRefusal(error: unknown, message: string, onFault: (error: unknown) =>
 }
 
 /** Waits for an endpoint for as long as is allowed, and while somebody waits for Trivet. */
-class Patience {
+class UpstreamTimeout {
   readonly #caller: AbortSignal;
   readonly #controller = new AbortController();
   readonly #abort = (): void => this.#controller.abort();

@@ -1,6 +1,6 @@
 /**
  * What a model endpoint refuses, as Trivet's caller is to hear it. What is wrong with the request stays the caller's
- * business; what is wrong with Trivet's key or configuration is told to the operator.
+ * business; what is wrong with Trivet's key or configuration is reported to the operator.
  *
  * @module
  */
@@ -10,26 +10,26 @@ import { SkillError, type SkillErrorType } from "../error.ts";
 import { isObject } from "./request.ts";
 
 /** Bytes of a refusal that are read, and characters of its message that are passed on. */
-const MOST_READ = 64 * 1024;
-const MOST_TOLD = 2000;
+const MAX_ERROR_BYTES = 64 * 1024;
+const MAX_MESSAGE_CHARACTERS = 2000;
 /** Shorter words than this are found in any text, and are no secrets. */
-const LEAST_SECRET = 8;
+const MIN_SECRET_CHARACTERS = 8;
 
 /** About the request itself: passed on as they are, when the endpoint says so in the API's own words. */
-const PASSED: Readonly<Record<number, SkillErrorType>> = {
+const PASSED_STATUSES: Readonly<Record<number, SkillErrorType>> = {
   400: "invalid_request_error",
   404: "not_found_error",
   413: "request_too_large",
   422: "invalid_request_error",
 };
 /** About the moment: the caller waits and tries again. */
-const LATER: Readonly<Record<number, readonly [SkillErrorType, number]>> = {
+const RETRY_STATUSES: Readonly<Record<number, readonly [SkillErrorType, number]>> = {
   408: ["timeout_error", 504],
   429: ["rate_limit_error", 429],
   504: ["timeout_error", 504],
   529: ["overloaded_error", 529],
 };
-const WAITING = ["retry-after", "retry-after-ms", "x-should-retry"];
+const RETRY_FIELDS = ["retry-after", "retry-after-ms", "x-should-retry"];
 
 /** The error for a response that is no answer. @param secrets what nobody is to read, should the endpoint repeat it */
 export async function refusalOf(
@@ -38,25 +38,27 @@ export async function refusalOf(
   onFault: (error: unknown) => void,
 ): Promise<SkillError> {
   const { status } = response;
-  const told = conceal(messageOf(await readSome(response)), secrets);
-  const waiting: Fields = WAITING.flatMap((name) => {
+  const message = conceal(messageOf(await readSome(response)), secrets);
+  const waiting: Fields = RETRY_FIELDS.flatMap((name) => {
     const value = response.headers.get(name);
     return value === null ? [] : [[name, value] as const];
   });
-  const later = LATER[status];
+  const later = RETRY_STATUSES[status];
   if (later) {
     const [type, as] = later;
-    return new SkillError(type, told ?? "The model endpoint is busy. Try again later.", {
+    return new SkillError(type, message ?? "The model endpoint is busy. Try again later.", {
       status: as,
       fields: waiting,
     });
   }
-  const type = PASSED[status];
-  if (type && told !== undefined) {
-    return new SkillError(type, told, { status: status === 422 ? 400 : status });
+  const type = PASSED_STATUSES[status];
+  if (type && message !== undefined) {
+    return new SkillError(type, message, { status: status === 422 ? 400 : status });
   }
   onFault(
-    new Error(`The model endpoint responded with status ${status}${told === undefined ? "" : `: ${told}`}`),
+    new Error(
+      `The model endpoint responded with status ${status}${message === undefined ? "" : `: ${message}`}`,
+    ),
   );
   if (status >= 500) {
     return new SkillError("api_error", `The model endpoint failed with status ${status}. Try again later.`, {
@@ -79,7 +81,7 @@ async function readSome(response: Response): Promise<string> {
   const read = new ByteBuffer();
   const reader = response.body?.getReader();
   try {
-    while (reader && read.length < MOST_READ) {
+    while (reader && read.length < MAX_ERROR_BYTES) {
       const { done, value } = await reader.read();
       if (done) break;
       read.append(value);
@@ -109,7 +111,7 @@ function conceal(text: string | undefined, secrets: readonly (string | undefined
   let shown = text;
   // A scheme may stand before the secret, as in `Bearer …`.
   for (const secret of secrets.flatMap((each) => each?.split(" ") ?? [])) {
-    if (secret.length >= LEAST_SECRET) shown = shown?.replaceAll(secret, "[hidden]");
+    if (secret.length >= MIN_SECRET_CHARACTERS) shown = shown?.replaceAll(secret, "[hidden]");
   }
-  return shown?.slice(0, MOST_TOLD);
+  return shown?.slice(0, MAX_MESSAGE_CHARACTERS);
 }

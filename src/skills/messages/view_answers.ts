@@ -11,11 +11,11 @@ import type { Block, Members, Turn } from "./request.ts";
 import { folderOf, isLoad, SKILL_MD, type View, VIEW_RESULT } from "./view.ts";
 
 /** Characters of one answer: about 12,000 tokens of a file, twice that of instructions. */
-const MOST_OF_FILE = 50_000;
-const MOST_OF_INSTRUCTIONS = 100_000;
+const MAX_FILE_CHARACTERS = 50_000;
+const MAX_INSTRUCTIONS_CHARACTERS = 100_000;
 /** Files that one answer lists. */
-const MOST_LISTED = 200;
-const MOST_SUGGESTED = 20;
+const MAX_LISTED_FILES = 200;
+const MAX_SUGGESTED_FILES = 20;
 
 /** What was shown of a skill, for whoever counts. */
 export interface Shown {
@@ -38,14 +38,14 @@ interface Excerpt {
 export class ViewAnswers {
   readonly #skills: readonly OpenSkill[];
   readonly #loaded: Set<string>;
-  readonly #tell: (shown: Shown) => void;
+  readonly #onShown: (shown: Shown) => void;
 
-  constructor(skills: readonly OpenSkill[], turns: readonly Turn[], tell: (shown: Shown) => void) {
+  constructor(skills: readonly OpenSkill[], turns: readonly Turn[], onShown: (shown: Shown) => void) {
     this.#skills = skills;
     this.#loaded = new Set(
       turns.flatMap(({ content }) => typeof content === "string" ? [] : headsOf(content)),
     );
-    this.#tell = tell;
+    this.#onShown = onShown;
   }
 
   /** The content of the result block. Rejects when the store does. */
@@ -76,12 +76,12 @@ export class ViewAnswers {
     }
     const [body, files] = await Promise.all([skill.instructions(), skill.files()]);
     const before = await linesBefore(skill, body);
-    const cut = excerpt(body, 1, Infinity, MOST_OF_INSTRUCTIONS)!;
+    const cut = excerpt(body, 1, Infinity, MAX_INSTRUCTIONS_CHARACTERS)!;
     const note = cut.lines < cut.total
       ? `\n[Truncated. To continue, read ${SKILL_MD} with offset ${before + cut.lines + 1}.]`
       : "";
     this.#loaded.add(head);
-    this.#tell({ skill, level: 2, tokens: skill.tokens.instructions });
+    this.#onShown({ skill, level: 2, tokens: skill.tokens.instructions });
     return shown(`${head}\n${cut.text}${note}\n</skill_content>\n${listFiles(files)}`, {
       first: before + 1,
       lines: cut.lines,
@@ -97,7 +97,7 @@ export class ViewAnswers {
       const type = (await skill.files()).find((file) => file.path === path)?.type ?? "unknown type";
       return shown(`${path} is not a text file: ${type}, ${bytes.length} bytes. It cannot be shown.`);
     }
-    const part = excerpt(text, first, last === -1 ? Infinity : last - first + 1, MOST_OF_FILE);
+    const part = excerpt(text, first, last === -1 ? Infinity : last - first + 1, MAX_FILE_CHARACTERS);
     if (!part) {
       const { total } = excerpt(text, 1, 1, 1)!;
       return failure("invalid_tool_input", `Line ${first} does not exist: ${path} has ${total} lines`);
@@ -107,7 +107,7 @@ export class ViewAnswers {
       ? `\n[Lines ${part.first} to ${end} of ${part.total}. To continue, read with offset ${end + 1}.]`
       : "";
     const content = part.text + note;
-    this.#tell({ skill, level: 3, tokens: estimateTokens(content), path });
+    this.#onShown({ skill, level: 3, tokens: estimateTokens(content), path });
     return shown(content, part);
   }
 }
@@ -129,15 +129,15 @@ function headsOf(blocks: readonly Block[]): string[] {
 function listFiles(files: readonly OpenFile[]): string {
   const others = files.filter(({ path }) => path !== SKILL_MD);
   if (others.length === 0) return "<skill_files></skill_files>";
-  const listed = others.slice(0, MOST_LISTED)
+  const listed = others.slice(0, MAX_LISTED_FILES)
     .map(({ path, size }) => `<file bytes="${size}">${escape(path)}</file>`);
   const omitted = others.length - listed.length;
   return `<skill_files>\n${listed.join("\n")}\n${omitted > 0 ? `[and ${omitted} more]\n` : ""}</skill_files>`;
 }
 
 function noFile(name: string, path: string, files: readonly OpenFile[]): string {
-  const names = files.slice(0, MOST_SUGGESTED).map((file) => file.path).join(", ");
-  const more = files.length > MOST_SUGGESTED ? `, and ${files.length - MOST_SUGGESTED} more` : "";
+  const names = files.slice(0, MAX_SUGGESTED_FILES).map((file) => file.path).join(", ");
+  const more = files.length > MAX_SUGGESTED_FILES ? `, and ${files.length - MAX_SUGGESTED_FILES} more` : "";
   return `File ${JSON.stringify(path.slice(0, 200))} not found in ${name}. Files: ${names}${more}`;
 }
 

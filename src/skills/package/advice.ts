@@ -1,7 +1,7 @@
 /**
- * What a SKILL.md may be better without, though it can be used as it is: keys that the open specification
- * (https://agentskills.io/specification) does not know, values that others read as something else than text, levels that cost more
- * tokens than they should, and a description that does not say when to use the skill.
+ * Warnings and advice about a valid SKILL.md: keys outside the open specification
+ * (https://agentskills.io/specification), values that YAML reads as something other than a string, levels that cost many
+ * tokens, and a description that does not say when to use the skill.
  *
  * @module
  */
@@ -14,28 +14,28 @@ import type { SkillTokens } from "./tokens.ts";
 
 /** The keys of the open specification. */
 const SPECIFIED = ["allowed-tools", "compatibility", "description", "license", "metadata", "name"];
-/** What metadata costs as a rule, in every request, whether the skill is used or not. */
-const MOST_METADATA_TOKENS = 50;
-const MOST_INSTRUCTION_TOKENS = 5000;
-const MOST_INSTRUCTION_LINES = 500;
+/** Metadata is part of every request, whether the skill is used or not. */
+const MAX_METADATA_TOKENS = 50;
+const MAX_INSTRUCTION_TOKENS = 5000;
+const MAX_INSTRUCTION_LINES = 500;
 /** What to do about a SKILL.md that is too long. */
 export const MOVE_DETAILS = "move details into separate files, which are read only when they are needed";
-/** Words that say when a skill is to be used. */
+/** Words that say when to use a skill. */
 const WHEN =
   /\b(when(ever)?|if|use[ds]?|using|trigger\w*|before|after|during|while|asks?|asked|mentions?|invoke[ds]?)\b/i;
 
 type Find = (subject: Subject, tokens: SkillTokens) => readonly Problem[];
 
-/** What some client or model will stumble over. */
+/** What some clients or models handle badly. */
 export function findWarnings(subject: Subject, tokens: SkillTokens): Problem[] {
   return [findUnquoted, findMetadata, findToolList, findLargeInstructions].flatMap((find) =>
     find(subject, tokens)
   );
 }
 
-/** What is only a question of style and cost: for those who ask, never said unasked. */
+/** Style and cost: only in the report of a dry run. */
 export function adviseOn(subject: Subject, tokens: SkillTokens): Problem[] {
-  return [findSilentDescription, findCosts].flatMap((find) => find(subject, tokens));
+  return [findMissingWhen, findCosts].flatMap((find) => find(subject, tokens));
 }
 
 /** Keys that the open specification does not know. */
@@ -52,7 +52,7 @@ export function findUnknownKeys({ markdown: { lines }, unknownKeys }: Subject): 
   });
 }
 
-/** What is written like a number or a truth value is none of a text to others. */
+/** Unquoted numbers and booleans are not strings to other YAML readers. */
 const findUnquoted: Find = ({ markdown }) =>
   ["name", "description", "license", "compatibility", "allowed-tools"].flatMap((field) => {
     const kind = kindOf(markdown.json[field]);
@@ -95,9 +95,9 @@ const findToolList: Find = ({ markdown: { fields, lines } }) => {
   ];
 };
 
-const findSilentDescription: Find = ({ markdown }) => {
+const findMissingWhen: Find = ({ markdown }) => {
   const description = descriptionOf(markdown);
-  // What is not in basic Latin letters may say so in another language.
+  // Letters outside ASCII suggest another language, whose words are not in the list.
   if (description === "" || WHEN.test(description) || /[^\P{L}A-Za-z]/u.test(description)) return [];
   const message =
     "the description does not seem to say when to use the skill, and models choose skills by their description";
@@ -106,17 +106,17 @@ const findSilentDescription: Find = ({ markdown }) => {
 };
 
 const findLargeInstructions: Find = ({ markdown }, { instructions }) => {
-  if (instructions <= MOST_INSTRUCTION_TOKENS) return [];
+  if (instructions <= MAX_INSTRUCTION_TOKENS) return [];
   const message =
-    `SKILL.md has about ${instructions} tokens of instructions: keep it under ${MOST_INSTRUCTION_TOKENS}`;
+    `SKILL.md has about ${instructions} tokens of instructions: keep it under ${MAX_INSTRUCTION_TOKENS}`;
   return [problem("instructions-tokens", bodyLine(markdown), message, MOVE_DETAILS)];
 };
 
 const findCosts: Find = ({ markdown }, { metadata }) => {
   const found: Problem[] = [];
-  if (metadata > MOST_METADATA_TOKENS) {
+  if (metadata > MAX_METADATA_TOKENS) {
     const message =
-      `name and description cost about ${metadata} tokens in every request: aim for 30 to ${MOST_METADATA_TOKENS}`;
+      `name and description cost about ${metadata} tokens in every request: aim for 30 to ${MAX_METADATA_TOKENS}`;
     found.push(
       problem("metadata-tokens", markdown.lines.get("description"), message, "shorten the description"),
     );
@@ -126,14 +126,14 @@ const findCosts: Find = ({ markdown }, { metadata }) => {
     found.push(problem("instructions-empty", undefined, message, "write what to do when the skill is used"));
   }
   const lines = countLines(markdown.body);
-  if (lines > MOST_INSTRUCTION_LINES) {
-    const message = `SKILL.md has ${lines} lines of instructions: keep it under ${MOST_INSTRUCTION_LINES}`;
+  if (lines > MAX_INSTRUCTION_LINES) {
+    const message = `SKILL.md has ${lines} lines of instructions: keep it under ${MAX_INSTRUCTION_LINES}`;
     found.push(problem("instructions-lines", bodyLine(markdown), message, MOVE_DETAILS));
   }
   return found;
 };
 
-/** Where the instructions begin: behind the first line `---` below the one that opens the front matter. */
+/** The first line of the instructions: after the line `---` that closes the front matter. */
 function bodyLine({ source }: SkillMarkdown): number {
   const end = /(?:\r\n|\r|\n)---(?![^\r\n])/.exec(source)!.index;
   return countLineEnds(source, 0, end) + 3;

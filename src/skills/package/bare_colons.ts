@@ -1,37 +1,37 @@
 /**
- * Front matter whose author wrote a colon and a blank inside a text without quotes (`description: Use when: always`),
- * which YAML takes for a second field. It is the most frequent reason why a skill cannot be read. Local skills are read as
- * meant, with a warning; an upload is told to mend it.
+ * Front matter with an unquoted value that contains a colon and a space (`description: Use when: always`), which YAML
+ * reads as a second field. It is the most frequent reason for an unreadable skill. Local skills are read as if the value
+ * had quotes, with a warning; uploads are refused with the correction as a hint.
  *
  * @module
  */
 import { readSkillMarkdown, type SkillMarkdown } from "./front_matter.ts";
 import type { Problem } from "./problem.ts";
 
-/** Fields that are one text, so that what looks like fields below them is none. */
+/** Fields whose value is one string. */
 const TEXTS = /^(?:name|description|license|compatibility)$/;
-/** A value that says itself what it is: quoted, block, flow, anchor, alias, tag, comment, list, complex key, reserved. */
-const SPEAKS_FOR_ITSELF = /^(?:["'|>&*!%@`[\]{},#]|[-?](?:[ \t]|$))/;
+/** Begins with a YAML indicator: quoted, block, flow, anchor, alias, tag, comment, list, complex key, reserved. */
+const BEGINS_WITH_INDICATOR = /^(?:["'|>&*!%@`[\]{},#]|[-?](?:[ \t]|$))/;
 const COLON = /:(?:[ \t]|$)/;
 const FIELD = /^([A-Za-z][\w-]*):(?:[ \t]+(.*))?$/;
 
-/** A SKILL.md read as its author meant it, and the problem that a plain reader of YAML has with it. */
+/** Reads a SKILL.md as its author meant it, with the problem that it is for YAML. */
 export function readDespiteColons(
   bytes: Uint8Array,
-): { readonly read: SkillMarkdown | Problem; readonly mended: Problem | undefined } {
+): { readonly read: SkillMarkdown | Problem; readonly repaired: Problem | undefined } {
   const read = readSkillMarkdown(bytes);
   const isSuspect = "rule" in read
     ? read.rule === "yaml"
     : [...read.fields].some(([name, value]) => TEXTS.test(name) && value instanceof Map);
-  if (!isSuspect) return { read, mended: undefined };
+  if (!isSuspect) return { read, repaired: undefined };
   const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
   const changed = quoteText(text);
   const again = changed && readSkillMarkdown(new TextEncoder().encode(changed.text));
-  if (!again || "rule" in again && again.rule === "yaml") return { read, mended: undefined };
+  if (!again || "rule" in again && again.rule === "yaml") return { read, repaired: undefined };
   const what = "rule" in read
     ? read.message
     : "malformed YAML frontmatter in SKILL.md: a string is read as a map";
-  const mended = {
+  const repaired = {
     file: "SKILL.md",
     line: changed.line,
     rule: "yaml-bare-colon",
@@ -40,13 +40,13 @@ export function readDespiteColons(
       ? "put one pair of quotes around all lines of the value"
       : `put quotes around the value: ${changed.shown}`,
   };
-  if ("rule" in again) return { read: again, mended };
-  return { read: { ...again, source: text.replace(/^\ufeff/, "") }, mended };
+  if ("rule" in again) return { read: again, repaired };
+  return { read: { ...again, source: text.replace(/^\ufeff/, "") }, repaired };
 }
 
 /**
- * The front matter with texts quoted that a bare colon makes unreadable: values of outermost fields, also on the lines
- * below the name. Everything else stays, byte by byte, and so does the number of lines.
+ * The front matter with quotes around values that contain a bare colon: values of top-level fields, also on the lines
+ * below the name. Every other byte, and the number of lines, stays.
  */
 export function quoteBareColons(bytes: Uint8Array): Uint8Array {
   const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
@@ -54,27 +54,27 @@ export function quoteBareColons(bytes: Uint8Array): Uint8Array {
 }
 
 /**
- * The text with quotes, the first line that has them, and how that reads where it is the only one; `undefined` when none
- * is needed.
+ * The text with quotes, the first line that has them, and that line if it is the only one; `undefined` when no quotes
+ * are needed.
  */
 function quoteText(text: string): { text: string; line: number; shown: string | undefined } | undefined {
   const end = /(?:\r\n|\r|\n)---(?![^\r\n])/.exec(text)?.index ?? 0;
-  // Lines stand at even places, what ends them at odd ones.
+  // Even items are lines, odd items are line ends.
   const parts = text.slice(0, end).split(/(\r\n|\r|\n)/);
   let changed: { readonly first: number; readonly last: number } | undefined;
   for (let i = 2; i < parts.length;) {
     const [, name = "", value = ""] = FIELD.exec(parts[i]!) ?? [];
     let next = i + 2;
-    // What is indented or empty goes on with the value.
+    // Indented and empty lines continue the value.
     while (next < parts.length && /^(?:[ \t]|$)/.test(parts[next]!)) next += 2;
-    const isIdle = (n: number) => /^[ \t]*(?:#|$)/.test(parts[n]!);
+    const isBlankOrComment = (n: number) => /^[ \t]*(?:#|$)/.test(parts[n]!);
     let last = next - 2;
-    while (last > i && isIdle(last)) last -= 2;
+    while (last > i && isBlankOrComment(last)) last -= 2;
     let first = i;
     let at = parts[i]!.length - value.length;
     if (value === "" || value.startsWith("#")) {
       at = 0;
-      do first += 2; while (first <= last && isIdle(first));
+      do first += 2; while (first <= last && isBlankOrComment(first));
     }
     if (
       name !== "" && (first === i || TEXTS.test(name)) && first <= last && quoteLines(parts, first, last, at)
@@ -97,8 +97,8 @@ function quoteLines(parts: string[], first: number, last: number, at: number): b
   const begin = at + /^[ \t]*/.exec(parts[first]!.slice(at))![0].length;
   const texts: string[] = [];
   for (let i = first; i <= last; i += 2) texts.push(i === first ? parts[i]!.slice(begin) : parts[i]!);
-  if (SPEAKS_FOR_ITSELF.test(texts[0]!)) return false;
-  // A comment ends a text without quotes: what follows on further lines is no part of it.
+  if (BEGINS_WITH_INDICATOR.test(texts[0]!)) return false;
+  // A comment ends an unquoted value.
   if (texts.slice(0, -1).some((text) => /(?:^|[ \t])#/.test(text))) return false;
   const comment = /(?<![ \t])[ \t]+(?:#.*)?$/.exec(texts.at(-1)!)?.[0] ?? "";
   texts.push(texts.pop()!.slice(0, comment === "" ? undefined : -comment.length));

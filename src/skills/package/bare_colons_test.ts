@@ -9,7 +9,7 @@ const mend = (text: string): string =>
 const within = (yaml: string): string => `---\n${yaml}\n---\nbody: a: b\n`;
 
 for (
-  const [what, yaml, mended] of [
+  const [what, yaml, repaired] of [
     ["a value", "a: b: c", 'a: "b: c"'],
     ["a value that ends with one", "a: b c:", 'a: "b c:"'],
     ["a value with a tab after it", "a: b:\tc", 'a: "b:\tc"'],
@@ -26,10 +26,10 @@ for (
   ] as const
 ) {
   test(`${what}: quoted, and nothing else changes`, () => {
-    assert.is(mend(within(yaml)), within(mended));
-    assert.is(mend("\ufeff" + within(yaml)), "\ufeff" + within(mended), "after a byte order mark");
+    assert.is(mend(within(yaml)), within(repaired));
+    assert.is(mend("\ufeff" + within(yaml)), "\ufeff" + within(repaired), "after a byte order mark");
     for (const end of ["\r\n", "\r"]) {
-      assert.is(mend(within(yaml).replaceAll("\n", end)), within(mended).replaceAll("\n", end));
+      assert.is(mend(within(yaml).replaceAll("\n", end)), within(repaired).replaceAll("\n", end));
     }
   });
 }
@@ -68,21 +68,23 @@ test("what is no front matter is left alone", () => {
 });
 
 test("a file that needs no mending is read as it is", () => {
-  const { read, mended } = readDespiteColons(encoder.encode(within("name: demo\ndescription: 'a: b'")));
-  assert.is(mended, undefined);
+  const { read, repaired } = readDespiteColons(encoder.encode(within("name: demo\ndescription: 'a: b'")));
+  assert.is(repaired, undefined);
   assert.is("rule" in read ? read.message : read.fields.get("description"), "a: b");
 });
 
-test("what is mended is told with its line and how it should read", () => {
-  const { read, mended } = readDespiteColons(encoder.encode(within("name: demo\ndescription: Use when: x")));
-  assert.equal([mended?.file, mended?.line, mended?.rule], ["SKILL.md", 3, "yaml-bare-colon"]);
-  assert.match(mended!.hint!, 'description: "Use when: x"');
+test("what is repaired is told with its line and how it should read", () => {
+  const { read, repaired } = readDespiteColons(
+    encoder.encode(within("name: demo\ndescription: Use when: x")),
+  );
+  assert.equal([repaired?.file, repaired?.line, repaired?.rule], ["SKILL.md", 3, "yaml-bare-colon"]);
+  assert.match(repaired!.hint!, 'description: "Use when: x"');
   assert.is("rule" in read ? read.message : read.fields.get("description"), "Use when: x");
 });
 
 test("what quotes do not mend keeps its own problem", () => {
-  const { read, mended } = readDespiteColons(encoder.encode(within('a: "open\nb: c: d')));
-  assert.is(mended, undefined);
+  const { read, repaired } = readDespiteColons(encoder.encode(within('a: "open\nb: c: d')));
+  assert.is(repaired, undefined);
   assert.is("rule" in read && read.rule, "yaml");
 });
 

@@ -1,6 +1,6 @@
 /**
- * A SKILL.md by one of two profiles: what refuses it, what is only told, and what it says. The same for uploads (strict)
- * and local folders (lenient), so that `doctor`, dry run and upload never disagree about a rule.
+ * Checks a SKILL.md under one of two profiles. Uploads (strict), dry runs and local folders (lenient) share this code, so
+ * they never disagree about a rule.
  *
  * @module
  */
@@ -19,15 +19,15 @@ import {
 } from "./rules.ts";
 import { estimateLevels, type SkillTokens } from "./tokens.ts";
 
-/** Bytes of a SKILL.md, in uploads and local folders: it is read and searched in one go, and meant for a model. */
+/** Bytes of a SKILL.md, in uploads and local folders. */
 export const MAX_SKILL_MD_BYTES: number = 512 * 1024;
 
-/** What a SKILL.md says. */
+/** The parsed contents of a SKILL.md. */
 export interface SkillText {
-  /** Empty when there is none: a local skill has its folder's. */
+  /** Empty when there is none: a local skill then gets its folder's name. */
   readonly name: string;
   readonly description: string;
-  /** Absent when it is not as the open specification has it, or had to be mended. */
+  /** Absent when it does not conform to the open specification, or had to be repaired. */
   readonly frontMatter: FrontMatter | undefined;
   readonly instructions: string;
   readonly tokens: SkillTokens;
@@ -36,17 +36,17 @@ export interface SkillText {
 export interface MarkdownCheck {
   /** Absent when the file cannot be read. */
   readonly skill: SkillText | undefined;
-  /** Each refuses an upload, or leaves a local skill out. */
+  /** Each refuses an upload, or skips a local skill. */
   readonly problems: readonly Problem[];
-  /** What breaks a rule that the profile forgives, or what some client or model will stumble over. */
+  /** Broken rules that the profile tolerates, and what some clients or models handle badly. */
   readonly warnings: readonly Problem[];
-  /** What is only a question of style and cost. */
+  /** Style and cost. */
   readonly advice: readonly Problem[];
 }
 
 /**
- * Looks at all of a SKILL.md.
- * @param directory the folder that it lies in; empty when that has no name
+ * Checks a whole SKILL.md.
+ * @param directory the name of its folder; empty when there is none
  */
 export function checkMarkdown(
   bytes: Uint8Array,
@@ -64,9 +64,9 @@ export function checkMarkdown(
     };
     return { skill: undefined, problems: [problem], warnings: [], advice: [] };
   }
-  const { read: markdown, mended } = readDespiteColons(bytes);
+  const { read: markdown, repaired } = readDespiteColons(bytes);
   if ("rule" in markdown) {
-    const problems = mended ? [mended, markdown] : [markdown];
+    const problems = repaired ? [repaired, markdown] : [markdown];
     return { skill: undefined, problems, warnings: [], advice: [] };
   }
   const subject: Subject = { ...rules, markdown, directory };
@@ -81,14 +81,14 @@ export function checkMarkdown(
     const hint = "save the file as UTF-8 without a byte order mark";
     warnings.push({ file: "SKILL.md", line: 1, rule: "byte-order-mark", message, hint });
   }
-  if (mended) (isStrict ? problems : warnings).push(mended);
+  if (repaired) (isStrict ? problems : warnings).push(repaired);
   const found = findProblems(subject, profile);
   problems.push(...found.problems);
   warnings.push(...found.warnings);
   warnings.push(...findWarnings(subject, tokens));
   const advice = adviseOn(subject, tokens);
   (isStrict && rules.unknownKeys === "refuse" ? problems : advice).push(...findUnknownKeys(subject));
-  const frontMatter = mended ? undefined : readFrontMatter(markdown);
+  const frontMatter = repaired ? undefined : readFrontMatter(markdown);
   return {
     skill: { name, description, frontMatter, instructions: markdown.body, tokens },
     problems,

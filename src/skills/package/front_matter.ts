@@ -1,7 +1,7 @@
 /**
- * SKILL.md taken apart: front matter between lines of exactly `---`, then the body. The YAML is read twice over: as
- * text (every scalar as it was written, so that a version of 1.10 stays 1.10), and as JSON in the core schema,
- * which is what others make of it. No anchors, aliases, tags and merges; caps are looked at before the parser is.
+ * Splits a SKILL.md into front matter, between lines of exactly `---`, and body. The YAML is read twice: as text (every
+ * scalar as written, so that a version of 1.10 stays 1.10), and as JSON in the core schema, as other readers see it. No
+ * anchors, aliases, tags and merge keys. Size limits are checked before the parser runs.
  *
  * @module
  */
@@ -21,7 +21,7 @@ import type { Json } from "../../store/store.ts";
 import { countLineEnds, toLineFeeds } from "./line_ends.ts";
 import type { Problem } from "./problem.ts";
 
-/** A scalar is the text that was written. */
+/** A scalar is its source text. */
 export type Value = string | readonly Value[] | ReadonlyMap<string, Value>;
 
 export interface SkillMarkdown {
@@ -35,28 +35,28 @@ export interface SkillMarkdown {
   readonly source: string;
 }
 
-const MOST_CHARACTERS = 16 * 1024;
-const MOST_LINES = 200;
-const MOST_KEYS = 64;
-const DEEPEST = 4;
-/** Brackets that may be open at once before the parser, which recurses, sees them: text may have some too. */
-const MOST_BRACKETS = 64;
-/** Names, values, signs and blanks between them. */
+const MAX_CHARACTERS = 16 * 1024;
+const MAX_LINES = 200;
+const MAX_KEYS = 64;
+const MAX_DEPTH = 4;
+/** Brackets that may be open at once: the parser recurses for each. */
+const MAX_OPEN_BRACKETS = 64;
+/** YAML tokens: names, values, indicators and spaces. */
 const MAX_TOKENS = 2000;
-const FORBIDDEN = new Set(["", "<<", "__proto__", "constructor", "prototype"]);
+const FORBIDDEN_NAMES = new Set(["", "<<", "__proto__", "constructor", "prototype"]);
 
-/** The parts of a SKILL.md, or the one problem that keeps it from being read. */
+/** The parts of a SKILL.md, or the problem that makes it unreadable. */
 export function readSkillMarkdown(bytes: Uint8Array): SkillMarkdown | Problem {
   const text = decode(toLineFeeds(bytes));
   if (typeof text !== "string") return text;
   const fence = /^---(?![^\n])/.test(text);
   const end = fence ? /\n---(?![^\n])/.exec(text) : null;
   if (!end) return fence ? unclosed(text) : unopened(text);
-  const block = end.index > MOST_CHARACTERS ? undefined : text.slice(4, end.index);
-  if (block === undefined || countLineEnds(block) >= MOST_LINES) {
+  const block = end.index > MAX_CHARACTERS ? undefined : text.slice(4, end.index);
+  if (block === undefined || countLineEnds(block) >= MAX_LINES) {
     return refuse(
       "front-matter-size",
-      `the front matter must have at most ${MOST_LINES} lines and ${MOST_CHARACTERS} characters`,
+      `the front matter must have at most ${MAX_LINES} lines and ${MAX_CHARACTERS} characters`,
       1,
       "move details below the front matter, or into a separate file",
     );
@@ -76,7 +76,7 @@ export function readSkillMarkdown(bytes: Uint8Array): SkillMarkdown | Problem {
 function decode(bytes: Uint8Array): string | Problem {
   let text: string;
   try {
-    // The decoder takes one byte order mark away.
+    // The decoder removes one byte order mark.
     text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch {
     const utf16 = bytes[0] === 0xff && bytes[1] === 0xfe || bytes[0] === 0xfe && bytes[1] === 0xff;
@@ -130,7 +130,7 @@ function refuse(rule: string, message: string, line: number, hint?: string): Pro
   return { file: "SKILL.md", line, rule, message, hint };
 }
 
-/** Ends the reading at a place of the block. */
+/** A problem at an offset of the YAML block; ends the parsing. */
 class YamlProblem extends Error {
   readonly rule: string;
   readonly offset: number;
@@ -147,7 +147,7 @@ class YamlProblem extends Error {
 function readYaml(block: string): Pick<SkillMarkdown, "fields" | "json" | "lines"> {
   refuseNesting(block);
   refuseManyTokens(block);
-  // Keys are compared below: the parser compares each with all others.
+  // Duplicate keys are found below: the parser's own check compares each key with all others.
   const document: Document = parseDocument(block, {
     schema: "core",
     uniqueKeys: false,
@@ -175,7 +175,7 @@ function hintFor(message: string): string | undefined {
   return undefined;
 }
 
-/** Looks for nesting that the parser, which calls itself for every level, might not come back from. */
+/** Refuses nesting that could exhaust the stack of the parser, which recurses for every level. */
 function refuseNesting(block: string): void {
   const compact = /^[ \t]*(?:[-?][ \t]+){9}/m.exec(block);
   if (compact) throw tooDeep(compact.index);
@@ -184,11 +184,11 @@ function refuseNesting(block: string): void {
     const code = block.charCodeAt(i);
     if (code === 91 /* [ */ || code === 123 /* { */) open++;
     else if (open > 0 && (code === 93 /* ] */ || code === 125 /* } */)) open--;
-    if (open > MOST_BRACKETS) throw tooDeep(i);
+    if (open > MAX_OPEN_BRACKETS) throw tooDeep(i);
   }
 }
 
-/** Refuses what has more tokens than the parser, which takes some 10 microseconds for each, can read in one turn. */
+/** Refuses more tokens than the parser, which takes some 10 microseconds for each, can read in one turn. */
 function refuseManyTokens(block: string): void {
   let tokens = 0;
   let offset = 0;
@@ -211,13 +211,13 @@ function convertDocument(
     for (const { key, value } of items) {
       const at = offsetOf(key) ?? offset;
       const name = isScalar(key) ? convert(key, depth, at) as string : "";
-      if (FORBIDDEN.has(name)) {
+      if (FORBIDDEN_NAMES.has(name)) {
         throw new YamlProblem("yaml-field-name", `the field name "${name}" is not allowed`, at);
       }
       if (map.has(name)) {
         throw new YamlProblem("yaml-duplicate", `duplicate field "${name}"`, at, "keep one of them");
       }
-      if (++keys > MOST_KEYS) throw new YamlProblem("yaml-keys", `more than ${MOST_KEYS} keys`, at);
+      if (++keys > MAX_KEYS) throw new YamlProblem("yaml-keys", `more than ${MAX_KEYS} keys`, at);
       if (depth === 0) onField(name, at);
       map.set(name, convert(value, depth + 1, at));
     }
@@ -244,7 +244,7 @@ function convertDocument(
       );
     }
     if (isScalar(node)) return textOf(node);
-    if (depth > DEEPEST) throw tooDeep(at);
+    if (depth > MAX_DEPTH) throw tooDeep(at);
     if (isSeq(node)) return node.items.map((item) => convert(item, depth + 1, at));
     if (isMap(node)) return convertMap(node.items, depth, at);
     throw new YamlProblem("yaml-fields", "must be a map of fields and values", at);
@@ -262,12 +262,12 @@ function convertDocument(
   return convert(contents, 0, 0) as Map<string, Value>;
 }
 
-/** What was written, quotes and folding undone. */
+/** The source text, with quotes and folding undone. */
 function textOf({ source, value }: Scalar): string {
   return source ?? (value === null ? "" : String(value));
 }
 
-/** A node that was converted before, and so has nothing that JSON cannot say but numbers without end. */
+/** A node that passed the conversion, as JSON. Infinite numbers become their text. */
 function toJson(node: unknown): Json {
   if (isMap(node)) {
     return Object.fromEntries(node.items.map(({ key, value }) => [textOf(key as Scalar), toJson(value)]));
@@ -287,5 +287,5 @@ function lineOf(text: string, offset: number): number {
 }
 
 function tooDeep(offset: number): YamlProblem {
-  return new YamlProblem("yaml-depth", `nested deeper than ${DEEPEST} levels`, offset);
+  return new YamlProblem("yaml-depth", `nested deeper than ${MAX_DEPTH} levels`, offset);
 }

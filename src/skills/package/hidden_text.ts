@@ -1,6 +1,6 @@
 /**
- * Characters that a reader does not see but a model does, or that turn text round: the usual carriers of instructions
- * that nobody has read. Well-formed emoji, and joiners in scripts that are written with them, are left alone.
+ * Finds characters that a reader does not see but a model does, or that change the direction of text: they can carry
+ * hidden instructions. Well-formed emoji, and joiners in scripts that need them, are allowed.
  *
  * @module
  */
@@ -28,12 +28,12 @@ const HIDDEN = new RegExp(
   [
     // Controls but tab and line ends, among them the escape of terminals; fillers, marks and signs without a shape.
     "[\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f-\\u009f\\u180e\\u200b\\u3164\\ufeff\\uffa0\\ufff9-\\ufffb]",
-    // What turns text round, invisible operators, tags.
+    // Direction overrides, invisible operators, tags.
     "[\\u200e\\u200f\\u202a-\\u202e\\u2060-\\u206f\\u{e0000}-\\u{e007f}]",
-    // Joiners that join nothing. What stands before is looked at only where there is one: not at each character.
+    // Joiners that join nothing. The lookbehind runs only where there is a joiner.
     `\\u200c(?<![${JOINING}]\\u200c)`,
     `\\u200d(?<![${JOINING}\\p{Extended_Pictographic}\\ufe0f\\u{1f3fb}-\\u{1f3ff}]\\u200d)`,
-    // Selectors of a variant of nothing: a row of them can spell any text.
+    // Variation selectors without a base character: a sequence of them can encode any text.
     "[\\ufe0e\\ufe0f](?<!\\p{Emoji}.)",
     "[\\ufe00-\\ufe0d\\u{e0100}-\\u{e01ef}](?<!\\p{Script=Han}.)",
   ].join("|"),
@@ -67,7 +67,7 @@ export function findAllHidden(text: string, most: number): HiddenCharacter[] {
     line += countLineEnds(shown, at, match.index);
     at = match.index;
     found.push({ point: "U+" + match[0].codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0"), line });
-    // The rest of the line is not looked at.
+    // Only the first of each line counts.
     const ends = [shown.indexOf("\n", at), shown.indexOf("\r", at)].filter((end) => end >= 0);
     if (ends.length === 0) break;
     HIDDEN.lastIndex = Math.min(...ends);

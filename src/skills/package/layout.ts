@@ -1,31 +1,31 @@
 /**
- * How the files of a package lie: every path is checked, litter dropped, the one SKILL.md that is nearest to the top
- * found, and the folder that it lies in taken for the package. Names that some file system takes for one are refused.
+ * Where the package is among the files that were sent: checks every path, drops files of operating systems, finds SKILL.md
+ * and takes its folder as the package. Refuses names that some file system treats as one.
  *
  * @module
  */
 import { WorkSlice } from "../../http/work_slice.ts";
-import { checkPath, collisionKey, isLitter, showPath } from "./path.ts";
+import { checkPath, collisionKey, isSystemFile, showPath } from "./path.ts";
 import type { Problem } from "./problem.ts";
 import type { SentFile } from "./sent_file.ts";
 
 export interface LayoutRules {
-  /** Whether files must lie in one folder (`skills-2025-10-02`), or may lie without. */
+  /** Whether all files must be in one folder (`skills-2025-10-02`). */
   readonly wrapped?: "required" | "optional";
-  /** Whether `skill.md` in another case is taken, when it is the only one, and stored as SKILL.md. */
+  /** Whether the name may have another case, such as `skill.md`, if there is one. It is stored as SKILL.md. */
   readonly anyCase?: boolean;
 }
 
 export interface Layout {
   /** The folder around the package; empty when there is none. */
   readonly directory: string;
-  /** Relative to the package. Without SKILL.md when there is no telling where the package lies. */
+  /** Relative to the package; empty when the package was not found. */
   readonly files: readonly SentFile[];
   readonly problems: readonly Problem[];
   readonly warnings: readonly Problem[];
 }
 
-/** Where the package lies among the files that were sent, and everything that is wrong with their names. */
+/** Finds the package among the files that were sent, and every problem with their names. */
 export async function findLayout(sent: readonly SentFile[], rules: LayoutRules): Promise<Layout> {
   const slice = new WorkSlice();
   const problems: Problem[] = [];
@@ -37,7 +37,7 @@ export async function findLayout(sent: readonly SentFile[], rules: LayoutRules):
     );
     return { directory: "", files, problems, warnings };
   }
-  /** A SKILL.md with a bad path is told, and not missed. */
+  /** A SKILL.md with a bad path is reported for its path, not as missing. */
   let isSkillBad = false;
   for (const file of sent) {
     if (slice.isOver) await slice.yield();
@@ -45,7 +45,7 @@ export async function findLayout(sent: readonly SentFile[], rules: LayoutRules):
     if ("problem" in checked) {
       problems.push(checked.problem);
       isSkillBad ||= /skill\.md$/i.test(file.path.slice(-"/SKILL.md".length));
-    } else if (!isLitter(checked.path)) files.push({ ...file, path: checked.path });
+    } else if (!isSystemFile(checked.path)) files.push({ ...file, path: checked.path });
   }
   const root = findRoot(files, rules);
   if ("problem" in root) {
@@ -82,7 +82,7 @@ export async function findLayout(sent: readonly SentFile[], rules: LayoutRules):
   };
 }
 
-/** The path of SKILL.md, and the folder that it lies in. */
+/** The path of SKILL.md, and its folder. */
 function findRoot(
   files: readonly SentFile[],
   { wrapped = "optional", anyCase = false }: LayoutRules,
@@ -118,7 +118,7 @@ function unwrapped(): Problem {
   );
 }
 
-/** Two files that some system takes for one, or a file that is also a folder. */
+/** Two files that some system treats as one, or a file that is also a folder. */
 async function findCollisions(files: readonly SentFile[], slice: WorkSlice): Promise<Problem[]> {
   const found: Problem[] = [];
   const seen = new Map<string, string>();

@@ -1,6 +1,6 @@
 /**
- * Lines, which end with LF, CR or both: counted and made alike in one pass, however many there are. Regular expressions
- * take a hundred times as long for a text of nothing but line ends.
+ * Counts and converts line ends (LF, CR, CRLF) in one pass. Regular expressions take a hundred times as long for a text of
+ * nothing but line ends.
  *
  * @module
  */

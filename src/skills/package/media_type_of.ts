@@ -1,5 +1,6 @@
 /**
- * The media type of a file by its name and first bytes. Nothing that a browser would run: text is text.
+ * The media type of a file, by its name and first bytes. Never a type that a browser runs: HTML and scripts are plain
+ * text.
  *
  * @module
  */
@@ -26,16 +27,16 @@ const TYPES: ReadonlyMap<string, string> = new Map(Object.entries({
   pptx: "application/vnd.openxmlformats-officedocument.presentationml.presentation",
 }));
 
-/** How far a file is looked at for a NUL, which no text has. */
-const LOOK = 8192;
+/** Bytes that are searched for a NUL, which text files do not contain. */
+const SNIFFED_BYTES = 8192;
 
 /** `undefined` when the name says nothing. */
 export function mediaTypeByName(path: string): string | undefined {
   return TYPES.get(/\.([^./]+)$/.exec(path)?.[1]?.toLowerCase() ?? "");
 }
 
-/** When the name says nothing: plain text, or `application/octet-stream` for what is none. */
+/** By name, then by content: `text/plain`, or `application/octet-stream` for binary data. */
 export function mediaTypeOf(path: string, bytes: Uint8Array): string {
   return mediaTypeByName(path) ??
-    (bytes.subarray(0, LOOK).includes(0) ? "application/octet-stream" : "text/plain");
+    (bytes.subarray(0, SNIFFED_BYTES).includes(0) ? "application/octet-stream" : "text/plain");
 }

@@ -1,19 +1,18 @@
 /**
- * What in a local folder was meant as a skill, and is none: said, because a skill that is left out without a word is
- * searched for long.
+ * Detects what in a local folder was probably meant as a skill but is not one, so that no skill is skipped silently.
  *
  * @module
  */
 import { type FolderEntry, FolderError, type SkillFolder } from "../local/folder.ts";
 import type { Problem } from "./problem.ts";
 
-/** How many folders of a folder without SKILL.md are looked into. */
-const MOST_LOOKS = 16;
-/** Texts that lie beside skills, and are meant as none. */
-const NO_SKILL =
+/** How many subfolders of a folder without SKILL.md are searched. */
+const MAX_FOLDERS_SEARCHED = 16;
+/** Files that are usual beside skills and are not skills. */
+const NOT_A_SKILL =
   /^(readme|changelog|license|licence|notice|contributing|code_of_conduct|security|agents|claude|gemini|index)\b/i;
 
-/** Why a folder is no skill: what in it comes closest. */
+/** Why a folder is not a skill. */
 export async function findNearMiss(
   folder: SkillFolder,
   directory: string,
@@ -24,7 +23,7 @@ export async function findNearMiss(
     return { file: near.name, line: undefined, rule: "skill-md-name", message: "must be named SKILL.md" };
   }
   const folders = entries.filter(({ type, name }) => type === "folder" && !name.startsWith("."));
-  for (const { name } of folders.slice(0, MOST_LOOKS)) {
+  for (const { name } of folders.slice(0, MAX_FOLDERS_SEARCHED)) {
     if (!await hasSkill(folder, `${directory}/${name}`)) continue;
     return {
       file: `${name}/SKILL.md`,
@@ -47,13 +46,13 @@ async function hasSkill(folder: SkillFolder, path: string): Promise<boolean> {
   }
 }
 
-/** What is wrong with something right below a folder of skills; nothing, when it is a folder or was never meant as one. */
+/** The problem with an entry of a skills folder; `undefined` for a folder, and for a file that is no skill anyway. */
 export function findMisplaced({ name, type }: FolderEntry): Problem | undefined {
   const problem = { file: "", line: undefined };
   if (type === "other") {
     return { ...problem, rule: "special-file", message: "Not a regular file; ignored" };
   }
-  if (type !== "file" || NO_SKILL.test(name)) return undefined;
+  if (type !== "file" || NOT_A_SKILL.test(name)) return undefined;
   if (name === "SKILL.md") {
     return {
       ...problem,
@@ -72,7 +71,7 @@ export function findMisplaced({ name, type }: FolderEntry): Problem | undefined 
   };
 }
 
-/** Why a link right below a folder of skills is not served; nothing, when it may be followed. */
+/** Why a link in a skills folder is not served; `undefined` when it may be followed. */
 export function findBadLink({ leadsTo }: FolderEntry, followLinks: boolean): Problem | undefined {
   const problem = { file: "", line: undefined, rule: "link" };
   switch (leadsTo) {

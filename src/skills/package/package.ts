@@ -1,6 +1,6 @@
 /**
- * From files to a package, by the strict rules of uploads: everything that is wrong is found at once, so that an author
- * mends it in one go.
+ * Turns the files of an upload into a package under the strict rules. Every problem is found in one pass, so that an
+ * author can fix all of them at once.
  *
  * @module
  */
@@ -16,37 +16,37 @@ import type { SkillTokens } from "./tokens.ts";
 export interface SkillPackage {
   readonly name: string;
   readonly description: string;
-  /** Absent when it is not as the open specification has it. */
+  /** Absent when it does not conform to the open specification. */
   readonly frontMatter?: FrontMatter | undefined;
-  /** The folder around it; empty when there was none. */
+  /** The folder around it in the upload; empty when there was none. */
   readonly directory: string;
   /** What the levels cost a model, estimated. */
   readonly tokens: SkillTokens;
   readonly files: readonly SentFile[];
-  /** What its author may want to better. */
+  /** What its author may want to improve. */
   readonly warnings: readonly Problem[];
 }
 
-/** What an upload may be told apart by; the strict rules where nothing is said. */
+/** Settings of the rules; by default the strict ones. */
 export interface PackageRules extends LayoutRules, MarkdownRules {}
 
-/** What is known of a package, be it good or not. */
+/** The result for a package, valid or not. */
 export interface PackageCheck {
   /** Absent when there are problems. */
   readonly package: SkillPackage | undefined;
   /** Each refuses the package. */
   readonly problems: readonly Problem[];
   readonly warnings: readonly Problem[];
-  /** What SKILL.md says, as far as it can be read. */
+  /** From SKILL.md, if it can be read. */
   readonly name: string | undefined;
   readonly description: string | undefined;
   readonly tokens: SkillTokens | undefined;
-  /** Files of the package and their bytes: litter does not count. */
+  /** Files of the package, without files of operating systems. */
   readonly files: readonly SentFile[];
 }
 
 /**
- * Looks at all of an upload.
+ * Checks a whole upload.
  * @param limit bytes of all files together
  */
 export async function checkPackage(
@@ -76,7 +76,7 @@ export async function checkPackage(
 /**
  * The package of an upload.
  * @param limit bytes of all files together
- * @throws {SkillError} with what is wrong, in one message and as `problems`, as far as there is room
+ * @throws {SkillError} with all problems, up to the limits of a response
  */
 export async function readPackage(
   sent: readonly SentFile[],

@@ -1,35 +1,35 @@
 /**
- * What the path of a file in a package may be. A bad one is refused, never mended: whoever mends it must be right
- * about every system that will unpack it.
+ * Which paths a file in a package may have. A bad path is refused and never corrected: a correction would have to be right
+ * for every system that unpacks the package.
  *
  * @module
  */
 import { findHidden } from "./hidden_text.ts";
 import type { Problem } from "./problem.ts";
 
-const RESERVED = /^(con|prn|aux|nul|com[0-9]|lpt[0-9])(\.|$)/i;
-const DEEPEST = 16;
-const LONGEST = 512;
-/** Bytes: what file systems have room for. */
-const LONGEST_PART = 255;
+const WINDOWS_DEVICES = /^(con|prn|aux|nul|com[0-9]|lpt[0-9])(\.|$)/i;
+const MAX_PARTS = 16;
+const MAX_PATH_CHARACTERS = 512;
+/** Bytes: the limit of common file systems. */
+const MAX_PART_BYTES = 255;
 
 const encoder = new TextEncoder();
 
-/** Folders and files that archivers and desktops leave behind. */
-const LITTER = /(^|\/)(__MACOSX|\.DS_Store|Thumbs\.db|desktop\.ini|\._[^/]*)(\/|$)/;
+/** Folders and files that archivers and operating systems leave behind. */
+const SYSTEM_FILES = /(^|\/)(__MACOSX|\.DS_Store|Thumbs\.db|desktop\.ini|\._[^/]*)(\/|$)/;
 
 /**
  * The path with `/` between parts, or what is wrong with it. Backslashes count as slashes first, since Windows tools
  * write them, and then every rule applies.
  */
 export function checkPath(sent: string): { readonly path: string } | { readonly problem: Problem } {
-  // What is far too long is not looked at: composing shortens a text to a quarter at most.
-  const path = sent.length > 4 * LONGEST ? sent : sent.replaceAll("\\", "/").normalize("NFC");
+  // NFC shortens a text to a quarter at most, so a longer one is refused without normalizing it.
+  const path = sent.length > 4 * MAX_PATH_CHARACTERS ? sent : sent.replaceAll("\\", "/").normalize("NFC");
   const problem = (rule: string, must: string, hint?: string) => ({
     problem: { file: showPath(sent), line: undefined, rule, message: `the file name ${must}`, hint },
   });
-  if (path.length === 0 || path.length > LONGEST) {
-    return problem("path-length", `must have 1 to ${LONGEST} characters`);
+  if (path.length === 0 || path.length > MAX_PATH_CHARACTERS) {
+    return problem("path-length", `must have 1 to ${MAX_PATH_CHARACTERS} characters`);
   }
   if (path.startsWith("/") || /^[A-Za-z]:/.test(path)) {
     return problem("path-absolute", "must be relative", "send the path relative to the skill's folder");
@@ -43,7 +43,7 @@ export function checkPath(sent: string): { readonly path: string } | { readonly 
     return problem("path-hidden", `must not contain hidden characters, but contains ${hidden.point}`);
   }
   const parts = path.split("/");
-  if (parts.length > DEEPEST) return problem("path-depth", `must not be deeper than ${DEEPEST} folders`);
+  if (parts.length > MAX_PARTS) return problem("path-depth", `must not be deeper than ${MAX_PARTS} folders`);
   for (const part of parts) {
     if (part === "") return problem("path-part-empty", "must not contain an empty folder name");
     if (part === "." || part === "..") {
@@ -52,23 +52,23 @@ export function checkPath(sent: string): { readonly path: string } | { readonly 
     if (/[. ]$/.test(part)) {
       return problem("path-part-end", "must not contain a part that ends with a dot or a space");
     }
-    if (RESERVED.test(part)) return problem("path-device", "must not contain a Windows device name");
+    if (WINDOWS_DEVICES.test(part)) return problem("path-device", "must not contain a Windows device name");
     if (/[<>:"|?*]/.test(part)) return problem("path-character", 'must not contain any of < > : " | ? *');
     // A UTF-16 unit is three bytes at most.
-    if (3 * part.length > LONGEST_PART && encoder.encode(part).length > LONGEST_PART) {
-      return problem("path-part-length", `must not contain a part longer than ${LONGEST_PART} bytes`);
+    if (3 * part.length > MAX_PART_BYTES && encoder.encode(part).length > MAX_PART_BYTES) {
+      return problem("path-part-length", `must not contain a part longer than ${MAX_PART_BYTES} bytes`);
     }
   }
   return { path };
 }
 
-export function isLitter(path: string): boolean {
-  return LITTER.test(path);
+export function isSystemFile(path: string): boolean {
+  return SYSTEM_FILES.test(path);
 }
 
-/** What two paths share that some file system takes for one. */
+/** A key that is equal for two paths that some file system treats as one. */
 export function collisionKey(path: string): string {
-  // Nearly all paths; the rest takes ten times as long.
+  // Nearly all paths are ASCII, and the rest takes ten times as long.
   if (/^[\x20-\x7e]*$/.test(path)) return path.toLowerCase();
   return path.normalize("NFC").toLowerCase().normalize("NFC").replace(
     /\p{Default_Ignorable_Code_Point}/gu,
@@ -76,7 +76,7 @@ export function collisionKey(path: string): string {
   );
 }
 
-/** A path for messages: cut, and with what cannot be seen written out. */
+/** A path for messages: shortened, with invisible characters escaped. */
 export function showPath(path: string): string {
   const shown = path.length > 100 ? path.slice(0, 99) + "…" : path;
   return shown.replace(

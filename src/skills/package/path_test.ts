@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { checkPath, collisionKey, isLitter, showPath } from "./path.ts";
+import { checkPath, collisionKey, isSystemFile, showPath } from "./path.ts";
 
 const test = suite("skills/path");
 const codeOf = (path: string): string => {
@@ -69,10 +69,10 @@ test("litter is what archivers and desktops leave behind, not what begins with a
       "a/desktop.ini",
     ]
   ) {
-    assert.ok(isLitter(path), path);
+    assert.ok(isSystemFile(path), path);
   }
   for (const path of [".env", ".github/x", "a/.keep", "_MACOSX/a", "DS_Store", "a._b", "thumbs.db.txt"]) {
-    assert.not.ok(isLitter(path), path);
+    assert.not.ok(isSystemFile(path), path);
   }
 });
 

@@ -1,10 +1,10 @@
 /**
- * A broken rule of a package, and how several are told in one message.
+ * A broken rule of a package, and how a list of them becomes one message.
  *
  * @module
  */
 
-/** One broken rule: where, which, and what must be instead. */
+/** One broken rule: where, which one, and what is wrong. */
 export interface Problem {
   /** The path in the package; empty for the package as a whole. */
   readonly file: string;
@@ -13,19 +13,19 @@ export interface Problem {
   /** The code of the rule, such as `description-length`: for programs. */
   readonly rule: string;
   readonly message: string;
-  /** How to mend it, where the message does not say it already. */
+  /** How to fix it, if the message does not say so. */
   readonly hint?: string | undefined;
 }
 
-/** Problems that fit into one message, and into one list: a thousand bad names are one mistake. */
+/** Problems in one message, and in one list. */
 const MAX_PROBLEMS_IN_MESSAGE = 20;
 const MAX_PROBLEMS = 100;
-/** Characters of one message, and of all texts of a list. The first problem is always told. */
+/** Characters of one message, and of all texts of a list. The first problem is always included. */
 const MAX_MESSAGE_CHARACTERS = 8 * 1024;
 const MAX_LIST_CHARACTERS = 48 * 1024;
 const MORE = "more-problems";
 
-/** Problems as one message, each with its place; its end says how many have no room. */
+/** Problems as one message, each with its place; the end says how many were omitted. */
 export function describe(problems: readonly Problem[]): string {
   const texts = problems.slice(0, MAX_PROBLEMS_IN_MESSAGE).map(({ file, line, message, hint }) => {
     const place = file === "" ? "" : `${file}${line === undefined ? "" : ` line ${line}`}: `;
@@ -36,7 +36,7 @@ export function describe(problems: readonly Problem[]): string {
   return told.join("; ") + (more > 0 ? `; and ${more} more` : "");
 }
 
-/** A list that an answer has room for; its end says how many problems are left out. */
+/** A list cut to the size of a response; the last item says how many problems were omitted. */
 export function capProblems(problems: readonly Problem[]): readonly Problem[] {
   if (problems.at(-1)?.rule === MORE) return problems;
   const sizes = problems.slice(0, MAX_PROBLEMS).map(({ file, message, hint = "" }) =>

@@ -26,7 +26,7 @@ function codesIn(source: string): string[] {
   const words = [...source.matchAll(/(?<!\[|\.get\(|\.has\(|\.set\()"([a-z]+(?:-[a-z0-9]+)+)"/g)]
     .map(([, word]) => word!).filter((word) => !NO_CODES.test(word));
   const named = [
-    ...source.matchAll(/(?:\brule: |YamlProblem\(|refuse\(|broken\(|tell\(|about\()\s*"([a-z-]+)"/g),
+    ...source.matchAll(/(?:\brule: |YamlProblem\(|refuse\(|broken\(|tell\(|report\(|about\()\s*"([a-z-]+)"/g),
   ]
     .map(([, code]) => code!);
   const archives = [...source.matchAll(/refuse\(\s*header,\s*"([a-z-]+)"/g)].map(([, kind]) =>

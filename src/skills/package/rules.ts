@@ -1,10 +1,9 @@
 /**
- * What a SKILL.md must say: the interface's bounds, the open specification (https://agentskills.io/specification) and
- * what hosted services refuse. One row per rule: `strict` (uploads) refuses what `lenient` (local folders) warns of, and
- * what only makes a skill worse is a warning in both. `RULES.md` has the codes with what to do about each.
+ * The rules for the contents of SKILL.md: the limits of the API, the open specification
+ * (https://agentskills.io/specification) and what hosted services refuse. One row per rule. The `strict` profile
+ * (uploads) refuses what the `lenient` profile (local folders) reports as a warning. `RULES.md` lists the codes.
  *
- * Stricter on purpose than the specification's reference validator: names are ASCII, since hosted services and file
- * systems differ on the rest. Looser on purpose: keys that it does not know are kept.
+ * Stricter than the specification's reference validator: names are ASCII. More lenient: unknown keys are kept.
  *
  * @module
  */
@@ -13,7 +12,7 @@ import type { SkillMarkdown, Value } from "./front_matter.ts";
 import { findAllHidden, findHidden } from "./hidden_text.ts";
 import type { Problem } from "./problem.ts";
 
-/** Uploads are strict; local folders, which people still work in, lenient. */
+/** `strict` for uploads, `lenient` for local folders. */
 export type Profile = "strict" | "lenient";
 
 export interface MarkdownRules {
@@ -23,7 +22,7 @@ export interface MarkdownRules {
   readonly reservedNames?: boolean;
 }
 
-/** A SKILL.md, the folder that it lies in (empty when that has no name), and what is asked of it. */
+/** A SKILL.md, the name of its folder (empty when there is none), and the rules to apply. */
 export interface Subject extends MarkdownRules {
   readonly markdown: SkillMarkdown;
   readonly directory: string;
@@ -38,18 +37,18 @@ export interface Finding {
 interface Rule {
   readonly rule: string;
   readonly field: string;
-  /** Whether a local skill that breaks it is left out, rather than warned of. */
+  /** Whether a local skill that breaks it is skipped, rather than served with a warning. */
   readonly fatal?: true;
-  /** Whether the open specification asks for it, wherever the skill lies. */
+  /** Whether it is a rule of the open specification. */
   readonly open?: true;
   readonly check: (subject: Subject) => Finding | undefined;
 }
 
-export const LONGEST_NAME = 64;
-export const LONGEST_DESCRIPTION = 1024;
-const LONGEST_COMPATIBILITY = 500;
-/** Lines with hidden characters that are told one by one. */
-const MOST_HIDDEN = 10;
+export const MAX_NAME_CHARACTERS = 64;
+export const MAX_DESCRIPTION_CHARACTERS = 1024;
+const MAX_COMPATIBILITY_CHARACTERS = 500;
+/** Lines with hidden characters that are reported one by one. */
+const MAX_HIDDEN_LINES = 10;
 const MARKUP = /<[!?/]?[a-zA-Z[-][^<>]*>/;
 
 const RULES: readonly Rule[] = [
@@ -60,7 +59,7 @@ const RULES: readonly Rule[] = [
     open: true,
     check: mustBeThere("name", "give the folder's name, such as pdf-forms"),
   },
-  { rule: "name-length", field: "name", open: true, check: atMost("name", LONGEST_NAME) },
+  { rule: "name-length", field: "name", open: true, check: atMost("name", MAX_NAME_CHARACTERS) },
   {
     rule: "name-form",
     field: "name",
@@ -73,7 +72,7 @@ const RULES: readonly Rule[] = [
       return {
         message:
           "field 'name' in SKILL.md must contain only lowercase letters (a-z), digits and single hyphens between them",
-        hint: `such as ${likely.slice(0, LONGEST_NAME) || "pdf-forms"}`,
+        hint: `such as ${likely.slice(0, MAX_NAME_CHARACTERS) || "pdf-forms"}`,
       };
     },
   },
@@ -118,7 +117,7 @@ const RULES: readonly Rule[] = [
     rule: "description-length",
     field: "description",
     open: true,
-    check: atMost("description", LONGEST_DESCRIPTION),
+    check: atMost("description", MAX_DESCRIPTION_CHARACTERS),
   },
   { rule: "description-markup", field: "description", check: noMarkup("description") },
   { rule: "license-text", field: "license", check: mustBeText("license") },
@@ -140,7 +139,7 @@ const RULES: readonly Rule[] = [
     rule: "compatibility-length",
     field: "compatibility",
     open: true,
-    check: atMost("compatibility", LONGEST_COMPATIBILITY),
+    check: atMost("compatibility", MAX_COMPATIBILITY_CHARACTERS),
   },
   {
     rule: "metadata-map",
@@ -199,14 +198,14 @@ function noMarkup(field: string): Rule["check"] {
   };
 }
 
-/** The text of a field as it was written; empty when there is none, or it is nothing to YAML. */
+/** The text of a field as written; empty when it is missing, or null in YAML. */
 export function textOf({ fields, json }: SkillMarkdown, field: string): string {
   const value = fields.get(field);
   return typeof value === "string" && json[field] !== null ? value : "";
 }
 
 /**
- * Everything that the rules find in a SKILL.md: what refuses it under a profile, and what is only told.
+ * Applies all rules to a SKILL.md. `problems` refuse it under the profile, `warnings` do not.
  */
 export function findProblems(
   subject: Subject,
@@ -226,9 +225,9 @@ export function findProblems(
 }
 
 function findHiddenCharacters({ source, fields, lines }: SkillMarkdown): Problem[] {
-  const found = findAllHidden(source, MOST_HIDDEN);
+  const found = findAllHidden(source, MAX_HIDDEN_LINES);
   if (found.length === 0) {
-    // Escapes in YAML may hide in a value what the file does not show.
+    // YAML escapes can put a character into a value that is not in the file's text.
     for (const [name, value] of fields) {
       const hidden = findHidden(textsOf(value).join("\n"));
       if (hidden) found.push({ point: hidden.point, line: lines.get(name)! });
@@ -250,7 +249,7 @@ function textsOf(value: Value): readonly string[] {
     : (value as readonly Value[]).flatMap(textsOf);
 }
 
-/** Front matter as it is told to others, who rely on both members. */
+/** Front matter as clients get it: both named members are always there. */
 export type FrontMatter = {
   readonly name: string;
   readonly description: string;
@@ -258,11 +257,11 @@ export type FrontMatter = {
 };
 
 /**
- * All of the front matter, when it is as the open specification has it; a local skill's may be worse. Clients that find
- * one skill in a list that is not, may refuse the whole list.
+ * The front matter, if it conforms to the open specification; otherwise `undefined`. A client may reject a whole list
+ * because of one entry that does not conform.
  */
 export function readFrontMatter(markdown: SkillMarkdown): FrontMatter | undefined {
-  // What is 42 without quotes is a number to everybody else.
+  // An unquoted 42 is a number to other YAML readers.
   const { name, description, compatibility = "-", metadata = {} } = markdown.json;
   const isTyped =
     [name, description, compatibility].every((each) => typeof each === "string" && each !== "") &&
@@ -273,7 +272,7 @@ export function readFrontMatter(markdown: SkillMarkdown): FrontMatter | undefine
   return isGood ? markdown.json as FrontMatter : undefined;
 }
 
-/** The description as one line, however many it was written on; empty when there is none. */
+/** The description as one line; empty when there is none. */
 export function descriptionOf(markdown: SkillMarkdown): string {
   const lines = textOf(markdown, "description").split(/[\r\n\u0085\u2028\u2029]/);
   return lines.map((line) => line.trim()).filter((line) => line !== "").join(" ");

@@ -1,5 +1,5 @@
 /**
- * A file of an upload, before anything is known of it.
+ * A file of an upload, before any check.
  *
  * @module
  */
@@ -8,6 +8,6 @@
 export interface SentFile {
   readonly path: string;
   readonly bytes: Uint8Array;
-  /** CRC-32, where an archive has proved it. */
+  /** CRC-32, verified when the file was unpacked from an archive. */
   readonly crc?: number;
 }

@@ -1,8 +1,6 @@
 /**
- * How many tokens a text may cost a model, without its tokenizer: about four characters a token, and one for each
- * ideograph, kana, Hangul syllable and emoji.
- *
- * Leaves out: exact counts, which differ from model to model.
+ * Estimates the tokens of a text without a tokenizer: about four characters a token, and one token for each ideograph,
+ * kana, Hangul syllable and emoji. Exact counts differ from model to model.
  *
  * @module
  */
@@ -17,7 +15,7 @@ export interface SkillTokens {
 const DENSE =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Extended_Pictographic}]+/gu;
 
-/** A longer text is judged by its beginning. */
+/** A longer text is estimated from its beginning. */
 const MAX_COUNTED_CHARACTERS = 200_000;
 
 /** An estimate, rounded up. */
@@ -35,7 +33,7 @@ export function estimateTokens(text: string): number {
   return dense + Math.ceil((text.length - length) / 4);
 }
 
-/** Estimates for the levels that are loaded whole. */
+/** Estimates for metadata and instructions. */
 export function estimateLevels(name: string, description: string, instructions: string): SkillTokens {
   return {
     metadata: estimateTokens(`${name}: ${description}`),
@@ -43,7 +41,7 @@ export function estimateLevels(name: string, description: string, instructions: 
   };
 }
 
-/** What a file may cost a model that reads it, by its size alone; what is no text is not shown to one. */
+/** What a file may cost a model that reads it, by its size alone; 0 for binary files. */
 export function estimateFileTokens(mediaType: string, size: number): number {
   return /^text\/|[/+](?:json|yaml)$/.test(mediaType) ? Math.ceil(size / 4) : 0;
 }

@@ -1,6 +1,5 @@
 /**
- * The answer of a dry run, `POST /v1/skills/validate`: everything that an upload would be refused for or warned of, as
- * JSON for programs. Nothing is stored.
+ * The response of a dry run, `POST /v1/skills/validate`: all errors and warnings of an upload as JSON. Nothing is stored.
  *
  * @module
  */
@@ -20,10 +19,10 @@ export interface ReportedProblem {
   readonly hint: string | null;
 }
 
-/** As it is sent; what cannot be read is null. */
+/** The JSON object; what cannot be read is null. */
 export interface ValidationReport {
   readonly type: "skill_validation";
-  /** Whether an upload would be taken. */
+  /** Whether an upload would be accepted. */
   readonly valid: boolean;
   readonly name: string | null;
   readonly description: string | null;
@@ -58,7 +57,7 @@ export async function reportOn(
   };
 }
 
-/** A report on an upload whose files could not even be read: a damaged archive, say. */
+/** A report on an upload whose files could not be read, such as a damaged archive. */
 export function reportRefusal({ type, message, problems }: SkillError): ValidationReport {
   const found = problems.length > 0 ? problems : [{ file: "", line: undefined, rule: type, message }];
   return {

@@ -34,7 +34,7 @@ export interface NewSkill {
   /** The skill's name stands for it when it is left out. */
   readonly displayName?: string | undefined;
   /** No other skill of the workspace may have this label (`skills-2025-10-02`). */
-  readonly ownTitle?: boolean;
+  readonly uniqueTitle?: boolean;
   readonly now: number;
 }
 
@@ -46,13 +46,13 @@ export async function publish(
   ledger: Ledger,
   workspace: string,
   content: SkillPackage,
-  { displayName, ownTitle = false, now }: NewSkill,
+  { displayName, uniqueTitle = false, now }: NewSkill,
 ): Promise<Published> {
   const id = newIdentifier("skill", now);
   const files = await prepare(content.files);
   let published: Published | undefined;
   const done = await ledger.publish(workspace, contentsOf(files), async (names) => {
-    if (ownTitle && displayName !== undefined) await refuseTaken(ledger.store, workspace, displayName);
+    if (uniqueTitle && displayName !== undefined) await refuseTaken(ledger.store, workspace, displayName);
     const version = toVersion(content, files, names, { number: 1, created: now });
     const skill: Skill = {
       id,
@@ -67,7 +67,7 @@ export async function publish(
     };
     published = { skill, version };
     const claim = titleClaimKey(workspace, displayName ?? "");
-    const claims = ownTitle && displayName !== undefined;
+    const claims = uniqueTitle && displayName !== undefined;
     const commit: Commit = {
       check: [
         { key: skillKey(workspace, id), version: null },
@@ -82,7 +82,7 @@ export async function publish(
     return { version: version.id, commit };
   });
   if (!done) {
-    if (ownTitle && displayName !== undefined) await refuseTaken(ledger.store, workspace, displayName);
+    if (uniqueTitle && displayName !== undefined) await refuseTaken(ledger.store, workspace, displayName);
     throw busy();
   }
   return published!;

@@ -25,10 +25,10 @@ export type Refusal = "has_versions" | "last_version" | "default_version";
 type Removal = { readonly references: readonly Reference[]; readonly commit: Commit };
 
 /** A removal that ends before its commit, and why. */
-class Stop {
+class RemovalRefused {
   readonly why: "gone" | Refusal;
 
-  constructor(why: Stop["why"]) {
+  constructor(why: RemovalRefused["why"]) {
     this.why = why;
   }
 }
@@ -47,7 +47,7 @@ export function removeSkill(
 ): Promise<"done" | "gone" | Refusal> {
   return remove(ledger, async () => {
     const entry = await open(store, workspace, id);
-    if (onlyEmpty && entry.value.versions > 0) throw new Stop("has_versions");
+    if (onlyEmpty && entry.value.versions > 0) throw new RemovalRefused("has_versions");
     return await removalOf(store, workspace, entry);
   });
 }
@@ -71,11 +71,11 @@ export async function removeVersion(
     const skill = entry.value;
     const version = (await findVersion(store, workspace, skill, name))?.value;
     // A cache may still have it.
-    if (!version || !await store.get(versionKey(workspace, id, version.id))) throw new Stop("gone");
+    if (!version || !await store.get(versionKey(workspace, id, version.id))) throw new RemovalRefused("gone");
     removed = version;
-    if (keep === "last" && skill.versions === 1) throw new Stop("last_version");
+    if (keep === "last" && skill.versions === 1) throw new RemovalRefused("last_version");
     if (keep === "default" && skill.versions === 1) return await removalOf(store, workspace, entry);
-    if (keep === "default" && skill.default?.id === version.id) throw new Stop("default_version");
+    if (keep === "default" && skill.default?.id === version.id) throw new RemovalRefused("default_version");
     const latest = skill.latest?.id === version.id
       ? (await listVersions(store, workspace, id, { after: version.id, limit: 1, newestFirst: true }))[0]
       : undefined;
@@ -108,14 +108,14 @@ async function remove(ledger: Ledger, toCommit: () => Promise<Removal>): Promise
     if (!await ledger.release(toCommit)) throw busy();
     return "done";
   } catch (error) {
-    if (error instanceof Stop) return error.why;
+    if (error instanceof RemovalRefused) return error.why;
     throw error;
   }
 }
 
 async function open(store: Store, workspace: string, id: string): Promise<Entry<Skill>> {
   const entry = await store.get<Skill>(skillKey(workspace, id));
-  if (!entry) throw new Stop("gone");
+  if (!entry) throw new RemovalRefused("gone");
   return entry;
 }
 

@@ -9,7 +9,7 @@ import { contentOf } from "./blob_references.ts";
 import type { Blob, Skill, SkillVersion } from "../records.ts";
 
 /** What is wrong, in words; nothing when all is well. Reads every record, so nobody may write meanwhile. */
-export async function auditShelf(store: Store): Promise<string[]> {
+export async function auditBlobs(store: Store): Promise<string[]> {
   const wrong: string[] = [];
   const skills = new Map<string, Skill>();
   for await (const { key, value } of listAll<Skill>(store, ["skill"])) {
