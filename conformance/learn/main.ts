@@ -10,7 +10,7 @@ import { createInterface, type Interface } from "node:readline/promises";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { loadRequirements, loadVectors } from "../runner/load.ts";
-import { openTarget } from "../runner/target.ts";
+import { openTarget } from "../runner/open_target.ts";
 import type { Flow } from "./flow.ts";
 import { FLOWS } from "./flows.ts";
 import { type Block, teach } from "./lesson.ts";

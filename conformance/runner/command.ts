@@ -22,7 +22,8 @@ import { toJunit } from "./report_junit.ts";
 import { toSummary } from "./report_summary.ts";
 import { toTable } from "./report_table.ts";
 import { runAll } from "./run.ts";
-import { noTarget, openTarget } from "./target.ts";
+import { openTarget } from "./open_target.ts";
+import { noTarget } from "./target.ts";
 
 const ROOT: string = fileURLToPath(new URL("..", import.meta.url));
 

@@ -6,7 +6,7 @@
 import { toStrictText } from "./bytes.ts";
 import { exchange, type Limits, type Sender } from "./exchange.ts";
 import { parseJson } from "./match.ts";
-import type { TargetDescription } from "./target_file.ts";
+import type { TargetDescription } from "./target_description.ts";
 import { isMembers, type Members } from "./vector_file.ts";
 
 const OAUTH = "/.well-known/oauth-authorization-server";

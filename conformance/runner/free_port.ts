@@ -4,7 +4,7 @@
  * @module
  */
 import { createServer } from "node:net";
-import type { TargetDescription } from "./target_file.ts";
+import type { TargetDescription } from "./target_description.ts";
 
 const TEMPLATE = "{{port}}";
 

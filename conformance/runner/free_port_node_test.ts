@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { fillPort } from "./free_port.ts";
-import { openTarget } from "./target.ts";
+import { openTarget } from "./open_target.ts";
 
 const test = suite("free_port");
 const folder = mkdtempSync(join(tmpdir(), "conformance-"));

@@ -17,7 +17,7 @@ import * as assert from "uvu/assert";
 import { runAll } from "./run.ts";
 import { httpSender } from "./send_http.ts";
 import type { Target } from "./target.ts";
-import type { Procedure } from "./target_file.ts";
+import type { Procedure } from "./target_description.ts";
 import { serveRaw, writeOn } from "./test_hostile_server.ts";
 import { runOne, testTarget, vectorOf } from "./test_run.ts";
 import type { Step } from "./vector_file.ts";

@@ -4,20 +4,12 @@
  *
  * @module
  */
+import { type Claims, note } from "./claims.ts";
 import { probeMcp } from "./probe_mcp.ts";
 import { sendMessages } from "./ask_rpc.ts";
-import type { Procedure } from "./target_file.ts";
 import type { Target } from "./target.ts";
 import { isMembers, type Members } from "./vector_file.ts";
 import { newWorld } from "./world.ts";
-
-export interface Claims {
-  readonly features: readonly string[];
-  readonly vars?: Members;
-  readonly procedures?: Readonly<Record<string, Procedure>>;
-  /** For people: what was looked at, and what was found. */
-  readonly notes: readonly string[];
-}
 
 /**
  * @param kinds folders of the vectors that shall be asked
@@ -87,8 +79,4 @@ async function probeRpc(target: Target): Promise<Claims> {
   }
   const features = ["jsonrpc", "batch", ...(answer["result"] === 19 ? ["example_methods"] : [])];
   return { features, notes: [note("an answer of JSON-RPC 2.0", features)] };
-}
-
-export function note(seen: string, features: readonly string[]): string {
-  return `${seen}: ${features.length === 0 ? "nothing to claim" : features.join(", ")}`;
 }

@@ -5,7 +5,7 @@
  */
 import { sendMessages } from "./ask_rpc.ts";
 import { runStep } from "./step.ts";
-import { type Claims, note } from "./probe.ts";
+import { type Claims, note } from "./claims.ts";
 import type { Target } from "./target.ts";
 import { isMembers, type Members } from "./vector_file.ts";
 import type { View } from "./view.ts";

@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { openTarget } from "./target.ts";
+import { openTarget } from "./open_target.ts";
 import { readDescription } from "./target_file.ts";
 
 const test = suite("target_file");

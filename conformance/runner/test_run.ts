@@ -8,7 +8,7 @@ import type { Strength } from "./outcome.ts";
 import { runAll } from "./run.ts";
 import { moduleSender } from "./send_module.ts";
 import type { Target } from "./target.ts";
-import type { Procedure } from "./target_file.ts";
+import type { Procedure } from "./target_description.ts";
 import type { Step, Vector } from "./vector_file.ts";
 import type { Result } from "./vector.ts";
 

@@ -6,19 +6,9 @@
  */
 import { Unexpected } from "./outcome.ts";
 import { type Button, type Form, type Page, readPage } from "./page.ts";
+import type { PageWalk } from "./target_description.ts";
 import { isMembers, type Members, type Step } from "./vector_file.ts";
 import type { World } from "./world.ts";
-
-/** A procedure by pages, its templates filled. */
-export interface PageWalk {
-  /** The page that is opened. */
-  readonly page: string;
-  readonly query?: Members;
-  /** Names of a form's fields to what is filled in. */
-  readonly fields?: Members;
-  /** Names, values or texts of buttons. */
-  readonly press?: string | readonly string[];
-}
 
 /** A page that leads on so often leads nowhere. */
 const MOST_PAGES = 16;

@@ -7,7 +7,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { BASE, runOne, testTarget } from "./test_run.ts";
-import type { Procedure } from "./target_file.ts";
+import type { Procedure } from "./target_description.ts";
 import type { Target } from "./target.ts";
 
 const test = suite("walk");

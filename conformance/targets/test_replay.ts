@@ -14,8 +14,8 @@ import { choose } from "../runner/choose.ts";
 import { loadRequirements, loadVectors } from "../runner/load.ts";
 import { type Report, toReport } from "../runner/report.ts";
 import { runAll } from "../runner/run.ts";
-import { openTarget } from "../runner/target.ts";
-import type { TargetDescription } from "../runner/target_file.ts";
+import { openTarget } from "../runner/open_target.ts";
+import type { TargetDescription } from "../runner/target_description.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 

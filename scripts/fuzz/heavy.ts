@@ -13,30 +13,13 @@ import {
   type TrivetEvent,
 } from "../../src/mod.ts";
 import { createApiKey } from "../../src/skills/api_key.ts";
-import { findExcess, type Measured } from "./budgets.ts";
+import { findExcess } from "./budgets.ts";
+import type { Heavy, HeavyKind, HeavyWorld } from "./heavy_kind.ts";
 import { heavyMcp } from "./heavy_mcp.ts";
 import { heavyOAuth } from "./heavy_oauth.ts";
 import { heavySkills } from "./heavy_skills.ts";
 import { type Cost, createMeter } from "./meter.ts";
-import { newRandom, type Random } from "./random.ts";
-
-/** One request, which can be made again. */
-export interface Heavy extends Measured {
-  /** Which request it is, for whoever reads a finding. */
-  readonly label: string;
-  request(): Request;
-}
-
-export interface HeavyWorld {
-  readonly origin: string;
-  /** A secret with all scopes of the Skills service. */
-  readonly apiKey: string;
-  fetch(request: Request): Promise<Response>;
-}
-
-export interface HeavyKind {
-  next(random: Random, world: HeavyWorld): Promise<Heavy>;
-}
+import { newRandom } from "./random.ts";
 
 export interface HeavyFindings {
   readonly problems: string[];

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Heavy, HeavyKind } from "./heavy.ts";
+import type { Heavy, HeavyKind } from "./heavy_kind.ts";
 import { fill, long, pieces } from "./heavy_words.ts";
 import type { Random } from "./random.ts";
 

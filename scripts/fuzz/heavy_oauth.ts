@@ -4,7 +4,7 @@
  * @module
  */
 import { encodeBase64url } from "../../src/crypto/base64url.ts";
-import type { Heavy, HeavyKind } from "./heavy.ts";
+import type { Heavy, HeavyKind } from "./heavy_kind.ts";
 import { fill, long, pieces } from "./heavy_words.ts";
 import { GRANT, NAMES } from "./oauth_words.ts";
 import type { Random } from "./random.ts";

@@ -6,7 +6,7 @@
  */
 import { multipart, type TestEntry, type TestFile, zip } from "../../src/skills/test_service.ts";
 import { emptyDeflateBlocks } from "./deflate_blocks.ts";
-import type { Heavy, HeavyKind } from "./heavy.ts";
+import type { Heavy, HeavyKind } from "./heavy_kind.ts";
 import { fill, long, pieces } from "./heavy_words.ts";
 import type { Random } from "./random.ts";
 

@@ -4,7 +4,7 @@
  * @module
  */
 import type { Loot, Session, Token } from "./mcp_loot.ts";
-import type { Profile } from "./mcp_oracle.ts";
+import type { Profile } from "./mcp_profile.ts";
 import { TOOLS } from "./mcp_tools.ts";
 import { agreesWithFields, isObject, metaOf } from "./mcp_wire.ts";
 

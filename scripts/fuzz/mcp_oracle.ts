@@ -8,14 +8,10 @@
 import type { Loot, Session, Token } from "./mcp_loot.ts";
 import { MODERN, REVISIONS } from "./mcp_messages.ts";
 import { methodOutcomes, type Outcome } from "./mcp_method_oracle.ts";
+import type { Profile } from "./mcp_profile.ts";
 import type { Exchange } from "./mcp_requests.ts";
 import { claimOf, decodeField, DEEPEST, depthOf, isObject, kindOf, metaOf } from "./mcp_wire.ts";
 import { BODY_LIMIT } from "./mcp_world.ts";
-
-export interface Profile {
-  readonly kind: "plain" | "legacy" | "modern";
-  readonly revision: string;
-}
 
 /**
  * One answer that may come. `code`: of a JSON-RPC error, `"result"`, `"batch"`, `"stream"` for one that does not end by

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { Profile } from "./mcp_oracle.ts";
+import type { Profile } from "./mcp_profile.ts";
 import { isObject } from "./mcp_wire.ts";
 
 export type Message = Readonly<Record<string, unknown>>;

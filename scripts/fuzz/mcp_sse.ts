@@ -6,7 +6,7 @@
 import { HANG, within } from "./mcp_client.ts";
 import { mangle, spoil, toJson } from "./json_garbage.ts";
 import { goodAnswer, goodId, goodNotification, goodRequest, type Members } from "./mcp_messages.ts";
-import type { Profile } from "./mcp_oracle.ts";
+import type { Profile } from "./mcp_profile.ts";
 import { checkAnswer, checkSpoken, EventParser, findLeak } from "./mcp_shape.ts";
 import { DEEPEST, depthOf, isObject, kindOf } from "./mcp_wire.ts";
 import { BODY_LIMIT, ORIGIN, type World } from "./mcp_world.ts";

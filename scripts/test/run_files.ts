@@ -14,6 +14,7 @@ export interface FileReport {
   readonly errors: string;
   /** Why tests were skipped, as far as they say. */
   readonly reasons?: readonly string[];
+  readonly seconds?: number;
 }
 
 /** Marks the lines of this protocol among whatever tests print. */
@@ -40,6 +41,11 @@ export function skipBecause(test: { skip(name: string, run: () => void): void },
 
 /** Imports a file and runs the suites that it registers. */
 export async function runFile(file: string, load: () => Promise<unknown>): Promise<FileReport> {
+  const started = performance.now();
+  return { ...await runSuites(file, load), seconds: (performance.now() - started) / 1000 };
+}
+
+async function runSuites(file: string, load: () => Promise<unknown>): Promise<FileReport> {
   const uvu = globalThis as unknown as UvuGlobals;
   uvu.UVU_DEFER = 1;
   uvu.UVU_QUEUE = uvu.UVU_QUEUE ?? [];

@@ -5,22 +5,13 @@
  * @module
  */
 import process from "node:process";
-import type { Slice } from "./child.ts";
+import type { Slice, Sliced } from "./slice.ts";
 import type { Handler, Handlers, Server } from "./subject.ts";
 import { NotOffered, OPERATIONS, prepare, type Prepared, type Send } from "./wire.ts";
 
 const ORIGIN = "http://127.0.0.1:8787";
 /** Times of a slice that are kept. */
 const SAMPLES = 1000;
-
-/** How a slice went, or why there is none. */
-export type Sliced = {
-  readonly perSecond: number;
-  /** Microseconds of processor time of one call. */
-  readonly cpu: number;
-  /** Milliseconds. */
-  readonly times: readonly number[];
-} | { readonly refused: string };
 
 /** Runs slices of calls to the server's handlers, which are made as they are asked for. */
 export function callingHandlers(server: Server): (slice: Slice) => Promise<Sliced> {

@@ -6,23 +6,13 @@
  * @module
  */
 import process from "node:process";
-import type { Sliced } from "./called.ts";
+import type { Slice, Sliced } from "./slice.ts";
 import type { Server, Variant } from "./subject.ts";
 
 /** What the parent asks: for the processor time used so far, in microseconds, for the memory in use, or for calls. */
 export type Question = "processorTime" | "memory" | Slice;
 export type Reply = number | Memory | Sliced;
 
-/** To call handlers for a time. */
-export interface Slice {
-  /** Its place in the list of operations. */
-  readonly operation: number;
-  readonly tools: number;
-  readonly accept: string | undefined;
-  readonly newest: string | undefined;
-  readonly isFloor: boolean;
-  readonly milliseconds: number;
-}
 /** Bytes. */
 export interface Memory {
   readonly heap: number;

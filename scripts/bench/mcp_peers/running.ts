@@ -6,8 +6,8 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
-import type { Memory, Question, Reply, Slice } from "./child.ts";
-import type { Sliced } from "./called.ts";
+import type { Memory, Question, Reply } from "./child.ts";
+import type { Slice, Sliced } from "./slice.ts";
 import type { Subject, Variant } from "./subject.ts";
 
 const CHILD = fileURLToPath(new URL("./child.ts", import.meta.url));

@@ -1,0 +1,92 @@
+/**
+ * One batch of files on one runtime. A file that hangs or takes its process down is reported as failed, and a new process
+ * goes on with the files behind it.
+ *
+ * @module
+ */
+import { spawn } from "node:child_process";
+import { createInterface } from "node:readline";
+import type { Batch } from "./batches.ts";
+import { type FileReport, MARK } from "./run_files.ts";
+import { runOnWorkerd } from "./workerd.ts";
+
+/** How long one file may take on one runtime. */
+const MAX_FILE_MS = 180_000;
+
+const COMMANDS = {
+  node: ["node_modules/.bin/node", "--disable-warning=ExperimentalWarning"],
+  deno: ["node_modules/.bin/deno", "run", "-A", "--no-check", "--quiet"],
+  bun: ["node_modules/.bin/bun"],
+} as const;
+
+type Message = { readonly started: string } | FileReport;
+
+/** Runs the files, and reports each as it is done. */
+export async function runBatch(
+  { runtime, files }: Batch,
+  report: (report: FileReport) => void,
+): Promise<void> {
+  let reported = 0;
+  const onMessage = (message: Message): void => {
+    if ("started" in message) return;
+    reported++;
+    report(message);
+  };
+  if (runtime === "workerd") {
+    await runOnWorkerd(files, MAX_FILE_MS, onMessage).catch((error) =>
+      onMessage(crash("workerd", `it could not be started: ${error}`))
+    );
+    return;
+  }
+  for (let left = files; left.length > 0;) {
+    reported = 0;
+    const broken = await runProcess(COMMANDS[runtime], left, onMessage);
+    if (broken !== undefined) onMessage(crash(broken.file, broken.reason));
+    left = left.slice(Math.max(1, reported));
+  }
+}
+
+/** Runs files in one process. Resolves to the file in which it broke off, if it did. */
+function runProcess(
+  [command, ...args]: readonly string[],
+  files: readonly string[],
+  onMessage: (message: Message) => void,
+): Promise<{ file: string; reason: string } | undefined> {
+  return new Promise((resolve) => {
+    const child = spawn(command!, [...args, "scripts/test/main.ts", ...files], {
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    let current: string | undefined = files[0];
+    let isLate = false;
+    let stderr = "";
+    let timer: NodeJS.Timeout | undefined;
+    const restartTimer = (): void => {
+      clearTimeout(timer);
+      timer = setTimeout(() => {
+        isLate = true;
+        child.kill("SIGKILL");
+      }, MAX_FILE_MS);
+    };
+    restartTimer();
+    child.stderr.on("data", (chunk) => stderr = (stderr + chunk).slice(-4000));
+    createInterface({ input: child.stdout }).on("line", (line) => {
+      if (!line.startsWith(MARK)) return;
+      const message = JSON.parse(line.slice(MARK.length));
+      restartTimer();
+      current = "started" in message ? message.started : undefined;
+      onMessage(message);
+    });
+    child.on("close", (code, signal) => {
+      clearTimeout(timer);
+      if (current === undefined && code === 0) return resolve(undefined);
+      const reason = isLate
+        ? `it took over ${MAX_FILE_MS / 1000} s`
+        : `the process ended with ${signal ?? code}\n${stderr}`;
+      resolve({ file: current ?? files.at(-1)!, reason });
+    });
+  });
+}
+
+function crash(file: string, reason: string): FileReport {
+  return { file, passed: 0, failed: 1, skipped: 0, errors: `${file}: ${reason}` };
+}
