@@ -14,11 +14,18 @@
  */
 import { globSync, readFileSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
-import process from "node:process";
 import { parseArgs } from "node:util";
 import { type Batch, batchFiles } from "./test/batches.ts";
 import { runBatch } from "./test/run_batch.ts";
-import { isSelected, needsProcess, type Part, runsAlone, type Runtime, RUNTIMES } from "./test/selection.ts";
+import {
+  isSelected,
+  needsProcess,
+  type Part,
+  runsAlone,
+  type Runtime,
+  RUNTIMES,
+  type Times,
+} from "./test/selection.ts";
 import { type Outcome, printFailure, printSummary } from "./test/summary.ts";
 
 const { values } = parseArgs({
@@ -42,13 +49,13 @@ const files = globSync(["src/**/*_test.ts", "scripts/**/*_test.ts", "conformance
   .map((file) => file.replaceAll("\\", "/"))
   .filter((file) => !values.only || file.includes(values.only))
   .sort();
-const times: Readonly<Record<string, number>> = JSON.parse(readFileSync("scripts/test/times.json", "utf8"));
+const times: Times = JSON.parse(readFileSync("scripts/test/times.json", "utf8"));
 
 const started = performance.now();
 const outcomes: Outcome[] = [];
 const selected = runtimes.map((runtime) => ({
   runtime,
-  files: files.filter((file) => isSelected(file, runtime, part)),
+  files: files.filter((file) => isSelected(file, runtime, part, times)),
 }));
 const isParallel = (file: string) => !runsAlone(file) && !(part !== "short" && needsProcess(file));
 const parallel = selected.flatMap(({ runtime, files }) =>

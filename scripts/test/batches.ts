@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { Runtime } from "./selection.ts";
+import type { Runtime, Times } from "./selection.ts";
 
 export interface Batch {
   readonly runtime: Runtime;
@@ -21,7 +21,7 @@ const SHORT_SECONDS = 0.3;
 export function batchFiles(
   runtime: Runtime,
   files: readonly string[],
-  times: Readonly<Record<string, number>>,
+  times: Times,
 ): Batch[] {
   const secondsOf = (file: string): number => times[file] ?? SHORT_SECONDS;
   // One bundle, one process.
