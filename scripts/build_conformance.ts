@@ -18,7 +18,7 @@ export function buildConformance(out: string, withJsImports: (code: string) => s
   for (const name of [...KEPT, ...globSync("*.schema.json", { cwd: "conformance" })]) {
     cpSync(join("conformance", name), join(folder, name), { recursive: true });
   }
-  for (const file of globSync("runner/*.ts", { cwd: "conformance" })) {
+  for (const file of globSync("runner/**/*.ts", { cwd: "conformance" })) {
     if (LEFT_OUT.test(file.replaceAll("\\", "/"))) continue;
     const target = join(folder, file.replace(/\.ts$/, ".js"));
     mkdirSync(dirname(target), { recursive: true });

@@ -11,9 +11,9 @@
 import { globSync, readFileSync } from "node:fs";
 import process from "node:process";
 import { parseArgs } from "node:util";
-import { loadRequirements, loadVectors } from "../conformance/runner/load.ts";
+import { loadRequirements, loadVectors } from "../conformance/runner/vector/load.ts";
 import { strengthOf } from "../conformance/runner/outcome.ts";
-import { isMembers, type Vector } from "../conformance/runner/vector_file.ts";
+import { isMembers, type Vector } from "../conformance/runner/vector/vector_file.ts";
 import { compileSchema } from "../src/json_schema/compile.ts";
 
 const ROOT = "conformance";

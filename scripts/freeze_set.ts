@@ -7,8 +7,8 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import process from "node:process";
 import { parseArgs } from "node:util";
-import { choose } from "../conformance/runner/choose.ts";
-import { loadRequirements, loadVectors } from "../conformance/runner/load.ts";
+import { choose } from "../conformance/runner/vector/choose.ts";
+import { loadRequirements, loadVectors } from "../conformance/runner/vector/load.ts";
 
 const FILE = "conformance/sets.json";
 const { values: { level }, positionals: [name, ...suites] } = parseArgs({

@@ -4,8 +4,8 @@
  *
  * @module
  */
-import type { Loaded, Requirements, Row } from "../runner/load.ts";
-import { isMembers, type Members, type Step } from "../runner/vector_file.ts";
+import type { Loaded, Requirements, Row } from "../runner/vector/load.ts";
+import { isMembers, type Members, type Step } from "../runner/vector/vector_file.ts";
 import type { Exchange } from "../runner/world.ts";
 import { besides, wrap } from "./columns.ts";
 import { exchangeLines } from "./exchange_text.ts";

@@ -4,13 +4,13 @@
  *
  * @module
  */
-import type { Loaded } from "../runner/load.ts";
-import { maskerFor } from "../runner/mask.ts";
-import { automaticNeeds, missing } from "../runner/need.ts";
+import type { Loaded } from "../runner/vector/load.ts";
+import { maskerFor } from "../runner/report/mask.ts";
+import { automaticNeeds, missing } from "../runner/vector/need.ts";
 import { NotClaimed } from "../runner/outcome.ts";
 import { runStep } from "../runner/step.ts";
-import type { Target } from "../runner/target.ts";
-import type { Step } from "../runner/vector_file.ts";
+import type { Target } from "../runner/target/target.ts";
+import type { Step } from "../runner/vector/vector_file.ts";
 import { type Exchange, leave, type World } from "../runner/world.ts";
 
 export interface Walked {

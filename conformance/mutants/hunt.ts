@@ -6,16 +6,16 @@
  */
 import { fileURLToPath } from "node:url";
 import { memoryStore } from "../../src/mod.ts";
-import { type Loaded, loadRequirements, loadVectors } from "../runner/load.ts";
+import { type Loaded, loadRequirements, loadVectors } from "../runner/vector/load.ts";
 import { runAll } from "../runner/run.ts";
-import { moduleSender } from "../runner/send_module.ts";
-import { openTarget } from "../runner/open_target.ts";
-import { type Target } from "../runner/target.ts";
-import type { Procedure } from "../runner/target_description.ts";
-import type { Result } from "../runner/vector.ts";
+import { moduleSender } from "../runner/exchange/send_module.ts";
+import { openTarget } from "../runner/target/open_target.ts";
+import { type Target } from "../runner/target/target.ts";
+import type { Procedure } from "../runner/target/target_description.ts";
+import type { Result } from "../runner/vector/vector.ts";
 import { start } from "../targets/trivet.ts";
 import type { Handler, Mutant } from "./mutant.ts";
-import { stdioProgram } from "./stdio_ground.ts";
+import { stdioProgram } from "./mcp/stdio_ground.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const targetOf = (name: string): string => fileURLToPath(new URL(`../targets/${name}`, import.meta.url));

@@ -5,7 +5,7 @@
  * @module
  */
 import type { Commit, Entry, Store } from "../../src/store/store.ts";
-import type { LineFault } from "./stdio_ground.ts";
+import type { LineFault } from "./mcp/stdio_ground.ts";
 
 export type Handler = (request: Request) => Promise<Response>;
 

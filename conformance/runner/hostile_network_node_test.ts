@@ -15,13 +15,13 @@ import { fileURLToPath } from "node:url";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { runAll } from "./run.ts";
-import { httpSender } from "./send_http.ts";
-import type { Target } from "./target.ts";
-import type { Procedure } from "./target_description.ts";
+import { httpSender } from "./exchange/send_http.ts";
+import type { Target } from "./target/target.ts";
+import type { Procedure } from "./target/target_description.ts";
 import { serveRaw, writeOn } from "./test_hostile_server.ts";
 import { runOne, testTarget, vectorOf } from "./test_run.ts";
-import type { Step } from "./vector_file.ts";
-import type { Result } from "./vector.ts";
+import type { Step } from "./vector/vector_file.ts";
+import type { Result } from "./vector/vector.ts";
 
 const test = suite("hostile network");
 const folder = mkdtempSync(join(tmpdir(), "conformance-"));

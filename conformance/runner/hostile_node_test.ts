@@ -13,10 +13,10 @@ import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { httpSender } from "./send_http.ts";
+import { httpSender } from "./exchange/send_http.ts";
 import { serveRaw, writeOn } from "./test_hostile_server.ts";
 import { runOne, testTarget } from "./test_run.ts";
-import type { Step } from "./vector_file.ts";
+import type { Step } from "./vector/vector_file.ts";
 
 const test = suite("hostile");
 const folder = mkdtempSync(join(tmpdir(), "conformance-"));

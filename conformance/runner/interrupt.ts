@@ -6,7 +6,7 @@
  * @module
  */
 import process from "node:process";
-import { finishAll } from "./children.ts";
+import { finishAll } from "./exchange/children.ts";
 
 /** As shells count: 128 and the number of SIGINT. */
 export const INTERRUPTED = 130;

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { OutcomeWord, Requirement } from "./vector_file.ts";
+import type { OutcomeWord, Requirement } from "./vector/vector_file.ts";
 
 /** The server did not do what was expected: the vector ends here. */
 export class Unexpected extends Error {

@@ -4,10 +4,10 @@
  *
  * @module
  */
-import type { Loaded } from "./load.ts";
-import { callProcedure } from "./procedure.ts";
+import type { Loaded } from "./vector/load.ts";
+import { callProcedure } from "./target/procedure.ts";
 import { runStep } from "./step.ts";
-import { type Result, type Run, runVector } from "./vector.ts";
+import { type Result, type Run, runVector } from "./vector/vector.ts";
 import { newWorld } from "./world.ts";
 
 /** So many vectors in a row without an answer mean that nobody is there. */

@@ -8,7 +8,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { runAll } from "./run.ts";
 import { runOne, testTarget, vectorOf } from "./test_run.ts";
-import type { Members, Step } from "./vector_file.ts";
+import type { Members, Step } from "./vector/vector_file.ts";
 
 const test = suite("run");
 

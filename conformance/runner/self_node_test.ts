@@ -6,9 +6,9 @@
 import { fileURLToPath } from "node:url";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { loadRequirements, loadVectors } from "./load.ts";
+import { loadRequirements, loadVectors } from "./vector/load.ts";
 import { runAll } from "./run.ts";
-import { noTarget } from "./target.ts";
+import { noTarget } from "./target/target.ts";
 
 const test = suite("self");
 const ROOT = fileURLToPath(new URL("..", import.meta.url));

@@ -3,19 +3,19 @@
  *
  * @module
  */
-import { ask, closeStream, jarOf, readStream } from "./ask_http.ts";
-import { endInput, sendMessages } from "./ask_rpc.ts";
-import { utf8 } from "./bytes.ts";
-import { compute } from "./compute.ts";
-import { Broken } from "./exchange.ts";
-import { checkViews, toPattern } from "./expect.ts";
-import { match } from "./match.ts";
+import { ask, closeStream, jarOf, readStream } from "./exchange/ask_http.ts";
+import { endInput, sendMessages } from "./exchange/ask_rpc.ts";
+import { utf8 } from "./exchange/bytes.ts";
+import { compute } from "./vector/compute.ts";
+import { Broken } from "./exchange/exchange.ts";
+import { checkViews, toPattern } from "./vector/expect.ts";
+import { match } from "./vector/match.ts";
 import { KitError, NotClaimed, Unexpected } from "./outcome.ts";
-import { callProcedure } from "./procedure.ts";
-import { fill } from "./template.ts";
-import { timerDelay } from "./timer.ts";
-import { isMembers, type Members, type Step } from "./vector_file.ts";
-import { read, toView, type View } from "./view.ts";
+import { callProcedure } from "./target/procedure.ts";
+import { fill } from "./vector/template.ts";
+import { timerDelay } from "./exchange/timer.ts";
+import { isMembers, type Members, type Step } from "./vector/vector_file.ts";
+import { read, toView, type View } from "./vector/view.ts";
 import { nowOf, type World } from "./world.ts";
 
 /** @throws {Unexpected | KitError | NotClaimed} */

@@ -3,14 +3,14 @@
  *
  * @module
  */
-import type { Loaded } from "./load.ts";
+import type { Loaded } from "./vector/load.ts";
 import type { Strength } from "./outcome.ts";
 import { runAll } from "./run.ts";
-import { moduleSender } from "./send_module.ts";
-import type { Target } from "./target.ts";
-import type { Procedure } from "./target_description.ts";
-import type { Step, Vector } from "./vector_file.ts";
-import type { Result } from "./vector.ts";
+import { moduleSender } from "./exchange/send_module.ts";
+import type { Target } from "./target/target.ts";
+import type { Procedure } from "./target/target_description.ts";
+import type { Step, Vector } from "./vector/vector_file.ts";
+import type { Result } from "./vector/vector.ts";
 
 export const BASE = "https://target.example";
 

@@ -4,14 +4,14 @@
  *
  * @module
  */
-import type { CookieJar } from "./cookie_jar.ts";
-import type { EventReader } from "./event_reader.ts";
-import type { OpenAnswer } from "./exchange.ts";
-import type { StdioServer } from "./send_stdio.ts";
-import type { Target } from "./target.ts";
-import type { Variables } from "./template.ts";
-import type { View } from "./view.ts";
-import type { Members } from "./vector_file.ts";
+import type { CookieJar } from "./exchange/cookie_jar.ts";
+import type { EventReader } from "./exchange/event_reader.ts";
+import type { OpenAnswer } from "./exchange/exchange.ts";
+import type { StdioServer } from "./exchange/send_stdio.ts";
+import type { Target } from "./target/target.ts";
+import type { Variables } from "./vector/template.ts";
+import type { View } from "./vector/view.ts";
+import type { Members } from "./vector/vector_file.ts";
 
 /** One exchange as it is shown: texts, bodies cut. */
 export interface Exchange {

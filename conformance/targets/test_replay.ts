@@ -10,12 +10,12 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import * as assert from "uvu/assert";
 import { readArguments } from "../runner/arguments.ts";
-import { choose } from "../runner/choose.ts";
-import { loadRequirements, loadVectors } from "../runner/load.ts";
-import { type Report, toReport } from "../runner/report.ts";
+import { choose } from "../runner/vector/choose.ts";
+import { loadRequirements, loadVectors } from "../runner/vector/load.ts";
+import { type Report, toReport } from "../runner/report/report.ts";
 import { runAll } from "../runner/run.ts";
-import { openTarget } from "../runner/open_target.ts";
-import type { TargetDescription } from "../runner/target_description.ts";
+import { openTarget } from "../runner/target/open_target.ts";
+import type { TargetDescription } from "../runner/target/target_description.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 

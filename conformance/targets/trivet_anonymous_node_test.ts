@@ -7,9 +7,9 @@
 import { fileURLToPath } from "node:url";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { loadRequirements, loadVectors } from "../runner/load.ts";
+import { loadRequirements, loadVectors } from "../runner/vector/load.ts";
 import { runAll } from "../runner/run.ts";
-import { openTarget } from "../runner/open_target.ts";
+import { openTarget } from "../runner/target/open_target.ts";
 
 const test = suite("conformance of Trivet by its address alone");
 const ROOT = fileURLToPath(new URL("..", import.meta.url));

@@ -9,7 +9,7 @@
 import { readdirSync } from "node:fs";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { toJson } from "../runner/report_json.ts";
+import { toJson } from "../runner/report/report_json.ts";
 import { replay, targetFile } from "./test_replay.ts";
 
 /** What Trivet does not offer, and for `raw` what a target in this process cannot: that is asked over a socket. */

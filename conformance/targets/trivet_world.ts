@@ -18,7 +18,7 @@ import {
 } from "../../src/mod.ts";
 import type { SkillFolder } from "../../src/skills/local/folder.ts";
 import { apiKeyKey } from "../../src/skills/records.ts";
-import type { ModuleTarget } from "../runner/target_description.ts";
+import type { ModuleTarget } from "../runner/target/target_description.ts";
 import { exampleMethods } from "./example_methods.ts";
 import { type ToolNames, vectorTools } from "./trivet_tools.ts";
 

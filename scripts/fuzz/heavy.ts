@@ -14,7 +14,7 @@ import {
 } from "../../src/mod.ts";
 import { createApiKey } from "../../src/skills/api_key.ts";
 import { findExcess } from "./budgets.ts";
-import type { Heavy, HeavyKind, HeavyWorld } from "./heavy_kind.ts";
+import type { Heavy, HeavyKind } from "./heavy_kind.ts";
 import { heavyMcp } from "./heavy_mcp.ts";
 import { heavyOAuth } from "./heavy_oauth.ts";
 import { heavySkills } from "./heavy_skills.ts";

@@ -6,21 +6,21 @@
  * @module
  */
 import { findExcess } from "./budgets.ts";
-import { setField, STREAMABLE } from "./mcp_fields.ts";
-import { HANG, type Observed, send, within } from "./mcp_client.ts";
-import { harvest } from "./mcp_harvest.ts";
-import type { Session, Token } from "./mcp_loot.ts";
-import { capabilities, REVISIONS } from "./mcp_messages.ts";
-import { compare, isUnsure } from "./mcp_compare.ts";
-import { judge, type Verdict } from "./mcp_oracle.ts";
-import { type Exchange, nextExchange } from "./mcp_requests.ts";
-import { findLeak } from "./mcp_shape.ts";
-import { isObject } from "./mcp_wire.ts";
-import { talkOverSse } from "./mcp_sse.ts";
-import { talkOverStdio } from "./mcp_stdio.ts";
+import { setField, STREAMABLE } from "./mcp/mcp_fields.ts";
+import { HANG, type Observed, send, within } from "./mcp/mcp_client.ts";
+import { harvest } from "./mcp/mcp_harvest.ts";
+import type { Session, Token } from "./mcp/mcp_loot.ts";
+import { capabilities, REVISIONS } from "./mcp/mcp_messages.ts";
+import { compare, isUnsure } from "./mcp/mcp_compare.ts";
+import { judge, type Verdict } from "./mcp/mcp_oracle.ts";
+import { type Exchange, nextExchange } from "./mcp/mcp_requests.ts";
+import { findLeak } from "./mcp/mcp_shape.ts";
+import { isObject } from "./mcp/mcp_wire.ts";
+import { talkOverSse } from "./mcp/mcp_sse.ts";
+import { talkOverStdio } from "./mcp/mcp_stdio.ts";
 import { prompt, tool } from "../../src/mcp/definition/definition.ts";
-import { DEFINITIONS } from "./mcp_definitions.ts";
-import { newWorld, ORIGIN, type World } from "./mcp_world.ts";
+import { DEFINITIONS } from "./mcp/mcp_definitions.ts";
+import { newWorld, ORIGIN, type World } from "./mcp/mcp_world.ts";
 import { newRandom, type Random } from "./random.ts";
 import { countTimers, uncounted } from "./timers.ts";
 

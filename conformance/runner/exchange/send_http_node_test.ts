@@ -1,0 +1,111 @@
+/**
+ * The HTTP sender against a server that does every kind of wrong: each is told apart, none hangs or crashes the runner.
+ *
+ * @module
+ */
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { toText, utf8 } from "./bytes.ts";
+import { type Answer, Broken, exchange, type Outgoing } from "./exchange.ts";
+import { httpSender } from "./send_http.ts";
+import { type HostileServer, startHostileServer } from "../test_hostile_server.ts";
+
+const test = suite("send_http");
+let server: HostileServer;
+const sender = httpSender();
+
+test.before(async () => {
+  server = await startHostileServer();
+});
+test.after(async () => {
+  await sender.close();
+  await server.close();
+});
+
+const LIMITS = { seconds: 0.5, bytes: 200_000 };
+
+function get(path: string, more: Partial<Outgoing> = {}): Promise<Answer> {
+  const usual = { method: "GET", fields: [], without: [], body: undefined, raw: false, wire: undefined };
+  return exchange(sender, { ...usual, url: server.url + path, ...more }, LIMITS);
+}
+
+async function wordFor(path: string): Promise<string> {
+  try {
+    const { status } = await get(path);
+    return `answered ${status}`;
+  } catch (error) {
+    assert.instance(error, Broken);
+    return (error as Broken).word;
+  }
+}
+
+const WORDS = {
+  "/hangs": "hung",
+  "/hangs-in-fields": "hung",
+  "/hangs-in-body": "hung",
+  "/drips": "hung",
+  "/closes": "closed",
+  "/resets": "closed",
+  "/closes-in-fields": "closed",
+  "/says-too-much": "closed",
+  "/cuts-chunks": "closed",
+  "/says-too-little": "garbled",
+  "/says-two-lengths": "garbled",
+  "/says-no-number": "garbled",
+  "/writes-no-chunks": "garbled",
+  "/overruns-chunks": "garbled",
+  "/is-no-http": "garbled",
+  "/has-no-names": "garbled",
+  "/floods": "flooded",
+  "/floods-fields": "flooded",
+  "/floods-a-line": "flooded",
+  "/floods-interim": "flooded",
+};
+
+for (const [path, word] of Object.entries(WORDS)) {
+  test(`a server that ${path.slice(1)}: ${word}`, async () => assert.is(await wordFor(path), word));
+}
+
+for (const path of ["/is-right", "/is-right-after-interim", "/is-right-until-close"]) {
+  test(`a server that ${path.slice(1)} is understood`, async () => {
+    const { status, body } = await get(path);
+    assert.equal([status, toText(body)], [200, "right"]);
+  });
+}
+
+test("what had come before it broke is kept", async () => {
+  const error = await get("/says-too-much").then(() => undefined, (error: Broken) => error);
+  assert.is(error?.answer.status, 200);
+  assert.is(toText(error?.answer.body ?? new Uint8Array()), "short");
+  assert.match(error?.message ?? "", /95 bytes before the 100/);
+});
+
+test("an answer to a body that the server never reads is seen", async () => {
+  const { status } = await get("/answers-early", { method: "POST", body: new Uint8Array(1000) });
+  assert.is(status, 413);
+});
+
+test("nobody there is refused", async () => {
+  const gone = await startHostileServer();
+  await gone.close();
+  const outgoing = { method: "GET", fields: [], without: [], body: undefined, raw: false, wire: undefined };
+  const error = await exchange(sender, { ...outgoing, url: gone.url }, LIMITS).catch((error) => error);
+  assert.is(error.word, "refused");
+});
+
+test("no connection stays open after it was given up", async () => {
+  await wordFor("/drips");
+  await wordFor("/floods-interim");
+  const end = performance.now() + 5000;
+  while (server.open() > 0 && performance.now() < end) {
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  assert.is(server.open(), 0);
+});
+
+test("wire replaces the whole request", async () => {
+  const { status } = await get("/", { wire: utf8("FROB /is-right HTTP/1.1\r\n\r\n"), raw: true });
+  assert.is(status, 200);
+});
+
+test.run();

@@ -1,0 +1,67 @@
+/**
+ * The report as JUnit XML, the form that CI systems read: a test suite per file, a case per vector.
+ *
+ * @module
+ */
+import { effect } from "../vector/flag.ts";
+import type { Report, Reported } from "./report.ts";
+
+export function toJunit({ vectors, seconds, stale, started }: Report): string {
+  const passes = new Set(stale);
+  const suites = Map.groupBy(vectors, ({ name }) => name.split("/").slice(0, 2).join("/"));
+  const parts = [...suites].map(([suite, cases]) => {
+    const time = cases.reduce((sum, each) => sum + each.seconds, 0);
+    return `<testsuite name="${escapeXml(suite)}"${countsOf(cases, passes)} time="${
+      time.toFixed(3)
+    }" timestamp="${started.toISOString().slice(0, 19)}">\n` +
+      cases.map((each) => toCase(each, passes)).join("") + "</testsuite>\n";
+  });
+  return `<?xml version="1.0" encoding="UTF-8"?>\n` +
+    `<testsuites name="trivet-conformance"${countsOf(vectors, passes)} time="${seconds.toFixed(3)}">\n${
+      parts.join("")
+    }</testsuites>\n`;
+}
+
+function countsOf(cases: readonly Reported[], stale: ReadonlySet<string>): string {
+  const failures =
+    cases.filter(({ name, counts, outcome }) => counts && outcome !== "error" || stale.has(name)).length;
+  const errors = cases.filter(({ counts, outcome }) => counts && outcome === "error").length;
+  const skipped = cases.filter(({ outcome }) => outcome === "skip").length;
+  return ` tests="${cases.length}" failures="${failures}" errors="${errors}" skipped="${skipped}"`;
+}
+
+function toCase(each: Reported, stale: ReadonlySet<string>): string {
+  const { name, title, seconds, outcome, counts, reason = "", step, exchanges, rows, expected, flags } = each;
+  const open = `<testcase classname="${escapeXml(name.split("/").slice(0, 2).join("."))}" name="${
+    escapeXml(`${name.split("/").slice(2).join("/")}: ${title}`)
+  }" time="${seconds.toFixed(3)}"`;
+  if (stale.has(name)) {
+    const message = "it passes now: remove it from the known failures";
+    return `  ${open}><failure type="stale" message="${message}"/></testcase>\n`;
+  }
+  if (outcome === "pass") return `  ${open}/>\n`;
+  if (outcome === "skip") return `  ${open}><skipped message="${escapeXml(reason)}"/></testcase>\n`;
+  const shown = [
+    step === undefined ? "" : `at: ${step}`,
+    ...rows.map(({ id, level, text, link }) => `${id} ${level}: ${text}\n${link}`),
+    flags.length > 0 ? effect(flags) : "",
+    ...exchanges.slice(-2).map(({ request, answer }) => `> ${request}\n\n< ${answer}`),
+  ].filter((part) => part !== "").join("\n\n");
+  if (!counts) {
+    const why = expected === undefined ? "" : ` (expected: ${expected})`;
+    return `  ${open}><system-out>${escapeXml(`${outcome}: ${reason}${why}`)}</system-out></testcase>\n`;
+  }
+  const tag = outcome === "error" ? "error" : "failure";
+  return `  ${open}><${tag} type="${outcome}" message="${escapeXml(reason)}">${
+    escapeXml(shown)
+  }</${tag}></testcase>\n`;
+}
+
+/** What XML 1.0 cannot hold is left out. */
+function escapeXml(text: string): string {
+  return text
+    // deno-lint-ignore no-control-regex
+    .replace(/[^\x09\x0a\x0d\x20-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, "")
+    .replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;")
+    .replaceAll("\n", "&#10;");
+}

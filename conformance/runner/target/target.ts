@@ -1,0 +1,95 @@
+/**
+ * The server under test, as vectors see it.
+ *
+ * @module
+ */
+import type { Limits, Sender } from "../exchange/exchange.ts";
+import type { StdioCommand, StdioProgram } from "../exchange/send_stdio.ts";
+import type { Procedure, TargetDescription } from "./target_description.ts";
+import type { Members } from "../vector/vector_file.ts";
+
+export interface Target {
+  readonly name: string;
+  readonly version: string | undefined;
+  readonly base: string;
+  readonly origins: ReadonlySet<string>;
+  readonly features: ReadonlySet<string>;
+  readonly variables: Members;
+  readonly procedures: ReadonlyMap<string, Procedure>;
+  readonly sendHeaders: Readonly<Record<string, string>>;
+  readonly limits: Limits;
+  readonly jobs: number;
+  readonly deviations: Readonly<Record<string, string>>;
+  /** Absent for a server on stdio. */
+  readonly sender: Sender | undefined;
+  readonly stdio: StdioCommand | StdioProgram | undefined;
+  /** Where its metadata was found. */
+  readonly discovered?: string;
+  /** What it showed of itself, where no `features` say it. */
+  readonly notes?: readonly string[];
+  /** Seconds that the target's clock was moved on. */
+  advanced: number;
+  close(): Promise<void>;
+}
+
+/** Nothing to talk to: enough for the vectors of `self/`. */
+export function noTarget(): Target {
+  return toTarget(
+    { name: "none", base: "http://self.example", features: ["http"] },
+    undefined,
+    () => Promise.resolve(),
+  );
+}
+
+/** `{{base}}` in endpoints and variables; other templates there wait for a vector. */
+function fillBase({ endpoints = {}, vars = {} }: TargetDescription, base: string): {
+  readonly endpoints: Readonly<Record<string, string>>;
+  readonly vars: Members;
+} {
+  const written = JSON.stringify(base.replace(/\/$/, "")).slice(1, -1);
+  return JSON.parse(JSON.stringify({ endpoints, vars }).replaceAll("{{base}}", written));
+}
+
+/** Limits of an exchange, with their defaults. */
+export function limitsOf({ limits = {} }: TargetDescription): Limits {
+  return { seconds: limits.seconds ?? 10, bytes: limits.bytes ?? 16 << 20 };
+}
+
+/** The target that a description says. */
+export function toTarget(
+  described: TargetDescription,
+  sender: Sender | undefined,
+  close: () => Promise<void>,
+): Target {
+  const { base = "http://stdio.example", procedures = {}, stdio } = described;
+  const description = { ...described, ...fillBase(described, base) };
+  const { endpoints } = description;
+  const features = new Set(description.features ?? []);
+  if (stdio) features.add("stdio");
+  else features.add("http");
+  if (sender && !description.module) features.add("raw");
+  for (const name of Object.keys(procedures)) features.add(`procedure:${name}`);
+  if ("advance" in procedures) features.add("clock");
+  const origins = [
+    base,
+    ...description.origins ?? [],
+    ...(description.module ? Object.values(endpoints) : []),
+  ];
+  return {
+    name: description.name ?? base,
+    version: description.version,
+    base,
+    origins: new Set(origins.flatMap((each) => URL.parse(each, base)?.origin ?? [])),
+    features,
+    variables: { base, endpoints, ...description.vars },
+    procedures: new Map(Object.entries(procedures)),
+    sendHeaders: description.send_headers ?? {},
+    limits: limitsOf(description),
+    jobs: description.limits?.jobs ?? 4,
+    deviations: description.deviations ?? {},
+    sender,
+    stdio,
+    advanced: 0,
+    close,
+  };
+}

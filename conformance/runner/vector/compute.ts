@@ -1,0 +1,158 @@
+/**
+ * The closed list of operations of `let`: `FORMAT.md` section 4. Random values are derived from a seed, so that a run
+ * can be repeated.
+ *
+ * @module
+ */
+import { fromBase64url, sha256, toBase64, toBase64url, toHex, toText, utf8 } from "../exchange/bytes.ts";
+import { type KeyPair, makeKey, signJws } from "./jws.ts";
+import { KitError } from "../outcome.ts";
+import { fill, has, lookUp, toText as toPlain, type Variables } from "./template.ts";
+import { isMembers, type Members } from "./vector_file.ts";
+
+export interface Surroundings {
+  /** What random values are derived from: the run's seed and the vector's name. */
+  readonly seed: string;
+  /** Seconds since the epoch, by the target's clock. */
+  now(): number;
+}
+
+interface Asked extends Surroundings {
+  /** The variable that is computed. */
+  readonly name: string;
+  readonly variables: Variables;
+}
+
+const OPERATIONS: Readonly<Record<string, (operand: never, asked: Asked) => unknown>> = {
+  value: (operand: unknown) => operand,
+  merge: (operand: readonly unknown[]) => merge(operand),
+  known: ([path, otherwise]: [string, unknown], { variables }) =>
+    has(path, variables) ? lookUp(path, variables) : otherwise,
+  random: (length: number, asked) => randomText(length, asked),
+  uuid: async (_: unknown, asked) => {
+    const bytes = (await sha256(utf8(`${asked.seed}/${asked.name}/uuid`))).subarray(0, 16);
+    bytes[6] = bytes[6]! & 0x0f | 0x40;
+    bytes[8] = bytes[8]! & 0x3f | 0x80;
+    return toHex(bytes).replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
+  },
+  s256: async (text: unknown) => toBase64url(await sha256(bytesOf(text))),
+  sha256: async (text: unknown) => toHex(await sha256(bytesOf(text))),
+  base64: (text: unknown) => toBase64(bytesOf(text)),
+  base64url: (text: unknown) => toBase64url(bytesOf(text)),
+  unbase64url: (text: unknown) => toText(fromBase64url(toPlain(text))),
+  urlencode: (text: unknown) => urlencode(toPlain(text)),
+  basic: ([id, secret]: [unknown, unknown]) =>
+    `Basic ${toBase64(utf8(`${urlencode(toPlain(id))}:${urlencode(toPlain(secret))}`))}`,
+  json: (value: unknown) => JSON.stringify(value),
+  repeat: ([text, times]: [unknown, number]) => toPlain(text).repeat(times),
+  concat: (parts: readonly unknown[]) =>
+    parts.length > 0 && parts.every(Array.isArray)
+      ? parts.flat(1)
+      : parts.map((part) => toPlain(part)).join(""),
+  alter: (operand: unknown) => {
+    const text = toPlain(operand);
+    const middle = text.length >> 1;
+    return text.slice(0, middle) + (text[middle] === "A" ? "B" : "A") + text.slice(middle + 1);
+  },
+  now: (offset: number, { now }) => Math.floor(now()) + offset,
+  key: (alg: string) => makeKey(alg),
+  jwt: ({ header, claims, key }: { header?: Members; claims: unknown; key?: JsonWebKey }) =>
+    signJws(header ?? {}, claims, key),
+  dpop: (operand: DpopOperand, asked) => dpop(operand, asked),
+};
+
+interface DpopOperand {
+  readonly method: string;
+  readonly url: string;
+  readonly key: KeyPair;
+  readonly token?: string;
+  readonly nonce?: string;
+  readonly header?: Members;
+  readonly claims?: Members;
+}
+
+/** Computes variables in order and adds each before the next is looked at. @throws {KitError} */
+export async function compute(
+  lets: Members | undefined,
+  variables: Variables,
+  surroundings: Surroundings,
+): Promise<void> {
+  for (const [name, wanted] of Object.entries(lets ?? {})) {
+    variables[name] = await computeOne(name, wanted, variables, surroundings);
+  }
+}
+
+async function computeOne(
+  name: string,
+  wanted: unknown,
+  variables: Variables,
+  surroundings: Surroundings,
+): Promise<unknown> {
+  if (!isMembers(wanted)) return fill(wanted, variables);
+  const [[operation, operand] = ["", undefined], ...more] = Object.entries(wanted);
+  if (more.length > 0 || !Object.hasOwn(OPERATIONS, operation)) {
+    throw new KitError(
+      `Cannot compute "${name}": an object must be one operation, but is "${
+        Object.keys(wanted).join('", "')
+      }"`,
+    );
+  }
+  try {
+    return await OPERATIONS[operation]!(fill(operand, variables) as never, {
+      ...surroundings,
+      name,
+      variables,
+    });
+  } catch (error) {
+    if (error instanceof KitError) throw error;
+    throw new KitError(`Cannot compute "${name}" by "${operation}": ${(error as Error).message}`, {
+      cause: error,
+    });
+  }
+}
+
+function bytesOf(text: unknown): Uint8Array<ArrayBuffer> {
+  return utf8(toPlain(text));
+}
+
+function merge(all: readonly unknown[]): Members {
+  const whole: Variables = {};
+  for (const [at, each] of all.entries()) {
+    if (!isMembers(each)) throw new KitError("Cannot merge: every part must be an object");
+    for (const [name, value] of Object.entries(each)) {
+      if (value === null && at > 0) delete whole[name];
+      else whole[name] = value;
+    }
+  }
+  return whole;
+}
+
+async function randomText(length: number, { seed, name }: Asked): Promise<string> {
+  let text = "";
+  for (let counter = 0; text.length < length; counter++) {
+    text += toBase64url(await sha256(utf8(`${seed}/${name}/${counter}`)));
+  }
+  return text.slice(0, length);
+}
+
+/** As in `application/x-www-form-urlencoded`. */
+export function urlencode(text: string): string {
+  return new URLSearchParams([["", text]]).toString().slice(1);
+}
+
+async function dpop(operand: DpopOperand, asked: Asked): Promise<string> {
+  const { method, url, key, token, nonce } = operand;
+  const header = merge([{ typ: "dpop+jwt", jwk: key.public }, operand.header ?? {}]);
+  const claims = merge([
+    {
+      jti: await randomText(22, asked),
+      htm: method,
+      htu: url,
+      iat: Math.floor(asked.now()),
+      ...(token !== undefined && { ath: toBase64url(await sha256(utf8(token))) }),
+      ...(nonce !== undefined && { nonce }),
+    },
+    operand.claims ?? {},
+  ]);
+  return signJws(header, claims, key.private);
+}

@@ -1,0 +1,130 @@
+/**
+ * Compact JWS (RFC 7515) with keys as JWK: made for `let`, read and verified for `$jwt`. Wrong ones are made on
+ * purpose, so nothing is checked when signing.
+ *
+ * @module
+ */
+import { fromBase64url, sha256, toBase64url, toText, utf8 } from "../exchange/bytes.ts";
+import { KitError } from "../outcome.ts";
+import { isMembers, type Members } from "./vector_file.ts";
+
+interface Algorithm {
+  readonly make: RsaHashedKeyGenParams | EcKeyGenParams | { name: string };
+  readonly use: RsaHashedImportParams | EcKeyImportParams | HmacImportParams | { name: string };
+  readonly sign: EcdsaParams | { name: string };
+}
+
+const ALGORITHMS: Readonly<Record<string, Algorithm>> = {
+  ES256: {
+    make: { name: "ECDSA", namedCurve: "P-256" },
+    use: { name: "ECDSA", namedCurve: "P-256" },
+    sign: { name: "ECDSA", hash: "SHA-256" },
+  },
+  RS256: {
+    make: {
+      name: "RSASSA-PKCS1-v1_5",
+      hash: "SHA-256",
+      modulusLength: 2048,
+      publicExponent: new Uint8Array([1, 0, 1]),
+    },
+    use: { name: "RSASSA-PKCS1-v1_5", hash: "SHA-256" },
+    sign: { name: "RSASSA-PKCS1-v1_5" },
+  },
+  EdDSA: { make: { name: "Ed25519" }, use: { name: "Ed25519" }, sign: { name: "Ed25519" } },
+  HS256: {
+    make: { name: "HMAC" },
+    use: { name: "HMAC", hash: "SHA-256" },
+    sign: { name: "HMAC" },
+  },
+};
+
+export interface KeyPair {
+  readonly private: JsonWebKey;
+  readonly public?: JsonWebKey;
+  readonly thumbprint?: string;
+}
+
+/** A new key for an algorithm. @throws {KitError} for one that the kit does not know */
+export async function makeKey(alg: string): Promise<KeyPair> {
+  const algorithm = algorithmOf(alg);
+  if (alg === "HS256") {
+    return { private: { kty: "oct", alg, k: toBase64url(crypto.getRandomValues(new Uint8Array(32))) } };
+  }
+  const pair = await crypto.subtle.generateKey(algorithm.make, true, ["sign", "verify"]) as CryptoKeyPair;
+  const whole = await crypto.subtle.exportKey("jwk", pair.privateKey);
+  const { kty, crv, x, y, n, e } = whole;
+  // The members that RFC 7638 names, in its order.
+  const required = kty === "RSA" ? { e, kty, n } : kty === "EC" ? { crv, kty, x, y } : { crv, kty, x };
+  const { key_ops: _, ext: __, ...kept } = whole;
+  return {
+    private: { ...kept, alg },
+    public: { ...required, alg } as JsonWebKey,
+    thumbprint: toBase64url(await sha256(utf8(JSON.stringify(required)))),
+  };
+}
+
+/** A compact JWS. Without a key, or by `none`, its signature is empty. */
+export async function signJws(header: Members, claims: unknown, key?: JsonWebKey): Promise<string> {
+  const alg = header["alg"] ?? key?.alg ?? "none";
+  const input = `${part({ alg, ...header })}.${part(claims ?? {})}`;
+  if (!key || alg === "none") return `${input}.`;
+  // A header may name another algorithm than the key has: then the key's signs.
+  const algorithm = algorithmOf(fits(String(alg), key) ? String(alg) : key.alg ?? String(alg));
+  const signer = await crypto.subtle.importKey("jwk", bare(key), algorithm.use, false, ["sign"]);
+  const signature = await crypto.subtle.sign(algorithm.sign, signer, utf8(input));
+  return `${input}.${toBase64url(new Uint8Array(signature))}`;
+}
+
+/** Header and claims of a compact JWS, or nothing for what is none. */
+export function readJws(text: string): { readonly header: unknown; readonly claims: unknown } | undefined {
+  const parts = text.split(".");
+  if (parts.length !== 3) return undefined;
+  try {
+    const [header, claims] = parts.map((each) => toText(fromBase64url(each)));
+    return { header: JSON.parse(header!), claims: JSON.parse(claims!) };
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether one of the keys (a JWK Set or a JWK) verifies a compact JWS. */
+export async function verifyJws(text: string, keys: unknown): Promise<boolean> {
+  const header = readJws(text)?.header;
+  const alg = isMembers(header) ? String(header["alg"]) : "none";
+  if (!Object.hasOwn(ALGORITHMS, alg)) return false;
+  const all = isMembers(keys) && Array.isArray(keys["keys"])
+    ? keys["keys"] as JsonWebKey[]
+    : [keys as JsonWebKey];
+  const end = text.lastIndexOf(".");
+  for (const key of all.filter((each) => isMembers(each) && fits(alg, each))) {
+    try {
+      const { use, sign } = algorithmOf(alg);
+      const verifier = await crypto.subtle.importKey("jwk", bare(key), use, false, ["verify"]);
+      const signature = fromBase64url(text.slice(end + 1));
+      if (await crypto.subtle.verify(sign, verifier, signature, utf8(text.slice(0, end)))) return true;
+    } catch {
+      // A key that is no key verifies nothing.
+    }
+  }
+  return false;
+}
+
+function part(value: unknown): string {
+  return toBase64url(utf8(JSON.stringify(value)));
+}
+
+function algorithmOf(alg: string): Algorithm {
+  const found = Object.hasOwn(ALGORITHMS, alg) ? ALGORITHMS[alg] : undefined;
+  if (!found) throw new KitError(`Cannot sign by "${alg}": the kit knows ES256, RS256, EdDSA and HS256`);
+  return found;
+}
+
+function fits(alg: string, key: JsonWebKey): boolean {
+  if (alg === "ES256") return key.kty === "EC" && key.crv === "P-256";
+  return key.kty === ({ RS256: "RSA", EdDSA: "OKP", HS256: "oct" } as Record<string, string>)[alg];
+}
+
+/** Without what would stop a platform from importing it for another use. */
+function bare({ alg: _, use: __, key_ops: ___, ext: ____, ...key }: JsonWebKey): JsonWebKey {
+  return key;
+}
