@@ -14,7 +14,7 @@ import type { Step } from "../vector/vector_file.ts";
 const test = suite("send_stdio");
 
 function target(...more: readonly string[]): Target {
-  const file = fileURLToPath(new URL("test_stdio_server.ts", import.meta.url));
+  const file = fileURLToPath(new URL("../test_stdio_server.ts", import.meta.url));
   const run = "Deno" in globalThis ? ["run", "-A", "--no-check", "--quiet"] : [];
   return testTarget(() => new Response(), {
     sender: undefined,
