@@ -1,6 +1,6 @@
 /**
- * The import rules of `src/`, as a test: arrows run one way, services do not know each other, and the core touches no
- * runtime.
+ * The import rules, as a test: in `src/` arrows run one way, services do not know each other, and the core touches no
+ * runtime; the runner of `conformance/` stands alone; nowhere do files import each other in a circle.
  *
  *   runtime -> trivet -> oauth | skills | mcp -> jsonrpc | json_schema | http | crypto | store/store.ts
  *   store -> crypto (digests of what is copied)
@@ -61,7 +61,7 @@ const PACKAGES: Readonly<Record<string, RegExp>> = {
 /** Files that may touch a runtime. */
 const OUTSIDE = /^src\/(runtime\/|end_to_end\/|store\/drivers\/(sqlite|redis))/;
 const TESTS =
-  /_test\.ts$|^src\/end_to_end\/|^src\/store\/(contract|cloudflare_suite)\.ts$|^src\/(?:[a-z_]+\/)+test_[a-z_]+\.ts$/;
+  /_test\.ts$|^src\/end_to_end\/|^conformance\/runner\/test_|^src\/store\/(contract|cloudflare_suite)\.ts$|^src\/(?:[a-z_]+\/)+test_[a-z_]+\.ts$/;
 const RUNTIME_NAMES = /(?<![\w.$'"])(Deno|Bun|process|Buffer|setImmediate|require|__dirname)(?=\s*[.([])/g;
 
 export interface Finding {
@@ -70,9 +70,12 @@ export interface Finding {
   readonly message: string;
 }
 
-/** Everything that breaks a rule below a root folder that holds `src/`. */
+/** Everything that breaks a rule below a root folder that holds `src/`, `conformance/` and `scripts/`. */
 export function checkImports(root: string): Finding[] {
-  const files = globSync("src/**/*.ts", { cwd: root }).map((file) => file.replaceAll("\\", "/")).sort();
+  const files = globSync(["src/**/*.ts", "conformance/**/*.ts", "scripts/**/*.ts"], {
+    cwd: root,
+    exclude: ["**/node_modules/**"],
+  }).map((file) => file.replaceAll("\\", "/")).sort();
   const found: Finding[] = [];
   const graph = new Map<string, string[]>();
   for (const file of files) {
@@ -87,11 +90,12 @@ export function checkImports(root: string): Finding[] {
       if (target) targets.push(target);
       const message = TESTS.test(file) ? undefined : judge(file, specifier, target);
       if (message) found.push({ file, line, message });
-      if (target && !TESTS.test(file) && TESTS.test(target)) {
+      // Benches and fuzzers may use what tests do.
+      if (target && /^(src|conformance\/runner)\//.test(file) && !TESTS.test(file) && TESTS.test(target)) {
         found.push({ file, line, message: `only tests import "${specifier}"` });
       }
     }
-    if (!OUTSIDE.test(file) && !TESTS.test(file)) {
+    if (file.startsWith("src/") && !OUTSIDE.test(file) && !TESTS.test(file)) {
       for (const match of withoutStrings(source).matchAll(RUNTIME_NAMES)) {
         const message = `"${match[1]}" belongs to a runtime: move it to src/runtime/`;
         found.push({ file, line: lineAt(source, match.index), message });
@@ -102,6 +106,7 @@ export function checkImports(root: string): Finding[] {
 }
 
 function judge(file: string, specifier: string, target: string | undefined): string | undefined {
+  if (!file.startsWith("src/")) return judgeTool(file, specifier, target);
   if (target === undefined) {
     if (specifier.startsWith("node:")) {
       return OUTSIDE.test(file)
@@ -127,6 +132,13 @@ function judge(file: string, specifier: string, target: string | undefined): str
     return "import src/store/store.ts, not a driver";
   }
   return undefined;
+}
+
+/** The kit's runner is published by itself: it knows neither Trivet nor the other folders of the kit. */
+function judgeTool(file: string, specifier: string, target: string | undefined): string | undefined {
+  const isRunner = file.startsWith("conformance/runner/");
+  if (!isRunner || target === undefined || target.startsWith("conformance/runner/")) return undefined;
+  return `"${specifier}" leads out of conformance/runner/`;
 }
 
 function roomOf(file: string): string {

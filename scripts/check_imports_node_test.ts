@@ -79,6 +79,12 @@ for (
       'import x from "../../scripts/x.ts";',
       "leads out of src/",
     ],
+    [
+      "a runner of the kit that imports Trivet",
+      "conformance/runner/a.ts",
+      'import x from "../../src/mod.ts";',
+      "leads out of conformance/runner/",
+    ],
     ["core that imports a test", "src/oauth/a.ts", 'import x from "./b_test.ts";', "only tests import"],
   ] as const
 ) {
@@ -93,6 +99,26 @@ for (
 test("files that import each other are found", () => {
   const files = { "src/http/a.ts": 'import "./b.ts";', "src/http/b.ts": 'import "./a.ts";' };
   assert.match(withTree(files, checkImports)[0]!.message, "src/http/a.ts -> src/http/b.ts -> src/http/a.ts");
+});
+
+for (const folder of ["conformance/runner", "scripts"]) {
+  test(`in ${folder} too, by their types as well`, () => {
+    const files = {
+      [`${folder}/a.ts`]: 'import type { B } from "./b.ts";',
+      [`${folder}/b.ts`]: 'import "./a.ts";',
+    };
+    assert.match(withTree(files, checkImports)[0]!.message, /a\.ts -> .*b\.ts -> .*a\.ts/);
+  });
+}
+
+test("a folder with more than 22 source files is found", () => {
+  const files = Object.fromEntries(
+    Array.from({ length: 23 }, (_, i) => [`src/oauth/a${i}.ts`, "//\n"] as const),
+  );
+  const tests = { "src/oauth/a_test.ts": "//\n", "src/oauth/test_a.ts": "//\n", "src/b.ts": "//\n" };
+  assert.equal(withTree({ ...files, ...tests }, checkSize).found.map((each) => each.file), ["src/oauth"]);
+  const { "src/oauth/a0.ts": _, ...fewer } = files;
+  assert.equal(withTree({ ...fewer, ...tests }, checkSize).found, []);
 });
 
 test("what is allowed is not found: arrows along the way, names in comments and texts, tests", () => {

@@ -1,18 +1,21 @@
 /**
- * No source file over 300 lines, unless its header says `Long because …`.
+ * No source file over 300 lines, unless its header says `Long because …`, and no folder with more than 22 source files.
  *
  * @module
  */
 import { globSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import type { Finding } from "./check_imports.ts";
 
-const MOST = 300;
+const MAX_LINES = 300;
+/** Tests and their helpers are not counted. */
+const MAX_FOLDER_FILES = 22;
 
 /** Files that are too long, and the sizes of all that are no tests. */
 export function checkSize(root: string): { found: Finding[]; median: number; p90: number; files: number } {
   const found: Finding[] = [];
   const sizes: number[] = [];
+  const folders = new Map<string, number>();
   for (
     const file of globSync(["src/**/*.ts", "scripts/**/*.ts", "conformance/**/*.ts"], {
       cwd: root,
@@ -20,15 +23,27 @@ export function checkSize(root: string): { found: Finding[]; median: number; p90
     }).sort()
   ) {
     if (file.endsWith("_test.ts")) continue;
+    if (!/(?:^|[\\/])test_[^\\/]*$/.test(file)) {
+      folders.set(dirname(file), (folders.get(dirname(file)) ?? 0) + 1);
+    }
     const text = readFileSync(join(root, file), "utf8");
     const lines = text.split("\n").length - 1;
     sizes.push(lines);
     const header = text.slice(0, text.indexOf("*/"));
-    if (lines > MOST && !/Long because /.test(header)) {
+    if (lines > MAX_LINES && !/Long because /.test(header)) {
       found.push({
         file,
         line: 1,
         message: `${lines} lines: split it by idea, or say in its header why it is long`,
+      });
+    }
+  }
+  for (const [folder, count] of folders) {
+    if (count > MAX_FOLDER_FILES) {
+      found.push({
+        file: folder,
+        line: 1,
+        message: `${count} source files: split it by the question that a reader asks`,
       });
     }
   }

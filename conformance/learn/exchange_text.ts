@@ -6,9 +6,9 @@
  */
 import type { Exchange } from "../runner/world.ts";
 
-const MOST_LINES = 24;
-const MOST_LINE = 400;
-const MOST_FIELD = 160;
+const MAX_LINES = 24;
+const MAX_LINE_CHARACTERS = 400;
+const MAX_FIELD_CHARACTERS = 160;
 /** Fields that are read to their end. */
 const WHOLE = /^(?:location|www-authenticate|authorization|link):/;
 
@@ -31,7 +31,9 @@ function part(text: string): string[] {
   const [start = "", ...fields] = (end < 0 ? text : text.slice(0, end)).trimEnd().split("\n");
   const body = end < 0 ? "" : text.slice(end + 2);
   const shown = fields.map((field) =>
-    WHOLE.test(field) || field.length <= MOST_FIELD ? field : `${field.slice(0, MOST_FIELD)}…`
+    WHOLE.test(field) || field.length <= MAX_FIELD_CHARACTERS
+      ? field
+      : `${field.slice(0, MAX_FIELD_CHARACTERS)}…`
   );
   const type = fields.find((field) => field.startsWith("content-type:")) ?? "";
   const lines = /html/.test(type) ? pageLines(body) : bodyLines(body, type);
@@ -43,10 +45,12 @@ function part(text: string): string[] {
 }
 
 function cut(lines: readonly string[]): string[] {
-  const shown = lines.slice(0, MOST_LINES).map((line) =>
-    line.length <= MOST_LINE ? line : `${line.slice(0, MOST_LINE)}… (${line.length} characters)`
+  const shown = lines.slice(0, MAX_LINES).map((line) =>
+    line.length <= MAX_LINE_CHARACTERS
+      ? line
+      : `${line.slice(0, MAX_LINE_CHARACTERS)}… (${line.length} characters)`
   );
-  return lines.length <= MOST_LINES ? shown : [...shown, `… (${lines.length - MOST_LINES} lines more)`];
+  return lines.length <= MAX_LINES ? shown : [...shown, `… (${lines.length - MAX_LINES} lines more)`];
 }
 
 function bodyLines(body: string, type = ""): string[] {

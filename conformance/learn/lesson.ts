@@ -12,8 +12,8 @@ import { exchangeLines } from "./exchange_text.ts";
 import { fits, type Flow, type Point } from "./flow.ts";
 import { type End, type Walk, walk, type Walked } from "./walk.ts";
 
-const MOST_PATTERN = 300;
-const MOST_ENTRIES = 8;
+const MAX_PATTERN_CHARACTERS = 300;
+const MAX_ENTRIES = 8;
 
 export interface Block {
   readonly kind: "flow" | "part" | "exchange" | "again" | "held" | "broken" | "skipped";
@@ -109,12 +109,12 @@ function archive({ request }: Step): string[] {
   const zips = [request?.zip, ...request?.multipart?.map(({ zip }) => zip) ?? []].filter(isMembers);
   const entries = zips.flatMap(({ entries }) => Array.isArray(entries) ? entries : []);
   if (entries.length === 0) return [];
-  const lines = entries.slice(0, MOST_ENTRIES).map((entry) => `  ${cut(JSON.stringify(entry))}`);
+  const lines = entries.slice(0, MAX_ENTRIES).map((entry) => `  ${cut(JSON.stringify(entry))}`);
   return ["", "In the archive:", ...lines];
 }
 
 function cut(text: string): string {
-  return text.length > MOST_PATTERN ? `${text.slice(0, MOST_PATTERN)}…` : text;
+  return text.length > MAX_PATTERN_CHARACTERS ? `${text.slice(0, MAX_PATTERN_CHARACTERS)}…` : text;
 }
 
 function ended({ outcome, reason }: End, width: number): Block {

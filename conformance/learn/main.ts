@@ -16,7 +16,7 @@ import { FLOWS } from "./flows.ts";
 import { type Block, teach } from "./lesson.ts";
 
 const ROOT: string = fileURLToPath(new URL("..", import.meta.url));
-const MOST_WIDTH = 160;
+const MAX_WIDTH = 160;
 
 const USAGE = `npm run learn -- [flow] [options]
 
@@ -60,7 +60,7 @@ async function main(args: readonly string[]): Promise<number> {
       terminal = createInterface({ input: process.stdin, output: process.stdout });
     }
     const flows = positionals.length > 0 ? positionals.map(flowOf) : terminal ? [await ask(terminal)] : FLOWS;
-    const width = Math.min(Number(values.width ?? (process.stdout.columns || 100)), MOST_WIDTH);
+    const width = Math.min(Number(values.width ?? (process.stdout.columns || 100)), MAX_WIDTH);
     if (!(width >= 40)) throw new TypeError('"--width" must be a number of at least 40');
     return await walkAll(flows, values, width, terminal);
   } catch (error) {

@@ -23,14 +23,14 @@ export function interruption(): AbortSignal {
   return leave.signal;
 }
 
-const MOST_TOLD = 10;
+const MAX_LISTED = 10;
 
 /** Tells of what a target's module throws outside its handler. Gives whether anything was. */
 export function survive(): () => boolean {
   let count = 0;
   const tell = (error: unknown) => {
     count++;
-    if (count > MOST_TOLD) return;
+    if (count > MAX_LISTED) return;
     const message = error instanceof Error ? error.message : String(error);
     process.stderr.write(`\nOutside any answer, the process failed: ${message.split("\n")[0]}\n`);
   };

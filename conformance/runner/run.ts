@@ -11,7 +11,7 @@ import { type Result, type Run, runVector } from "./vector/vector.ts";
 import { newWorld } from "./world.ts";
 
 /** So many vectors in a row without an answer mean that nobody is there. */
-const MOST_GONE = 12;
+const MAX_UNREACHABLE = 12;
 
 /**
  * @param onResult told after each vector
@@ -30,7 +30,7 @@ export async function runAll(
   );
   const one = async (loaded: Loaded) => {
     const result = leave?.aborted ? notAsked(loaded, INTERRUPTED) : await Promise.race([
-      judgeOne(loaded, gone >= MOST_GONE ? { ...run, isOver: GONE } : run),
+      judgeOne(loaded, gone >= MAX_UNREACHABLE ? { ...run, isOver: GONE } : run),
       left.then(() => notAsked(loaded, INTERRUPTED)),
     ]);
     // What was skipped asked nobody.
@@ -64,7 +64,7 @@ function judge({ vector: { outcome } }: Loaded, result: Result): Result {
   return { ...result, outcome: "fail", reason: `the outcome is ${result.outcome}, but has to be ${outcome}` };
 }
 
-const GONE = `not asked: ${MOST_GONE} vectors in a row before it had no answer, or one without end`;
+const GONE = `not asked: ${MAX_UNREACHABLE} vectors in a row before it had no answer, or one without end`;
 const INTERRUPTED = "not asked: the run was interrupted";
 
 async function judgeOne(loaded: Loaded, run: Run): Promise<Result> {

@@ -87,7 +87,7 @@ const QUICK: Extent = {
   many: 1000,
 };
 /** Milliseconds that filling one server with one kind may take. */
-const LONGEST_FILL = 20_000;
+const MAX_FILL_MS = 20_000;
 
 /** @param only the parts whose name holds this text */
 export async function measureMcpPeers(isQuick: boolean, only = ""): Promise<McpComparison> {
@@ -102,7 +102,7 @@ export async function measureMcpPeers(isQuick: boolean, only = ""): Promise<McpC
   const inProcess = await run("in process", () => measureCalls(sizes, rounds, slice));
   const overHttp = await run("http", () => measureHttp(USUAL, network));
   const overStdio = await run("stdio", () => measureStdio(USUAL, network, starts));
-  const memory = await run("memory", () => measureMemory(USUAL, many, LONGEST_FILL));
+  const memory = await run("memory", () => measureMemory(USUAL, many, MAX_FILL_MS));
   if (inProcess.length > 0) printCallSummary(inProcess, USUAL);
   return { inProcess, overHttp, overStdio, memory };
 }

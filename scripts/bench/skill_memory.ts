@@ -18,7 +18,7 @@ const SERVER = fileURLToPath(
   new URL("../../src/end_to_end/skills/test_upload_memory_server.ts", import.meta.url),
 );
 const BIN = fileURLToPath(new URL("../../node_modules/.bin/", import.meta.url));
-const MOST = 24 * 1024 * 1024;
+const MAX_BYTES = 24 * 1024 * 1024;
 const RUNTIMES: readonly (readonly [name: string, ...words: string[]])[] = [
   ["node", "--expose-gc", "--disable-warning=ExperimentalWarning"],
   ["deno", "run", "-A", "--no-check", "--quiet", "--v8-flags=--expose-gc"],
@@ -125,7 +125,7 @@ function startCounting(pid: number): (() => number) | undefined {
 function print({ runtime, load, used, resident }: MemoryResult): void {
   const megabytes = (bytes: number | undefined) =>
     bytes === undefined ? "" : (bytes / 1024 / 1024).toFixed(1);
-  const verdict = used === undefined ? "" : used <= MOST ? "   target 24: met" : "   target 24: MISSED";
+  const verdict = used === undefined ? "" : used <= MAX_BYTES ? "   target 24: met" : "   target 24: MISSED";
   console.log(
     `${`${runtime}, ${load}`.padEnd(44)}${megabytes(used).padStart(10)}${
       megabytes(resident).padStart(10)

@@ -35,7 +35,7 @@ export interface McpFindings {
 
 /** Messages after which everything is closed, and counted. */
 const CHAPTER = 4000;
-const MOST_PROBLEMS = 20;
+const MAX_PROBLEMS = 20;
 /** Calls of the store that tools make (questions, values made once, tasks), and streams that are open meanwhile. */
 const MAX_CALLS_OF_TOOLS = 60;
 
@@ -50,7 +50,7 @@ export async function fuzzMcp(count: number, seed: number, measure?: () => numbe
     measured: [] as [number, number][],
   };
   const { problems } = findings;
-  const isDone = (): boolean => problems.length >= MOST_PROBLEMS;
+  const isDone = (): boolean => problems.length >= MAX_PROBLEMS;
   try {
     for (let sent = 0; sent < count && !isDone();) {
       const until = Math.min(count, sent + CHAPTER);

@@ -24,7 +24,7 @@ const PAGES = /^\/(login|logout|device|oauth\/authorize)$/;
 const DEVICE = "urn:ietf:params:oauth:grant-type:device_code" as const;
 const payment = { check: () => undefined, describe: () => "Pay" };
 /** Live values that are kept at a time. */
-const MOST_LOOT = 200;
+const MAX_LOOT = 200;
 
 /** Of a usual body: how long a generated one is does not show before it is read. */
 const BODY_BYTES = 500;
@@ -108,8 +108,8 @@ async function plunder(server: TestServer, loot: Loot): Promise<void> {
     headers: { "content-type": "application/json" },
   })).json();
   loot.registration = { client_id: registered.client_id, token: registered.registration_access_token };
-  values.splice(0, values.length - MOST_LOOT);
-  cookies.splice(0, cookies.length - MOST_LOOT);
+  values.splice(0, values.length - MAX_LOOT);
+  cookies.splice(0, cookies.length - MAX_LOOT);
 }
 
 /** What is wrong with the answer; `undefined` when nothing is. */

@@ -17,7 +17,7 @@ import { toView, type View } from "../vector/view.ts";
 import type { OpenStream, World } from "../world.ts";
 
 /** Redirects that a browser goes along before it gives up (RFC 9110 section 15.4 names no number). */
-const MOST_HOPS = 10;
+const MAX_REDIRECTS = 10;
 
 /** Sends a step's request, or all of its copies, and gives a view of each answer. @throws {KitError} */
 export async function ask(step: Step, world: World): Promise<View[]> {
@@ -79,7 +79,7 @@ async function sendOne(step: Step, outgoing: Outgoing, world: World, hops = 0): 
   remember(step, world, outgoing, answer, broken);
   const view = await toView(answer, outgoing.url, broken);
   const next = step.follow ? nextAddress(view, world) : undefined;
-  if (next !== undefined && hops < MOST_HOPS) {
+  if (next !== undefined && hops < MAX_REDIRECTS) {
     return await sendOne(step, await build(step, { url: "{{next}}" }, world, { next }), world, hops + 1);
   }
   return events ? { ...view, events } : view;
@@ -184,7 +184,7 @@ async function readUntil(
 }
 
 /** More messages or events than any question asks for. */
-export const MOST_MESSAGES = 10_000;
+export const MAX_MESSAGES = 10_000;
 
 /** Events up to and including the first that matches; without a pattern, to the end. @throws {BrokenEvents} */
 async function collect(
@@ -225,8 +225,8 @@ export async function readEvents(
       while (stream.waiting.length > 0) {
         events.push(stream.waiting.shift()!);
         if (isEnough && await isEnough(events)) return events;
-        if (events.length >= MOST_MESSAGES) {
-          throw new Broken("flooded", `More than ${MOST_MESSAGES} events came`);
+        if (events.length >= MAX_MESSAGES) {
+          throw new Broken("flooded", `More than ${MAX_MESSAGES} events came`);
         }
       }
       const left = Math.max((end - performance.now()) / 1000, 0.001);

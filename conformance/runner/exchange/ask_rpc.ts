@@ -91,13 +91,13 @@ async function overStdio(step: Step, world: World, lines: readonly string[], unt
   return view;
 }
 
-const MOST_SHOWN = 20;
+const MAX_SHOWN = 20;
 
 /** The first messages, each short: what comes may be anything, and much. */
 function showMessages(messages: readonly unknown[], why: unknown): string {
-  const more = messages.length - MOST_SHOWN;
+  const more = messages.length - MAX_SHOWN;
   return [
-    ...messages.slice(0, MOST_SHOWN).map(show),
+    ...messages.slice(0, MAX_SHOWN).map(show),
     ...(more > 0 ? [`… (${more} more)`] : []),
     ...(why === undefined ? [] : [`(${why})`]),
   ].join("\n");

@@ -19,20 +19,20 @@ export interface Head {
 
 /** RFC 9110 section 5.1: a token. */
 const FIELD_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
-const MOST_HEAD = 256 * 1024;
-const MOST_FIELDS = 2000;
-const MOST_INTERIM = 32;
+const MAX_HEADER_BYTES = 256 * 1024;
+const MAX_HEADER_FIELDS = 2000;
+const MAX_INTERIM_RESPONSES = 32;
 
 /** @throws {Broken} */
 export async function readAnswer(pull: Pull, method: string): Promise<Head> {
   const source = new Source(pull);
-  for (let interim = 0; interim < MOST_INTERIM; interim++) {
+  for (let interim = 0; interim < MAX_INTERIM_RESPONSES; interim++) {
     const { status, fields } = await readHead(source);
     if (status === 101 || status >= 200) {
       return { status, fields, next: bodyOf(source, method, status, fields) };
     }
   }
-  throw new Broken("flooded", `More than ${MOST_INTERIM} interim answers came`);
+  throw new Broken("flooded", `More than ${MAX_INTERIM_RESPONSES} interim answers came`);
 }
 
 async function readHead(source: Source): Promise<{ status: number; fields: Field[] }> {
@@ -45,14 +45,16 @@ async function readHead(source: Source): Promise<{ status: number; fields: Field
   for (let size = 0;;) {
     const line = await source.line("The fields of the answer end early");
     size += line.length;
-    if (size > MOST_HEAD) throw new Broken("flooded", `The fields are longer than ${MOST_HEAD} bytes`);
+    if (size > MAX_HEADER_BYTES) {
+      throw new Broken("flooded", `The fields are longer than ${MAX_HEADER_BYTES} bytes`);
+    }
     if (line === "") return { status: Number(status), fields };
     const colon = line.indexOf(":");
     if (!FIELD_NAME.test(line.slice(0, Math.max(colon, 0)))) {
       throw new Broken("garbled", `A field has no name: ${JSON.stringify(line.slice(0, 60))}`);
     }
-    if (fields.length >= MOST_FIELDS) {
-      throw new Broken("flooded", `There are more than ${MOST_FIELDS} fields`);
+    if (fields.length >= MAX_HEADER_FIELDS) {
+      throw new Broken("flooded", `There are more than ${MAX_HEADER_FIELDS} fields`);
     }
     fields.push([line.slice(0, colon), line.slice(colon + 1).trim()]);
   }
@@ -171,7 +173,9 @@ class Source {
         break;
       }
       size += chunk.length;
-      if (size > MOST_HEAD) throw new Broken("flooded", `A line is longer than ${MOST_HEAD} bytes`);
+      if (size > MAX_HEADER_BYTES) {
+        throw new Broken("flooded", `A line is longer than ${MAX_HEADER_BYTES} bytes`);
+      }
     }
     return parts.map(toText).join("").replace(/\r$/, "");
   }

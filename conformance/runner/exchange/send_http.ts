@@ -11,7 +11,7 @@ import { Broken, type Limits, type OpenAnswer, type Outgoing, type Sender } from
 import { type Pull, readAnswer } from "./http_answer.ts";
 import { timerDelay } from "./timer.ts";
 
-const MOST_TRIES = 5;
+const MAX_TRIES = 5;
 
 /** A sender for targets over HTTP. Certificates of loopback hosts are not checked: targets under test sign their own. */
 export function httpSender(): Sender {
@@ -40,7 +40,7 @@ export function httpSender(): Sender {
           // A server that refuses a long body early may close before it has read it: the reset that follows takes its
           // answer along when it meets a write. Nobody has had the whole request, so it may be sent again.
           const isLost = error instanceof Broken && error.word === "closed" && !isSent;
-          if (!isLost || tries === MOST_TRIES || signal.aborted) throw error;
+          if (!isLost || tries === MAX_TRIES || signal.aborted) throw error;
         }
       }
     },

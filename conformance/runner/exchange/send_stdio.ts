@@ -18,9 +18,9 @@ export interface StdioProgram {
 }
 
 /** Of one process: more than any question asks for. */
-const MOST_MESSAGES = 10_000;
+const MAX_MESSAGES = 10_000;
 /** Of standard error, for the reason of a failure. */
-const MOST_SAID = 1000;
+const MAX_OUTPUT_CHARACTERS = 1000;
 const LF = 10;
 
 export class StdioServer {
@@ -60,7 +60,7 @@ export class StdioServer {
     this.#child.stdout!.once("end", () => void setTimeout(closed, 600));
     let noise = 0;
     this.#child.stderr!.on("data", (chunk: Uint8Array) => {
-      this.#said = (this.#said + chunk).slice(-MOST_SAID);
+      this.#said = (this.#said + chunk).slice(-MAX_OUTPUT_CHARACTERS);
       noise += chunk.length;
       if (noise > limits.bytes) this.#flood(`More than ${limits.bytes} bytes of standard error arrived`);
     });
@@ -123,8 +123,8 @@ export class StdioServer {
     }
     let start = 0;
     for (let end = chunk.indexOf(LF); end >= 0; end = chunk.indexOf(LF, start)) {
-      if (++this.#count > MOST_MESSAGES) {
-        this.#flood(`More than ${MOST_MESSAGES} lines arrived`);
+      if (++this.#count > MAX_MESSAGES) {
+        this.#flood(`More than ${MAX_MESSAGES} lines arrived`);
         return;
       }
       this.#line.add(chunk.subarray(start, end));

@@ -12,9 +12,9 @@ const NAMES =
   "(?!progress_?token\\b)(?:code|device_code|user_code|api_key|apikey|ticket|transaction|pin|otp|" +
   "session|session_id|sid|[\\w-]*(?:token|secret|password|passwd|verifier|assertion|csrf|xsrf|nonce_key))";
 /** Of what stands in a place of secrets. */
-const SHORTEST = 6;
+const MIN_SECRET_CHARACTERS = 6;
 /** Of what a target says is one. */
-const SHORTEST_SAID = 3;
+const MIN_NAMED_SECRET_CHARACTERS = 3;
 const LONG = 24;
 
 /** Where secrets stand in requests, answers, reasons and command lines. */
@@ -41,7 +41,7 @@ const CHOSEN = /passw|secret|key|user_code|pin\b|otp\b|:\/\/.*:/i;
 export function maskerFor(variables: unknown): (text: string) => string {
   const known = new Set<string>();
   const labels = new Map<string, string>();
-  const learn = (secret: string, shortest = SHORTEST) => {
+  const learn = (secret: string, shortest = MIN_SECRET_CHARACTERS) => {
     if (secret.length >= shortest && !secret.includes("‹")) known.add(secret);
   };
   for (const secret of secretsOf(variables)) {
@@ -51,7 +51,7 @@ export function maskerFor(variables: unknown): (text: string) => string {
       urlencode(secret),
       JSON.stringify(secret).slice(1, -1),
     ];
-    for (const form of forms) learn(form, SHORTEST_SAID);
+    for (const form of forms) learn(form, MIN_NAMED_SECRET_CHARACTERS);
   }
   const labelOf = (secret: string): string => {
     const label = labels.get(secret) ?? `‹secret ${labels.size + 1}›`;
@@ -79,7 +79,7 @@ export function maskerFor(variables: unknown): (text: string) => string {
       text = text.replaceAll(place, (...found) => {
         let whole = String(found[0]);
         for (const secret of secretsIn(found)) {
-          if (secret.length < SHORTEST || !isPlain(secret, whole)) continue;
+          if (secret.length < MIN_SECRET_CHARACTERS || !isPlain(secret, whole)) continue;
           const at = whole.lastIndexOf(secret);
           whole = whole.slice(0, at) + labelOf(secret) + whole.slice(at + secret.length);
         }

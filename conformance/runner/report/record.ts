@@ -7,16 +7,16 @@
 import { toText } from "../exchange/bytes.ts";
 import type { Answer, Broken, Field, Outgoing } from "../exchange/exchange.ts";
 
-const MOST_READ = 16_384;
-const MOST_BODY = 4000;
-const MOST_FIELDS = 8000;
+const MAX_READ_CHARACTERS = 16_384;
+const MAX_BODY_CHARACTERS = 4000;
+const MAX_HEADER_CHARACTERS = 8000;
 
 export function showRequest({ method, url, fields, body, wire }: Outgoing): string {
   if (wire) return cut(wire);
   const { host, pathname, search } = new URL(url);
-  return `${method} ${shorten(pathname + search, MOST_BODY).trimEnd()}\nhost: ${host}\n${showFields(fields)}${
-    showBody(body)
-  }`;
+  return `${method} ${shorten(pathname + search, MAX_BODY_CHARACTERS).trimEnd()}\nhost: ${host}\n${
+    showFields(fields)
+  }${showBody(body)}`;
 }
 
 export function showAnswer(answer: Partial<Answer>, broken?: Broken): string {
@@ -26,7 +26,10 @@ export function showAnswer(answer: Partial<Answer>, broken?: Broken): string {
 }
 
 function showFields(fields: readonly Field[]): string {
-  return shorten(fields.map(([name, value]) => `${name.toLowerCase()}: ${value}\n`).join(""), MOST_FIELDS);
+  return shorten(
+    fields.map(([name, value]) => `${name.toLowerCase()}: ${value}\n`).join(""),
+    MAX_HEADER_CHARACTERS,
+  );
 }
 
 function showBody(body: Uint8Array | undefined): string {
@@ -38,11 +41,14 @@ function shorten(text: string, most: number): string {
 }
 
 function cut(bytes: Uint8Array): string {
-  // deno-lint-ignore no-control-regex
-  const text = toText(bytes.subarray(0, MOST_READ)).replace(/[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]/g, "\ufffd")
+  const text = toText(bytes.subarray(0, MAX_READ_CHARACTERS)).replace(
+    // deno-lint-ignore no-control-regex
+    /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]/g,
+    "\ufffd",
+  )
     // Styles and pictures in a page say nothing here.
     .replace(/(data:[a-z/+-]+[;,])[^"'\s)]{80,}/g, "$1…");
-  return bytes.length > MOST_READ || text.length > MOST_BODY
-    ? `${text.slice(0, MOST_BODY)}… (${bytes.length} bytes)`
+  return bytes.length > MAX_READ_CHARACTERS || text.length > MAX_BODY_CHARACTERS
+    ? `${text.slice(0, MAX_BODY_CHARACTERS)}… (${bytes.length} bytes)`
     : text;
 }

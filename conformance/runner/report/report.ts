@@ -142,13 +142,14 @@ export function sharing(findings: readonly Reported[]): Reported[][] {
   return [...groups.values()];
 }
 
-const MOST_OF_LINE = 120;
+const MAX_LINE_CHARACTERS = 120;
 
 /** What was asked and what came, each in a line. */
 export function lastExchange({ exchanges }: Reported): [request?: string, answer?: string] {
   const last = exchanges.at(-1);
   if (!last) return [];
-  const cut = (text: string) => text.length > MOST_OF_LINE ? `${text.slice(0, MOST_OF_LINE)}…` : text;
+  const cut = (text: string) =>
+    text.length > MAX_LINE_CHARACTERS ? `${text.slice(0, MAX_LINE_CHARACTERS)}…` : text;
   const [head = "", ...body] = last.answer.split("\n\n");
   const [status = "", ...fields] = head.split("\n");
   const location = fields.find((field) => field.startsWith("location: "));

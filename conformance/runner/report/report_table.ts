@@ -76,13 +76,13 @@ function files({ vectors }: Report, paint: Paint): string[] {
   ];
 }
 
-const MOST_NAMES = 5;
+const MAX_NAMES = 5;
 
 function showGroup([first, ...others]: readonly Reported[], verbose: boolean, paint: Paint): string[] {
   const lines = showVector(first!, verbose, paint, others.length > 0);
   if (others.length === 0) return lines;
-  const names = others.slice(0, MOST_NAMES).map(({ name }) => name).join(", ");
-  const more = others.length > MOST_NAMES ? ` and ${others.length - MOST_NAMES} more` : "";
+  const names = others.slice(0, MAX_NAMES).map(({ name }) => name).join(", ");
+  const more = others.length > MAX_NAMES ? ` and ${others.length - MAX_NAMES} more` : "";
   return [...lines, `        as well as ${names}${more}`];
 }
 
@@ -136,11 +136,11 @@ function coverage({ figures }: Report): string[] {
   return ["", line(head), ...rows.map(line), ...rest];
 }
 
-const MOST_LACKS = 12;
+const MAX_MISSING = 12;
 
 function lacks({ lacks: all, vectors, asked }: Report, paint: Paint): string[] {
   if (asked === vectors.length) return [];
-  const shown = all.slice(0, MOST_LACKS).map(({ count, name, text }) =>
+  const shown = all.slice(0, MAX_MISSING).map(({ count, name, text }) =>
     paint("skip", `${String(count).padStart(5)}  ${name}${text === undefined ? "" : `: ${text}`}`)
   );
   const more = all.length - shown.length;

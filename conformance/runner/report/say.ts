@@ -5,7 +5,7 @@
  */
 import { isMembers, type Members } from "../vector/vector_file.ts";
 
-const MOST_SHOWN = 400;
+const MAX_SHOWN_CHARACTERS = 400;
 const TYPES: Readonly<Record<string, string>> = {
   string: "a text",
   number: "a number",
@@ -22,20 +22,22 @@ export function show(value: unknown): string {
   let text: string;
   try {
     // What is long is cut before it is written, not after.
-    text = JSON.stringify(typeof value === "string" ? value.slice(0, 4 * MOST_SHOWN) : value);
-    if (typeof value === "string" && value.length > MOST_SHOWN) {
-      return `${text.slice(0, MOST_SHOWN)}… (${value.length} characters)`;
+    text = JSON.stringify(typeof value === "string" ? value.slice(0, 4 * MAX_SHOWN_CHARACTERS) : value);
+    if (typeof value === "string" && value.length > MAX_SHOWN_CHARACTERS) {
+      return `${text.slice(0, MAX_SHOWN_CHARACTERS)}… (${value.length} characters)`;
     }
   } catch {
     text = "a value that nests too deep to show";
   }
-  return text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN)}… (${text.length} characters)` : text;
+  return text.length > MAX_SHOWN_CHARACTERS
+    ? `${text.slice(0, MAX_SHOWN_CHARACTERS)}… (${text.length} characters)`
+    : text;
 }
 
 /** A pattern in words. */
 export function sayPattern(pattern: unknown): string {
   const text = say(pattern);
-  return text.length > 2 * MOST_SHOWN ? `${text.slice(0, 2 * MOST_SHOWN)}…` : text;
+  return text.length > 2 * MAX_SHOWN_CHARACTERS ? `${text.slice(0, 2 * MAX_SHOWN_CHARACTERS)}…` : text;
 }
 
 function say(pattern: unknown): string {
@@ -122,14 +124,16 @@ function join(patterns: unknown, by: string): string {
 }
 
 function cut(text: string): string {
-  return text.length > MOST_SHOWN / 2 ? `${text.slice(0, MOST_SHOWN / 2)}…` : text;
+  return text.length > MAX_SHOWN_CHARACTERS / 2 ? `${text.slice(0, MAX_SHOWN_CHARACTERS / 2)}…` : text;
 }
 
 /** An answer in a line: what a reader looks at first. */
 export function sayAnswer(view: Members): string {
   const { status, headers, broken, body, messages, events } = view;
   const { location, "content-type": type } = (isMembers(headers) ? headers : {}) as Members;
-  const text = typeof body === "string" ? body.slice(0, 4 * MOST_SHOWN).replace(/\s+/g, " ").trim() : "";
+  const text = typeof body === "string"
+    ? body.slice(0, 4 * MAX_SHOWN_CHARACTERS).replace(/\s+/g, " ").trim()
+    : "";
   const parts = [
     ...(broken === undefined ? [] : [`broken (${broken})`]),
     ...(status === undefined ? [] : [`status ${status}`]),

@@ -12,7 +12,7 @@ import { isMembers, type Members } from "../vector/vector_file.ts";
 const OAUTH = "/.well-known/oauth-authorization-server";
 const OPENID = "/.well-known/openid-configuration";
 /** So many levels of a document are looked at; no metadata has more, and deeper ones break their readers. */
-const MOST_LEVELS = 100;
+const MAX_DEPTH = 100;
 
 export interface Discovered {
   readonly description: TargetDescription;
@@ -76,7 +76,7 @@ async function fetchMetadata(
 
 function isDeep(value: unknown, level: number = 0): boolean {
   if (typeof value !== "object" || value === null) return false;
-  return level > MOST_LEVELS || Object.values(value).some((each) => isDeep(each, level + 1));
+  return level > MAX_DEPTH || Object.values(value).some((each) => isDeep(each, level + 1));
 }
 
 function withMetadata(description: TargetDescription, metadata: Members, url: string): TargetDescription {

@@ -22,9 +22,9 @@ export interface Program {
 const SECONDS = 60;
 const END_SECONDS = 5;
 const SAYS = "says:";
-const MOST = 1 << 20;
+const MAX_OUTPUT_BYTES = 1 << 20;
 /** Of standard error, for the reason of a failure. */
-const MOST_SAID = 2000;
+const MAX_SHOWN_CHARACTERS = 2000;
 
 /** @throws {Unexpected} that says what the program did */
 export async function execute(program: Program, input: Members): Promise<Members> {
@@ -52,7 +52,7 @@ class Run {
     const command: Command = { command: exec, ...(cwd !== undefined && { cwd }) };
     this.#child = start(command, ["pipe", "pipe", "pipe"]);
     this.#child.stdin!.on("error", () => {});
-    this.#child.stderr!.on("data", (chunk) => this.#said = (this.#said + chunk).slice(-MOST_SAID));
+    this.#child.stderr!.on("data", (chunk) => this.#said = (this.#said + chunk).slice(-MAX_SHOWN_CHARACTERS));
     const over = (why: string, code: number | null) => {
       this.#over ??= why;
       this.#onOver?.(this.#over, code);
@@ -75,7 +75,7 @@ class Run {
     return await this.#within((resolve, refuse) => {
       this.#child.stdout!.on("data", (chunk) => {
         text += chunk;
-        if (text.length > MOST) refuse(`wrote more than ${MOST} bytes`);
+        if (text.length > MAX_OUTPUT_BYTES) refuse(`wrote more than ${MAX_OUTPUT_BYTES} bytes`);
       });
       this.#onOver = (why, code) => {
         const captured = parseJson(text);
@@ -96,7 +96,7 @@ class Run {
       return await this.#within((resolve, refuse) => {
         count = (chunk) => {
           size += chunk.length;
-          if (size > MOST) refuse(`wrote more than ${MOST} bytes`);
+          if (size > MAX_OUTPUT_BYTES) refuse(`wrote more than ${MAX_OUTPUT_BYTES} bytes`);
         };
         this.#child.stdout!.on("data", count);
         reader.once("line", (line) => {

@@ -52,9 +52,9 @@ const ATTRIBUTE = /([^\s"'<>/=]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'<>`]+))
 /** What a browser does not show. */
 const HIDDEN: ReadonlySet<string> = new Set(["script", "style", "template", "noscript", "title"]);
 /** Pages are short: what follows is not read. */
-const MOST = 1 << 20;
-const MOST_FORMS = 100;
-const MOST_PARTS = 500;
+const MAX_PAGE_CHARACTERS = 1 << 20;
+const MAX_FORMS = 100;
+const MAX_FORM_PARTS = 500;
 
 /** @param html of a page */
 export function readPage(html: string): Page {
@@ -66,7 +66,7 @@ export function readPage(html: string): Page {
   /** The element whose text is collected. */
   let inner: { readonly tag: string; text: string; end(text: string): void } | undefined;
   let select: { readonly name: string; value?: string } | undefined;
-  for (const piece of pieces(html.slice(0, MOST))) {
+  for (const piece of pieces(html.slice(0, MAX_PAGE_CHARACTERS))) {
     if ("text" in piece) {
       shown.push(piece.text);
       if (inner) inner.text += piece.text;
@@ -88,13 +88,15 @@ export function readPage(html: string): Page {
       refresh = /url\s*=\s*["']?([^"']+)/i.exec(attributes["content"] ?? "")?.[1]?.trim();
     }
     if (tag === "form") {
-      if (forms.length >= MOST_FORMS) break;
+      if (forms.length >= MAX_FORMS) break;
       open = openForm(attributes);
       forms.push(open);
       if (attributes["id"] !== undefined) byId.set(attributes["id"], open);
     }
     const owner = attributes["form"] === undefined ? open : byId.get(attributes["form"]);
-    if (!owner || "disabled" in attributes || owner.names.size + owner.buttons.length > MOST_PARTS) continue;
+    if (!owner || "disabled" in attributes || owner.names.size + owner.buttons.length > MAX_FORM_PARTS) {
+      continue;
+    }
     const { name = "", value, type = "" } = attributes;
     if (tag === "input") addInput(owner, attributes);
     else if (tag === "button" && !/^(button|reset)$/i.test(type)) {

@@ -24,7 +24,7 @@ export function inFolder<C extends Command>(command: C, folder: string): C {
 const START_SECONDS = 30;
 const STOP_SECONDS = 3;
 /** Of its standard error, for whoever has to find out why it is not there. */
-const MOST_SAID = 2000;
+const MAX_OUTPUT_CHARACTERS = 2000;
 
 export class ServerProcess {
   readonly #child: ChildProcess;
@@ -37,7 +37,10 @@ export class ServerProcess {
   constructor(command: StartCommand) {
     this.#command = command;
     this.#child = start(command, ["ignore", "ignore", "pipe"]);
-    this.#child.stderr!.on("data", (chunk) => this.#said = (this.#said + chunk).slice(-MOST_SAID));
+    this.#child.stderr!.on(
+      "data",
+      (chunk) => this.#said = (this.#said + chunk).slice(-MAX_OUTPUT_CHARACTERS),
+    );
     this.#exit = new Promise((resolve) => {
       this.#child.once("error", (error) => {
         this.#failure = `cannot be started: ${error.message}`;

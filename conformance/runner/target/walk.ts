@@ -11,9 +11,9 @@ import { isMembers, type Members, type Step } from "../vector/vector_file.ts";
 import type { World } from "../world.ts";
 
 /** A page that leads on so often leads nowhere. */
-const MOST_PAGES = 16;
+const MAX_PAGES = 16;
 /** Of forms, fields and buttons in a message. */
-const MOST_NAMED = 12;
+const MAX_NAMED = 12;
 
 /** @throws {Unexpected} that says which page it stopped at, and what stands there */
 export async function walk(
@@ -34,7 +34,7 @@ export async function walk(
   const filled = new Map<string, number>();
   let isFormLast = false;
   let what = "redirects";
-  for (let pages = 0; pages < MOST_PAGES; pages++) {
+  for (let pages = 0; pages < MAX_PAGES; pages++) {
     const to = leadsTo(world, url);
     if (to) {
       if (isOutside(to, query, world)) return;
@@ -73,7 +73,7 @@ export async function walk(
     url = new URL(String(described["url"]));
     isFormLast = true;
   }
-  throw new Unexpected(`the ${what} led nowhere: ${MOST_PAGES} of them, the last at ${url.pathname}`);
+  throw new Unexpected(`the ${what} led nowhere: ${MAX_PAGES} of them, the last at ${url.pathname}`);
 }
 
 function leadsTo({ last }: World, from: URL): URL | undefined {
@@ -149,7 +149,7 @@ function stop(
 /** What a page offers, for who has to write "fields" and "press". */
 export function inventory({ forms, text }: Page): string {
   if (forms.length === 0) return `there is no form on the page, which says: ${cut(text)}`;
-  return forms.slice(0, MOST_NAMED).map(({ names, buttons }) =>
+  return forms.slice(0, MAX_NAMED).map(({ names, buttons }) =>
     `there is a form with the fields ${quoted([...names])} and the buttons ${quoted(buttons.map(labelOf))}`
   ).join("; ");
 }
@@ -164,8 +164,8 @@ function labelOf({ text, value, name }: Button): string {
 
 function quoted(names: readonly string[]): string {
   if (names.length === 0) return "(none)";
-  const shown = names.slice(0, MOST_NAMED).map((name) => `"${name.slice(0, 60)}"`).join(", ");
-  return names.length > MOST_NAMED ? `${shown} …` : shown;
+  const shown = names.slice(0, MAX_NAMED).map((name) => `"${name.slice(0, 60)}"`).join(", ");
+  return names.length > MAX_NAMED ? `${shown} …` : shown;
 }
 
 function cut(text: string): string {

@@ -16,7 +16,7 @@ export interface JsonFile {
   lineOf(path: readonly (string | number)[]): number;
 }
 
-const MOST_LEVELS = 100;
+const MAX_DEPTH = 100;
 const SPACE = /[ \t\r\n]*/y;
 // deno-lint-ignore no-control-regex
 const STRING = /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"/y;
@@ -57,7 +57,7 @@ class Reader {
     this.#take(SPACE);
     const key = JSON.stringify(path);
     if (!this.#places.has(key)) this.#places.set(key, this.#at);
-    if (path.length > MOST_LEVELS) this.#refuse(`it nests deeper than ${MOST_LEVELS} levels`);
+    if (path.length > MAX_DEPTH) this.#refuse(`it nests deeper than ${MAX_DEPTH} levels`);
     const first = this.#text[this.#at];
     if (first === "{") return this.#object(path);
     if (first === "[") return this.#list(path);

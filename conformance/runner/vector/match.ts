@@ -198,11 +198,11 @@ function keyOf(value: unknown): string {
 }
 
 /** Of one text: no answer has more, and each costs many times its bytes. */
-const MOST_VALUES = 1_000_000;
+const MAX_VALUES = 1_000_000;
 
 /** A text as JSON, or nothing: no JSON text is `undefined`. */
 export function parseJson(text: string): unknown {
-  if (text.length > MOST_VALUES && countOf(text) > MOST_VALUES) return undefined;
+  if (text.length > MAX_VALUES && countOf(text) > MAX_VALUES) return undefined;
   try {
     return JSON.parse(text);
   } catch {

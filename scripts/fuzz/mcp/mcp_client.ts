@@ -21,7 +21,7 @@ const BOUND = 5000;
 /** Milliseconds after which nothing more is waited for on a stream that stays open. */
 const QUIET = 3;
 /** Events that are read of one. */
-const MOST_EVENTS = 40;
+const MAX_EVENTS = 40;
 
 export interface Observed {
   readonly status: number;
@@ -102,9 +102,9 @@ async function readStream(
       keep(world, reader, parser, reading);
       return observe();
     }
-    if (read === HANG || parser.events.length > MOST_EVENTS) {
+    if (read === HANG || parser.events.length > MAX_EVENTS) {
       await reader.cancel();
-      return isOpen || parser.events.length > MOST_EVENTS ? observe() : HANG;
+      return isOpen || parser.events.length > MAX_EVENTS ? observe() : HANG;
     }
     if (read.done) {
       parser.end();

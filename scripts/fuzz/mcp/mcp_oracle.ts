@@ -10,7 +10,7 @@ import { MODERN, REVISIONS } from "./mcp_messages.ts";
 import { methodOutcomes, type Outcome } from "./mcp_method_oracle.ts";
 import type { Profile } from "./mcp_profile.ts";
 import type { Exchange } from "./mcp_requests.ts";
-import { claimOf, decodeField, DEEPEST, depthOf, isObject, kindOf, metaOf } from "./mcp_wire.ts";
+import { claimOf, decodeField, depthOf, isObject, kindOf, MAX_DEPTH, metaOf } from "./mcp_wire.ts";
 import { BODY_LIMIT } from "./mcp_world.ts";
 
 /**
@@ -71,7 +71,7 @@ export function judge(exchange: Exchange, loot: Loot, isStrict: boolean): Verdic
   try {
     text = strictUtf8.decode(exchange.body);
     value = JSON.parse(text);
-    if (depthOf(value) > DEEPEST) return is(400, -32700);
+    if (depthOf(value) > MAX_DEPTH) return is(400, -32700);
   } catch {
     return is(400, -32700);
   }

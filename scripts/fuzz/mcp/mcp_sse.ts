@@ -8,7 +8,7 @@ import { mangle, spoil, toJson } from "../json_garbage.ts";
 import { goodAnswer, goodId, goodNotification, goodRequest, type Members } from "./mcp_messages.ts";
 import type { Profile } from "./mcp_profile.ts";
 import { checkAnswer, checkSpoken, EventParser, findLeak } from "./mcp_shape.ts";
-import { DEEPEST, depthOf, isObject, kindOf } from "./mcp_wire.ts";
+import { depthOf, isObject, kindOf, MAX_DEPTH } from "./mcp_wire.ts";
 import { BODY_LIMIT, ORIGIN, type World } from "./mcp_world.ts";
 import type { Random } from "../random.ts";
 
@@ -156,7 +156,7 @@ async function post(
 /** A question may have gone meanwhile, so an answer is 202 or 400. */
 function statusFor(value: unknown, body: Uint8Array): readonly number[] {
   if (body.length > BODY_LIMIT) return [413];
-  if (value === undefined || depthOf(value) > DEEPEST) return [400];
+  if (value === undefined || depthOf(value) > MAX_DEPTH) return [400];
   const kind = kindOf(value);
   return kind === "invalid" ? [400] : kind === "answer" ? [202, 400] : [202];
 }

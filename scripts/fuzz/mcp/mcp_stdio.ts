@@ -16,7 +16,7 @@ import {
   REVISIONS,
 } from "./mcp_messages.ts";
 import { checkAnswer, checkSpoken, findLeak } from "./mcp_shape.ts";
-import { DEEPEST, depthOf, isObject, kindOf, MAX_ID_LENGTH } from "./mcp_wire.ts";
+import { depthOf, isObject, kindOf, MAX_DEPTH, MAX_ID_LENGTH } from "./mcp_wire.ts";
 import type { World } from "./mcp_world.ts";
 import type { Random } from "../random.ts";
 
@@ -145,7 +145,7 @@ export async function talkOverStdio(
       );
       if (line.trim() === "") return;
       value = JSON.parse(line);
-      if (depthOf(value) > DEEPEST) value = undefined;
+      if (depthOf(value) > MAX_DEPTH) value = undefined;
     } catch {
       value = undefined;
     }

@@ -7,7 +7,7 @@
 type Members = Readonly<Record<string, unknown>>;
 
 /** Lists and objects inside each other: a deeper message is not read (RFC 8259 section 9 allows a limit). */
-export const DEEPEST: number = 512;
+export const MAX_DEPTH: number = 512;
 /** Characters of an id: what repeats it in every answer should not grow with it. */
 export const MAX_ID_LENGTH: number = 1024;
 
