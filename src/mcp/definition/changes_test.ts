@@ -11,25 +11,25 @@ function changesOver(store: Store, now: () => number = Date.now): Changes {
   return new Changes(store, new Wakeups(store), now);
 }
 
-/** What a listener heard, as URIs, and a wait until it is so much. */
-function ear() {
-  const heard: string[] = [];
-  const places: string[] = [];
-  const hear = ({ place, change }: { place: string; change: { kind: string; uri?: string } }): void => {
-    heard.push(change.uri ?? change.kind);
-    places.push(place);
+/** A listener that collects changes as URIs, and can wait for a number of changes. */
+function collect() {
+  const received: string[] = [];
+  const positions: string[] = [];
+  const onChange = ({ place, change }: { place: string; change: { kind: string; uri?: string } }): void => {
+    received.push(change.uri ?? change.kind);
+    positions.push(place);
   };
   const until = async (count: number): Promise<string[]> => {
-    for (let i = 0; i < 500 && heard.length < count; i++) {
+    for (let i = 0; i < 500 && received.length < count; i++) {
       await new Promise((resolve) => setTimeout(resolve, 2));
     }
-    return heard;
+    return received;
   };
-  return { heard, places, hear, until };
+  return { received, positions, onChange, until };
 }
 
-/** The store with some methods of another kind. */
-function but(store: Store, others: Partial<Store>): Store {
+/** The store with some methods replaced. */
+function withMethods(store: Store, others: Partial<Store>): Store {
   return {
     guarantees: store.guarantees,
     get: (key) => store.get(key),
@@ -44,89 +44,89 @@ function but(store: Store, others: Partial<Store>): Store {
 
 const update = (uri: string) => ({ kind: "resource", uri }) as const;
 
-test("changes of many instances at once are heard once and in one order by all", async () => {
+test("all instances receive concurrent changes once and in the same order", async () => {
   const store = memoryStore();
   const instances = Array.from({ length: 4 }, () => changesOver(store));
-  const ears = instances.map((changes) => {
-    const own = ear();
-    return { ...own, stop: changes.listen(own.hear) };
+  const collectors = instances.map((changes) => {
+    const own = collect();
+    return { ...own, stop: changes.listen(own.onChange) };
   });
   await instances[0]!.place();
   const uris = Array.from({ length: 240 }, (_, i) => String(i).padStart(3, "0"));
   await Promise.all(uris.map((uri, i) => instances[i % 4]!.tell(update(uri))));
-  for (const { until, stop } of ears) {
+  for (const { until, stop } of collectors) {
     await until(uris.length);
     stop();
   }
-  const [first, ...others] = ears.map(({ heard }) => heard);
+  const [first, ...others] = collectors.map(({ received }) => received);
   assert.equal([...first!].sort(), uris);
   for (const other of others) assert.equal(other, first);
 });
 
-test("an instance whose clock is behind tells what comes after, all the same", async () => {
+test("changes of an instance whose clock is behind still come after earlier ones", async () => {
   const store = memoryStore();
   const [a, b] = [changesOver(store), changesOver(store, () => Date.now() - 60_000)];
   await a.tell(update("one"));
   const place = await a.place();
   assert.ok(isPlace(place));
   await b.tell(update("two"));
-  const { hear, until, places } = ear();
-  const stop = a.listen(hear, place);
+  const { onChange, until, positions } = collect();
+  const stop = a.listen(onChange, place);
   assert.equal(await until(1), ["two"]);
-  assert.ok(Number(places[0]) > Number(place));
+  assert.ok(Number(positions[0]) > Number(place));
   stop();
 });
 
-test("a listener hears what came after its place, and what comes, each once", async () => {
+test("a listener receives all changes after its position, each once", async () => {
   const store = memoryStore();
   const changes = changesOver(store);
   const start = await changes.place();
-  const early = ear();
-  const stops = [changes.listen(early.hear, start)];
+  const early = collect();
+  const stops = [changes.listen(early.onChange, start)];
   for (let i = 0; i < 250; i++) await changes.tell(update(String(i)));
   await early.until(250);
-  const late = ear();
-  // Between two others, of which one comes while it reads.
-  stops.push(changes.listen(late.hear, early.places[99]!));
+  const late = collect();
+  // One change comes while it reads.
+  stops.push(changes.listen(late.onChange, early.positions[99]!));
   await changes.tell(update("last"));
-  assert.equal(await late.until(151), early.heard.slice(100));
+  assert.equal(await late.until(151), early.received.slice(100));
   await new Promise((resolve) => setTimeout(resolve, 20));
-  assert.is(early.heard.length, 251);
-  assert.is(late.heard.length, 151);
+  assert.is(early.received.length, 251);
+  assert.is(late.received.length, 151);
   for (const stop of stops) stop();
 });
 
-test("without a place it begins with what is told next", async () => {
+test("without a position a listener receives only new changes", async () => {
   const changes = changesOver(memoryStore());
   await changes.tell(update("before"));
-  const { hear, until } = ear();
-  const stop = changes.listen(hear);
+  const { onChange, until } = collect();
+  const stop = changes.listen(onChange);
   await changes.place();
   await changes.tell(update("after"));
   assert.equal(await until(1), ["after"]);
   stop();
 });
 
-test("a store that fails loses nothing", async () => {
+test("no change is lost while the store is unavailable", async () => {
   const store = memoryStore();
   let fails = false;
-  const failing = but(store, {
+  const failing = withMethods(store, {
     list: (prefix, options) => fails ? Promise.reject(new Error("down")) : store.list(prefix, options),
   });
   const changes = changesOver(failing);
-  const { hear, heard, until } = ear();
-  const stop = changes.listen(hear, await changes.place());
+  const { onChange, received, until } = collect();
+  const stop = changes.listen(onChange, await changes.place());
   fails = true;
   await changes.tell(update("one"));
   await new Promise((resolve) => setTimeout(resolve, 10));
-  assert.equal(heard, []);
+  assert.equal(received, []);
   fails = false;
   await changes.tell(update("two"));
   assert.equal(await until(2), ["one", "two"]);
   stop();
 });
 
-test("the last one to go ends the watch", async () => {
+test("the last listener that stops ends the watch of the store", async () => {
   const store = memoryStore();
   let watches = 0;
   const watch = (prefix: Key): ReturnType<Store["watch"]> => {
@@ -143,7 +143,7 @@ test("the last one to go ends the watch", async () => {
       },
     });
   };
-  const changes = changesOver(but(store, { watch }));
+  const changes = changesOver(withMethods(store, { watch }));
   const stops = [changes.listen(() => {}), changes.listen(() => {})];
   assert.is(watches, 1);
   stops[0]!();

@@ -40,7 +40,7 @@ const TEMPLATE = { type: "ref/resource", uri: "test://{kind}/{id}" };
 const complete = async (params: Record<string, unknown>, headers = {}) =>
   (await modern(server, "completion/complete", params, { headers })).answer;
 
-test("values for an argument, given what was typed and what is known", async () => {
+test("values for an argument, given the typed text and the other arguments", async () => {
   const argument = { name: "country", value: "d" };
   assert.equal((await complete({ ref: PROMPT, argument })).result.completion, {
     values: ["de"],
@@ -52,14 +52,14 @@ test("values for an argument, given what was typed and what is known", async () 
   assert.equal(city.result.completion.values, ["Bonn"]);
 });
 
-test("at most 100 values, and how many there are", async () => {
+test("at most 100 values, and the total", async () => {
   const { completion } = (await complete({ ref: TEMPLATE, argument: { name: "id", value: "" } })).result;
   assert.is(completion.values.length, 100);
   assert.is(completion.total, 250);
   assert.is(completion.hasMore, true);
 });
 
-test("an argument that nobody completes has no values", async () => {
+test("an argument without a completion function has no values", async () => {
   const empty = { values: [], total: 0, hasMore: false };
   assert.equal(
     (await complete({ ref: PROMPT, argument: { name: "free", value: "" } })).result.completion,
@@ -96,13 +96,13 @@ for (
   });
 }
 
-test("completing asks for the prompt's scopes", async () => {
+test("completion requires the scopes of the prompt", async () => {
   const params = { ref: { type: "ref/prompt", name: "hidden" }, argument: { name: "x", value: "" } };
   assert.is((await modern(server, "completion/complete", params)).status, 401);
   assert.equal((await complete(params, { authorization: "Bearer reader" })).result.completion.values, ["y"]);
 });
 
-test("the capability came with 2025-03-26, and is there where something can be completed", async () => {
+test("the capability exists since 2025-03-26, if something can be completed", async () => {
   assert.equal((await session(server)).result.capabilities.completions, {});
   assert.not.ok("completions" in (await session(server, { revision: "2024-11-05" })).result.capabilities);
   const { server: plain } = newServer({ definitions: [prompt({ name: "p", get: () => "x" })] });
@@ -110,7 +110,7 @@ test("the capability came with 2025-03-26, and is there where something can be c
   assert.is((await modern(plain, "completion/complete", {})).status, 404);
 });
 
-test("a template that completes what it has no variable for is refused at start", () => {
+test("a completion function for an unknown variable is refused at start", () => {
   const define = () =>
     newServer({
       definitions: [

@@ -25,7 +25,7 @@ const all = [
   prompt({ name: "p", arguments: [{ name: "who" }], get: ({ who }) => `for ${who}` }),
 ];
 
-test("a prefix goes before tools and prompts; lists nest", async () => {
+test("the names of tools and prompts get the prefix; lists may be nested", async () => {
   const { server } = newServer({ definitions: [[group({ prefix: "a_" }, [all])], [[all[0]!]]] });
   const names = async (method: string, member: string) =>
     (await modern(server, method)).answer.result[member].map((each: { name: string }) => each.name);
@@ -65,7 +65,7 @@ test("middleware runs around each kind, the first outermost, groups around their
   assert.is(seen[2], 'inner > prompt p {"who":"Ann"} -');
 });
 
-test("middleware may answer in the handler's place, change the result, or refuse", async () => {
+test("middleware may replace the handler, change the result, or refuse", async () => {
   const middleware: Middleware[] = [
     (_, __, next) => Promise.resolve(next()).then((result) => `changed ${result}`),
     ({ input }, _, next) => {
@@ -84,7 +84,7 @@ test("middleware may answer in the handler's place, change the result, or refuse
   ]);
 });
 
-test("scopes of a group are asked for beside a definition's own, of every kind", async () => {
+test("every kind of definition requires the scopes of its group and its own", async () => {
   const definitions = group({ scopes: ["read"] }, [{ ...all[0]!, scopes: ["write"] }, ...all.slice(1)]);
   const { server, post } = newServer({ definitions });
   const attempt = async (method: string, params: Record<string, unknown>, authorization = "Bearer reader") =>
@@ -105,7 +105,7 @@ test("scopes of a group are asked for beside a definition's own, of every kind",
   assert.equal((await post(request("resources/list"))).body.result.resources, []);
 });
 
-test("a call may ask for scopes of its own", async () => {
+test("a handler may require further scopes", async () => {
   const { server } = newServer({
     definitions: [tool({
       name: "careful",

@@ -56,21 +56,21 @@ export function createListPages(options: ListOptions): ListPages {
       ? undefined
       : "open";
     if (kind !== undefined && cursor === undefined) {
-      const known = written.get(kind + revision);
-      if (known) return known;
+      const cached = written.get(kind + revision);
+      if (cached) return cached;
     }
     const visible = kind === "all"
       ? entries
       : kind === "open"
       ? open
       : entries.filter((entry) => hasScopes(call, entry.scopes));
-    const made = writePage(shared, visible, cursor, revision);
+    const result = writePage(shared, visible, cursor, revision);
     return kind !== undefined && cursor === undefined
-      ? made.then((result) => {
-        written.set(kind + revision, result);
-        return result;
+      ? result.then((page) => {
+        written.set(kind + revision, page);
+        return page;
       })
-      : made;
+      : result;
   };
   return page;
 }

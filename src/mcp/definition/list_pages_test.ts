@@ -44,7 +44,7 @@ test("a page that ends the list has no cursor", async () => {
   assert.not.ok("nextCursor" in result);
 });
 
-test("a cursor that was changed, made up, of another list or of no text is -32602", async () => {
+test("a cursor that is changed, made up, of another list or not a string is -32602", async () => {
   const server = instance([
     ...tools,
     ...["a", "b", "c"].map((name) => prompt({ name, get: () => "x" })),
@@ -57,7 +57,7 @@ test("a cursor that was changed, made up, of another list or of no text is -3260
   assert.is((await modern(server, "prompts/list", { cursor: nextCursor })).answer.error.code, -32602);
 });
 
-test("when the list changes in between, the next page goes on behind the last entry", async () => {
+test("when the list changes, the next page continues after the last entry", async () => {
   const server = instance(tools);
   const { nextCursor } = (await modern(server, "tools/list")).answer.result;
   await server.replace([tools[1]!, tools[4]!]);
@@ -65,7 +65,7 @@ test("when the list changes in between, the next page goes on behind the last en
   assert.equal(result.tools.map((each: { name: string }) => each.name), ["t4"]);
 });
 
-test("what scopes hide takes no place on a page; each caller sees its own, and the page is private", async () => {
+test("a page has only entries that the caller may see, and is private", async () => {
   const scoped = [
     tools[0]!,
     { ...tools[1]!, scopes: ["read"] },
@@ -83,7 +83,7 @@ test("what scopes hide takes no place on a page; each caller sees its own, and t
   assert.is((await modern(instance(tools), "tools/list")).answer.result.cacheScope, "public");
 });
 
-test("where tokens are required nothing is for a shared cache", async () => {
+test("where tokens are required no result is public", async () => {
   const definitions = [
     ...tools.slice(0, 1),
     resource({ uri: "test://r", name: "r", cacheScope: "public", ttl: 5, read: () => "x" }),
@@ -123,7 +123,7 @@ test("a scope that another implies counts", async () => {
   );
 });
 
-test("found resources come after the fixed ones, in pages too", async () => {
+test("resources of templates come after fixed resources, also on pages", async () => {
   const server = instance([
     resource({ uri: "test://fixed", name: "fixed", read: () => "x" }),
     resourceTemplate({

@@ -35,7 +35,7 @@ for (
   });
 }
 
-test("initialize: only what is offered is a capability", async () => {
+test("initialize: capabilities have only what is offered", async () => {
   const { post } = newServer({ definitions: DEFINITIONS.slice(0, 1), instructions: undefined });
   const { result } = (await post(request("initialize", { protocolVersion: "2025-11-25" }))).body;
   assert.equal(result.capabilities, { tools: { listChanged: true }, logging: {} });
@@ -61,7 +61,7 @@ for (
   });
 }
 
-test("a method before the handshake is answered: no state is kept that it could miss", async () => {
+test("a method before the handshake is answered, because it needs no state", async () => {
   assert.is((await newServer().post(request("tools/list"), STREAMABLE)).status, 200);
 });
 
@@ -124,7 +124,7 @@ for (
   });
 }
 
-test("tools/call: a ToolError reaches the model; any other error does not, but the observer hears it", async () => {
+test("tools/call: the model gets the message of a ToolError; other errors go to the observer only", async () => {
   const { post, events } = newServer();
   assert.equal((await post(call("refuse"))).body.result, {
     content: [{ type: "text", text: "Ask for less" }],
@@ -138,7 +138,7 @@ test("tools/call: a ToolError reaches the model; any other error does not, but t
   assert.match(String(fault && "error" in fault && fault.error), "hunter2");
 });
 
-test("tools/call: a result that does not fit the output schema is the server's fault", async () => {
+test("tools/call: a result that does not match the output schema is a fault", async () => {
   const { post, events } = newServer();
   assert.is((await post(call("greet", { name: "nobody" }))).body.result.isError, true);
   assert.is(events.filter((event) => event.type === "fault").length, 1);
@@ -166,7 +166,7 @@ test("resources: list, templates, read as text and as base64", async () => {
   assert.equal(await read(uri), [{ uri, mimeType: "text/markdown", text: "a b: c/d/e" }]);
 });
 
-test("resources/read: what is not there is -32002 with its URI", async () => {
+test("resources/read: an unknown resource is -32002 with its URI", async () => {
   for (const uri of ["test://none", "test://things/none/x", "test://things/%ff/x", "", "not a uri"]) {
     const { body } = await newServer().post(request("resources/read", { uri }), STREAMABLE);
     assert.is(body.error.code, -32002);
@@ -240,7 +240,7 @@ for (
   });
 }
 
-test("a handler may take its context apart", async () => {
+test("a handler may destructure its context", async () => {
   const { post } = newServer({
     definitions: [tool({
       name: "apart",
@@ -257,7 +257,7 @@ test("a handler may take its context apart", async () => {
   assert.is(body.result.content[0].text, '[1,false,null,false,"2025-11-25"]');
 });
 
-test("a result in full is held to the output schema too, unless it is an error", async () => {
+test("a complete result must match the output schema too, unless it is an error", async () => {
   const full = (result: unknown) =>
     newServer({
       definitions: [tool({
@@ -276,7 +276,7 @@ test("a result in full is held to the output schema too, unless it is an error",
   assert.equal((await full({ content, isError: true })).body.result, { content, isError: true });
 });
 
-test("errors of another copy of this package are known", async () => {
+test("errors of another copy of this package are recognized", async () => {
   class Foreign extends Error {}
   Object.defineProperty(Foreign.prototype, Symbol.for("trivet.ToolError"), { value: true });
   const { post } = newServer({
@@ -294,7 +294,7 @@ test("errors of another copy of this package are known", async () => {
   assert.not.ok(new ToolError("x") instanceof RpcError);
 });
 
-test("what is no definition is refused at start", () => {
+test("a value that is not a definition is refused at start", () => {
   for (const odd of [null, {}, { kind: "tol", name: "x" }, "tool"]) {
     assert.throws(
       () => newServer({ definitions: [odd as never] }),

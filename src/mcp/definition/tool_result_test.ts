@@ -6,7 +6,7 @@ import { call, newServer } from "../test_server.ts";
 
 const test = suite("mcp/tool_result");
 
-/** What a client is told of a tool that returns this. */
+/** The result for a client when a tool returns this. */
 async function resultOf(value: unknown, output?: AnySchema) {
   const { post, events } = newServer({
     definitions: [tool({ name: "gives", description: "Gives it", output, run: () => value as never })],
@@ -47,12 +47,12 @@ for (
     { type: "resource_link", uri: "test://a" },
   ]
 ) {
-  test(`what is no result is data: ${JSON.stringify(data)}`, async () => {
+  test(`a value that is not a result is data: ${JSON.stringify(data)}`, async () => {
     assert.equal((await resultOf(data)).result, { content: [{ type: "text", text: JSON.stringify(data) }] });
   });
 }
 
-test("what an output schema describes is data, whatever it looks like", async () => {
+test("a value of an output schema is data, also if it looks like a result", async () => {
   for (
     const [data, output] of [
       [{ content: ["a"] }, { type: "object", required: ["content"] }],
@@ -62,13 +62,13 @@ test("what an output schema describes is data, whatever it looks like", async ()
   ) {
     const { result, faults } = await resultOf(data, output);
     assert.equal(result.content, [{ type: "text", text: JSON.stringify(data) }]);
-    // Revisions with a handshake know structured content that is an object.
+    // Before 2026-07-28 structured content must be an object.
     assert.equal(result.structuredContent, Array.isArray(data) ? undefined : data);
     assert.is(faults, 0);
   }
 });
 
-test("a tool with an output schema that returns nothing has failed", async () => {
+test("a tool with an output schema must return a value", async () => {
   for (const nothing of [undefined, () => 1, Symbol("x")]) {
     const { result, faults } = await resultOf(nothing, {});
     assert.equal([result.isError, typeof result.content[0].text, faults], [true, "string", 1]);

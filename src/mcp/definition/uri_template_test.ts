@@ -155,7 +155,7 @@ const EXAMPLES: Readonly<Record<string, string>> = {
     {&keys*} &semi=%3B&dot=.&comma=%2C`,
 };
 
-/** What reading a URI gives for a value: lists joined, prefixes cut. */
+/** The variables that a match returns: lists are joined, prefixes are truncated. */
 function expected(template: string): Record<string, string> {
   const names = variableNames(template);
   return Object.fromEntries(names.flatMap((name) => {
@@ -168,8 +168,8 @@ function expected(template: string): Record<string, string> {
   }));
 }
 
-/** Templates whose URIs say too little to be read as they were made. */
-const READ_OTHERWISE: Readonly<Record<string, Record<string, string> | undefined>> = {
+/** Templates whose expansion does not contain all that is needed to get the variables back. */
+const LOSSY_EXAMPLES: Readonly<Record<string, Record<string, string> | undefined>> = {
   "O{empty}X": undefined,
   "O{undef}X": undefined,
   "O{+empty}X": undefined,
@@ -191,7 +191,7 @@ for (const [section, lines] of Object.entries(EXAMPLES)) {
   const examples = lines.trim().split("\n").map((line) => line.trim().split(" ") as [string, string]);
   test(`RFC 6570 section ${section}: the variables of each expansion are read`, () => {
     for (const [template, uri] of examples) {
-      const wanted = template in READ_OTHERWISE ? READ_OTHERWISE[template] : expected(template);
+      const wanted = template in LOSSY_EXAMPLES ? LOSSY_EXAMPLES[template] : expected(template);
       assert.equal(compileUriTemplate(template)(uri), wanted, template);
     }
   });
@@ -254,7 +254,7 @@ for (
     ["a\ud800", "\ud800"],
   ] as const
 ) {
-  test(`a template that cannot be read names what: ${JSON.stringify(template)}`, () => {
+  test(`the error for an invalid template names the part: ${JSON.stringify(template)}`, () => {
     for (const use of [compileUriTemplate, variableNames]) {
       assert.throws(
         () => use(template),
@@ -269,7 +269,7 @@ test("variableNames() gives each name once, in order", () => {
   assert.equal(variableNames("a://b"), []);
 });
 
-/** What a template reads of a URI. */
+/** Matches a URI. */
 function read(template: string, uri: string): Record<string, string> | undefined {
   return compileUriTemplate(template)(uri);
 }
@@ -285,13 +285,13 @@ test("a simple variable is one segment, and not empty", () => {
   assert.equal(read("a://{x}.txt", "a://b.txt.txt"), { x: "b.txt" });
 });
 
-test("a reserved variable is anything but nothing", () => {
+test("a reserved variable matches any text that is not empty", () => {
   assert.equal(read("f:///{+path}", "f:///a/b c/%64?e#f"), { path: "a/b c/d?e#f" });
   assert.is(read("f:///{+path}", "f:///"), undefined);
   assert.equal(read("s://{name}/{+path}", "s://a/b/c"), { name: "a", path: "b/c" });
 });
 
-test("what may be missing is missing, not empty", () => {
+test("the variables of an absent expression are absent, not empty", () => {
   assert.equal(read("a:{/x,y}{?q}{#f}", "a:"), {});
   assert.equal(read("a:{/x,y}{?q}{#f}", "a:/1"), { x: "1" });
   assert.equal(read("a:{/x,y}{?q}{#f}", "a:/1?q=2"), { x: "1", q: "2" });
@@ -300,7 +300,7 @@ test("what may be missing is missing, not empty", () => {
   assert.is(read("a:{/x,y}{?q}{#f}", "a:?"), undefined);
 });
 
-test("of several readings, the one with most values, then with the longer first ones", () => {
+test("of several matches, the one with most values counts, then the one with longer first values", () => {
   assert.equal(read("{a}-{b}", "1-2-3"), { a: "1-2", b: "3" });
   assert.equal(read("{/a}{/b}", "/1/2"), { a: "1", b: "2" });
   assert.equal(read("{/a*}{/b}", "/1/2/3"), { a: "1,2", b: "3" });
@@ -313,7 +313,7 @@ test("of several readings, the one with most values, then with the longer first 
   assert.equal(read("{a}{b}", "%41%42"), { a: "A", b: "B" });
 });
 
-test("query and path parameters stand in any order, each once", () => {
+test("query and path parameters match in any order, each once", () => {
   assert.equal(read("a:b{?x,y}", "a:b?y=2&x=1"), { x: "1", y: "2" });
   assert.equal(read("a:b{?x}{&y,z}", "a:b?z=3&x=1"), { x: "1", z: "3" });
   assert.equal(read("a:b{;x}{;y}", "a:b;y=2;x"), { x: "", y: "2" });
@@ -336,12 +336,12 @@ test("query and path parameters stand in any order, each once", () => {
   }
 });
 
-test("exploded variables gather what has their name, or no name of the template", () => {
+test("an exploded variable gets all parameters of its name, and those with unknown names", () => {
   assert.equal(read("a:b{?x*,y}", "a:b?x=1&y=2&x=3%2C4"), { x: "1,3,4", y: "2" });
   assert.equal(read("a:b{?x,more*}", "a:b?p=1&x=2&q=%263"), { x: "2", more: "p=1,q=&3" });
 });
 
-test("a variable that the template has twice has one value", () => {
+test("a variable that occurs twice must have the same value", () => {
   assert.equal(read("{x}/{x}", "1/1"), { x: "1" });
   assert.is(read("{x}/{x}", "1/2"), undefined);
   assert.equal(read("{x:2}/{x:1}/{x}", "ab/a/abc"), { x: "abc" });
@@ -351,7 +351,7 @@ test("a variable that the template has twice has one value", () => {
 });
 
 for (const uri of ["a:%", "a:%4", "a:%zz", "a:%ff", "a:%C3", "a:%C3%28", "a:%ED%A0%80", "a:x%"]) {
-  test(`broken percent-encoding is no match: ${uri}`, () => {
+  test(`invalid percent-encoding is no match: ${uri}`, () => {
     for (const template of ["a:{x}", "a:{+x}", "a{+x}", "a:{x*}"]) {
       assert.is(read(template, uri), undefined, template);
     }
@@ -400,7 +400,7 @@ test("long URIs match nothing", () => {
   assert.is(read("a:{x}", "a:" + "ü".repeat(4000)), undefined);
 });
 
-test("the work grows with the length of the URI alone", () => {
+test("the work is linear in the length of the URI", () => {
   const hostile = [
     ["{a}-{b}-{c}-{d}-{e}-{f}-{g}-{h}!", "-".repeat(8000)],
     ["{+a}{+b}{+c}{+d}{+e}{+f}{+g}{+h}!", "a".repeat(8000)],

@@ -84,7 +84,7 @@ const callTool = (
 ) => modern(server, "tools/call", { name, ...more }, { capabilities });
 const accept = (content: unknown) => ({ action: "accept", content });
 
-test("a question is a result with the request, its key and a state; the answer ends the call", async () => {
+test("the result has the input request and a state; the retry with a response completes the call", async () => {
   const { status, answer } = await callTool("greet", { arguments: { greeting: "Hi" } });
   assert.is(status, 200);
   const { resultType, inputRequests, requestState, ...rest } = answer.result;
@@ -107,7 +107,7 @@ test("a question is a result with the request, its key and a state; the answer e
   assert.is(again.answer.result.resultType, "complete");
 });
 
-test("decline and cancel are answers", async () => {
+test("decline and cancel are responses", async () => {
   const { requestState } = (await callTool("greet")).answer.result;
   for (const action of ["decline", "cancel"]) {
     const { answer } = await callTool("greet", { requestState, inputResponses: { user_name: { action } } });
@@ -115,7 +115,7 @@ test("decline and cancel are answers", async () => {
   }
 });
 
-test("rounds: each state holds what was answered before; what is made once is made once", async () => {
+test("several rounds: the state has the earlier responses, and once() makes its value once", async () => {
   made = 0;
   const first = (await callTool("steps")).answer.result;
   assert.equal(Object.keys(first.inputRequests), ["elicitation_1"]);
@@ -133,7 +133,7 @@ test("rounds: each state holds what was answered before; what is made once is ma
   assert.is(made, 1);
 });
 
-test("questions that are asked together go out together", async () => {
+test("concurrent input requests are sent together", async () => {
   const capabilities = { elicitation: {}, sampling: {}, roots: {} };
   const { inputRequests, requestState } = (await callTool("several", {}, capabilities)).answer.result;
   assert.equal(
@@ -148,7 +148,7 @@ test("questions that are asked together go out together", async () => {
     form: accept({ name: "Ann" }),
     model: { role: "assistant", content: { type: "text", text: "Hi" }, model: "m" },
   };
-  // One is missing: it is asked for again, alone.
+  // One response is missing: only this one is requested again.
   const partly = (await callTool("several", { requestState, inputResponses }, capabilities)).answer.result;
   assert.equal(Object.keys(partly.inputRequests), ["roots"]);
   const all = (await callTool("several", {
@@ -170,12 +170,12 @@ test("a URL needs its own capability, and has no elicitation id", async () => {
   });
 });
 
-test("a tool that swallows the question still asks it", async () => {
+test("a tool that catches the Suspension still requests input", async () => {
   const { result } = (await callTool("swallows")).answer;
   assert.is(result.resultType, "input_required");
 });
 
-test("prompts and resources may ask too", async () => {
+test("prompts and resources may request input too", async () => {
   const inputResponses = { elicitation_1: accept({ name: "Ann" }) };
   const ask = (method: string, params: Record<string, unknown>) =>
     modern(server, method, params, { capabilities: FORMS });
@@ -197,7 +197,7 @@ test("prompts and resources may ask too", async () => {
   assert.is(contents[0].text, "For Ann");
 });
 
-test("a state is refused for other arguments, another tool, another caller, after its time, and changed", async () => {
+test("a state is refused for other arguments, another tool, another caller, when expired, and when changed", async () => {
   let now = Date.now();
   const { server } = newServer({ definitions: [greet, steps], now: () => now });
   const ask = (params: Record<string, unknown>, headers: Record<string, string> = {}) =>
@@ -259,7 +259,7 @@ for (
   });
 }
 
-test("a number that JSON cannot hold is not the null that it would be written as", async () => {
+test("Infinity is not the null that JSON.stringify writes for it", async () => {
   const send = async (more: string, state?: unknown) => {
     const params = {
       ...modernParams({ name: "greet", requestState: state }, FORMS),
@@ -274,14 +274,14 @@ test("a number that JSON cannot hold is not the null that it would be written as
   assert.is((await send("null", requestState)).error.code, -32602);
 });
 
-test("an answer under a wrong key is passed over, and the question asked again", async () => {
+test("a response with an unknown key is ignored, and the input requested again", async () => {
   const { requestState } = (await callTool("greet")).answer.result;
   const { result } =
     (await callTool("greet", { requestState, inputResponses: { other: accept({}) } })).answer;
   assert.equal(Object.keys(result.inputRequests), ["user_name"]);
 });
 
-test("a question is no call of the tool's yet: the observer hears of the one that ended", async () => {
+test("the observer gets tool_called only for the completed call", async () => {
   events.length = 0;
   const { requestState } = (await callTool("greet")).answer.result;
   assert.equal(events, []);
@@ -289,7 +289,7 @@ test("a question is no call of the tool's yet: the observer hears of the one tha
   assert.equal(events.map(({ type }) => type), ["tool_called"]);
 });
 
-test("an error of the protocol that a tool throws is one", async () => {
+test("an RpcError that a tool throws is a JSON-RPC error", async () => {
   const { server } = newServer({
     definitions: [tool({
       name: "breaks",

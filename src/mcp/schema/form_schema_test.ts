@@ -14,7 +14,7 @@ const test = suite("mcp/form_schema");
 const form = (schema: AnySchema, revision = "2026-07-28") =>
   toFormSchema(compileAnySchema(schema, "form").jsonSchema, revision);
 
-test("fields that are written as the specification has them stay as they are", () => {
+test("fields in the form of the specification are not changed", () => {
   const schema = {
     type: "object",
     properties: {
@@ -79,7 +79,7 @@ test("choices with titles, for one and for several, and as 2025-06-18 has them",
   });
 });
 
-test("formats that clients do not know, and what says more of the object, are left out", () => {
+test("unknown formats and further keywords of the object are left out", () => {
   const schema = v.strictObject({ id: v.pipe(v.string(), v.uuid()), at: v.pipe(v.string(), v.isoDate()) });
   assert.equal(form(schema), {
     type: "object",
@@ -89,7 +89,7 @@ test("formats that clients do not know, and what says more of the object, are le
   assert.equal(form({ type: "object" }), { type: "object", properties: {} });
 });
 
-test("what no form can have is refused by name", () => {
+test("the error for an invalid field names it", () => {
   for (
     const field of [
       { type: "object", properties: {} },

@@ -8,7 +8,7 @@ const test = suite("mcp/schema_types");
 type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends (<T>() => T extends B ? 1 : 2) ? true : false;
 type Schema = { readonly [keyword: string]: unknown };
 
-/** The type checker judges (`npm run check`): `true` fits only when the schema's values have the type. */
+/** Checked by the type checker (`npm run check`): `true` is allowed only if the schema's values have the type. */
 function typed<Wanted>(): <const S extends Schema>(
   schema: S,
   equal: Equal<FromJsonSchema<S>, Wanted>,
@@ -16,7 +16,7 @@ function typed<Wanted>(): <const S extends Schema>(
   return () => {};
 }
 
-/** What the validator finds wrong with values that the type checker allows. */
+/** The violations of values that the type checker allows. */
 function problems<const S extends Schema>(schema: S, ...values: FromJsonSchema<S>[]): string[] {
   return values.flatMap(compileSchema(schema)).map(({ message }) => message);
 }
@@ -122,7 +122,7 @@ test("anyOf, oneOf and allOf", () => {
       { type: "object", properties: { b: { type: "number" } }, required: ["b"] },
     ],
   }, true);
-  // An alternative that says nothing of the type leaves it to the schema around it.
+  // An alternative without a type has the type of the schema that contains it.
   typed<{ a?: string; b?: string }>()({
     type: "object",
     properties: { a: { type: "string" }, b: { type: "string" } },
@@ -133,7 +133,7 @@ test("anyOf, oneOf and allOf", () => {
   }, true);
 });
 
-test("what is not known is unknown", () => {
+test("a schema that is not understood has the type unknown", () => {
   typed<unknown>()({}, true);
   typed<unknown>()({ $ref: "#/$defs/a" }, true);
   typed<unknown>()({ properties: { a: { type: "string" } } }, true);
@@ -148,7 +148,7 @@ test("what is not known is unknown", () => {
   const _any: Equal<FromJsonSchema<ReturnType<typeof JSON.parse>>, unknown> = true;
 });
 
-test("schemas inside schemas, without end too, are bounded", () => {
+test("the depth of nested and recursive schemas is limited", () => {
   const items = <const S extends Schema>(schema: S) => ({ type: "array", items: schema }) as const;
   const some = <const S extends Schema>(schema: S) => ({ anyOf: [schema, { type: "null" }] }) as const;
   const six = items(items(items(items(items(items({ type: "string" }))))));

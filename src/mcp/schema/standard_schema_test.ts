@@ -20,7 +20,7 @@ type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends (<T>() => T extends B 
 
 const RAW = { type: "object", properties: { a: { type: "string" } }, required: ["a"] } as const;
 
-/** A library of its own, as arktype is one: schemas are functions, and JSON Schema comes by the extension. */
+/** A schema of another library, such as arktype: schemas are functions, and the extension makes JSON Schema. */
 function foreign<Input, Output>(
   jsonSchema: StandardSchema["~standard"]["jsonSchema"],
   validate: StandardSchema<Input, Output>["~standard"]["validate"],
@@ -89,7 +89,7 @@ test("a result may be any JSON", () => {
   assert.equal(compileAnySchema(v.string(), "x", "output").parse("a"), { value: "a" });
 });
 
-test("what cannot be compiled says which definition it is of, and keeps the cause", () => {
+test("the error for an invalid schema names the definition, and has the cause", () => {
   assert.throws(
     () => compileAnySchema({ type: "object", properties: { a: { type: "text" } } }, "x"),
     (error: Error) =>
@@ -98,7 +98,7 @@ test("what cannot be compiled says which definition it is of, and keeps the caus
   );
 });
 
-test("valibot: of a default, arguments may leave it out and results have it", () => {
+test("valibot: a member with a default is optional in arguments and required in results", () => {
   const schema = v.object({ a: v.optional(v.number(), 1) });
   const properties = { a: { type: "number", default: 1 } };
   assert.equal(compileAnySchema(schema, "x").jsonSchema, { type: "object", properties });
@@ -107,7 +107,7 @@ test("valibot: of a default, arguments may leave it out and results have it", ()
   assert.equal(parse({}), { value: { a: 1 } });
 });
 
-test("zod: JSON Schema by its extension, of what goes in and of what comes out", async () => {
+test("zod: its extension makes JSON Schema of the input and of the output", async () => {
   const schema = z.object({ a: z.number().default(1), b: z.array(z.string()).optional() });
   const input = compileAnySchema(schema, "x");
   assert.is((input.jsonSchema as Record<string, unknown>).required, undefined);
@@ -119,25 +119,25 @@ test("zod: JSON Schema by its extension, of what goes in and of what comes out",
   assert.is(JSON.parse(JSON.stringify(output.jsonSchema)).type, "object");
 });
 
-test("zod: a check that waits is waited for", async () => {
+test("zod: asynchronous checks are awaited", async () => {
   const { parse } = compileAnySchema(z.object({ a: z.string().refine(async (a) => a === "y") }), "x");
   assert.equal(await parse({ a: "y" }), { value: { a: "y" } });
   assert.ok("problems" in await parse({ a: "n" }));
 });
 
-test("what a library cannot say in JSON Schema is a TypeError that says so", () => {
+test("a schema that a library cannot convert to JSON Schema is a TypeError with the reason", () => {
   assert.throws(
     () => compileAnySchema(z.object({ a: z.date() }), "x"),
     (error: Error) =>
       error instanceof TypeError && /^Cannot define "x": .*input schema.* Date/.test(error.message),
   );
-  // What comes out of a function is not known, what goes in is.
+  // The output of a function is not known, its input is.
   const transformed = z.object({ a: z.string().transform(Number) });
   assert.throws(() => compileAnySchema(transformed, "x", "output"), /^Cannot define "x": .*output schema/);
   assert.equal(compileAnySchema(transformed, "x").parse({ a: "1" }), { value: { a: 1 } });
 });
 
-test("alternatives that are all objects get the type that MCP wants at the root", () => {
+test("if all alternatives are objects, the root gets the type that MCP requires", () => {
   const first = z.object({ kind: z.literal("a"), a: z.string() });
   const second = z.object({ kind: z.literal("b") });
   const { jsonSchema } = compileAnySchema(z.discriminatedUnion("kind", [first, second]), "x");

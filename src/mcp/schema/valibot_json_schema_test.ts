@@ -71,7 +71,7 @@ test("nullish: null or left out, with a default", () => {
   });
 });
 
-test("output: what a default fills in is there, and is not null", () => {
+test("output: a member with a default is required, and is not null", () => {
   const schema = v.object({
     a: v.optional(v.number(), 1),
     b: v.optional(v.number(), () => 1),
@@ -93,7 +93,7 @@ test("output: what a default fills in is there, and is not null", () => {
   assert.equal(convert(schema).required, ["e"]);
 });
 
-test("output: text that is changed need not fit what was checked before", () => {
+test("output: checks before a transformation are left out", () => {
   const schema = v.pipe(v.string(), v.description("d"), v.minLength(3), v.trim(), v.maxLength(9));
   assert.equal(toJsonSchema(schema, "test", "output"), { type: "string", description: "d", maxLength: 9 });
   assert.equal(convert(schema), { type: "string", description: "d", minLength: 3, maxLength: 9 });
@@ -114,7 +114,7 @@ for (
     v.bigint(),
   ]
 ) {
-  test(`what JSON Schema cannot say is refused, not published wrongly: ${schema.type}`, () => {
+  test(`a schema without an equivalent in JSON Schema is refused: ${schema.type}`, () => {
     assert.throws(() => convert(schema), /cannot be converted to JSON Schema/);
   });
 }

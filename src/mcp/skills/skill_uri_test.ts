@@ -4,7 +4,7 @@ import { readSkillUri, writeSkillUri } from "./skill_uri.ts";
 
 const test = suite("mcp/skill_uri");
 
-test("what is written is read back, whatever stands in a name", () => {
+test("a URI is read back to the same segments, for any characters", () => {
   for (
     const segments of [
       ["demo"],
@@ -20,12 +20,12 @@ test("what is written is read back, whatever stands in a name", () => {
   }
 });
 
-test("characters that need no encoding may have it, and some that need it may go without", () => {
+test("unneeded percent-encoding is accepted, and some missing percent-encoding too", () => {
   assert.equal(readSkillUri("skill://de%6Do/a%2emd"), ["demo", "a.md"]);
   assert.equal(readSkillUri("skill://demo/a b@ä"), ["demo", "a b@ä"]);
 });
 
-test("what is no URI of a file or folder is none", () => {
+test("other URIs are refused", () => {
   for (
     const uri of [
       "",
@@ -50,12 +50,12 @@ test("what is no URI of a file or folder is none", () => {
   }
 });
 
-test("a URI that is longer than any is of no file, however long", () => {
+test("a URI beyond the maximum length is refused", () => {
   assert.is(readSkillUri("skill://" + "a/".repeat(4000) + "SKILL.md")?.length, 4001);
   assert.is(readSkillUri("skill://" + "a/".repeat(4200) + "SKILL.md"), undefined);
 });
 
-test("half of a surrogate pair does not keep a URI from being written", () => {
+test("half of a surrogate pair in a name is replaced", () => {
   assert.is(writeSkillUri(["a\ud800"]), "skill://a%EF%BF%BD");
 });
 

@@ -17,12 +17,12 @@ const READER = { authorization: "Bearer reader" };
 interface TestSkill {
   readonly path: string;
   readonly files: Readonly<Record<string, string | Uint8Array | null>>;
-  /** Who sees it; everybody, when left out. */
+  /** The caller who may see it; every caller if absent. */
   readonly client?: string;
   readonly more?: Record<string, unknown>;
 }
 
-/** Digests are made up; a file of `null` has none. */
+/** With made-up digests; the file `null` has no digest. */
 function toEntry({ path, files, client, more }: TestSkill): SkillEntry {
   const segments = path.split("/");
   const name = segments.at(-1)!;
@@ -106,7 +106,7 @@ async function refusal(server: ToolServer, method: string, params = {}, headers 
   return answer.error;
 }
 
-test("is declared where there is a source, with resources, to clients since 2025-11-25", async () => {
+test("the extension is declared if there is a source, for clients since 2025-11-25", async () => {
   const server = newSkillServer();
   const { capabilities } = await ask(server, "server/discover");
   assert.equal(capabilities.extensions, { [EXTENSION]: { directoryRead: true } });
@@ -122,7 +122,7 @@ test("is declared where there is a source, with resources, to clients since 2025
   for (const method of METHODS) assert.is((await refusal(without, method)).code, -32601, method);
 });
 
-test("older clients have tools, resources and a prompt, but none of the methods", async () => {
+test("older clients have tools, resources and a prompt, but not the methods", async () => {
   for (const revision of ["2025-06-18", "2025-03-26", "2024-11-05"]) {
     const old = await session(newSkillServer(), { revision });
     for (const method of METHODS) {
@@ -135,7 +135,7 @@ test("older clients have tools, resources and a prompt, but none of the methods"
   assert.is((await client.request("resources/list")).answer.result.resources.length, 2);
 });
 
-test("in a session of 2025-11-25 the methods answer as in 2026-07-28, but for what is new there", async () => {
+test("in a session of 2025-11-25 the results are those of 2026-07-28 without its new members", async () => {
   const server = newSkillServer(undefined, { pageSize: 1 });
   const client = await session(server);
   for (
@@ -156,7 +156,7 @@ test("in a session of 2025-11-25 the methods answer as in 2026-07-28, but for wh
   assert.is(unknown.answer.error.code, -32602);
 });
 
-test("an entry has the front matter whole, and each file with digest and size", async () => {
+test("an entry has the complete front matter, and each file with digest and size", async () => {
   const server = newSkillServer();
   const { skills, nextCursor, ttlMs, cacheScope } = await ask(server, "skills/list");
   assert.equal([nextCursor, ttlMs, cacheScope], [undefined, 60_000, "private"]);
@@ -190,7 +190,7 @@ test("an entry has the front matter whole, and each file with digest and size", 
   }
 });
 
-test("callers see what is theirs, and nothing tells them of the rest", async () => {
+test("callers see only skills that they may see", async () => {
   const server = newSkillServer();
   const uri = "skill://skill_01/demo/SKILL.md";
   const uris = async (headers = {}) =>
@@ -217,7 +217,7 @@ test("callers see what is theirs, and nothing tells them of the rest", async () 
   }
 });
 
-test("what everybody is told is public where nobody is asked who they are, and private behind a door", async () => {
+test("the list is public if no caller needs a token, and private otherwise", async () => {
   const scopes = async (auth: ToolServerOptions["auth"], headers = {}) => {
     const server = newSkillServer([DEMO], { auth });
     const uri = "skill://demo/SKILL.md";
@@ -232,7 +232,7 @@ test("what everybody is told is public where nobody is asked who they are, and p
   assert.equal(await scopes("required", WRITER), ["private", "private"]);
 });
 
-test("pages have every skill once, whole; a cursor is good for its own list", async () => {
+test("pages have every skill once; a cursor is valid for its own list only", async () => {
   const many = Array.from({ length: 7 }, (_, i): TestSkill => ({ ...DEMO, path: `skill_${i}/demo` }));
   const server = newSkillServer([...many, PRIVATE], { pageSize: 3 });
   const walk = async (headers = {}) => {
@@ -267,7 +267,7 @@ test("pages have every skill once, whole; a cursor is good for its own list", as
   assert.is((await refusal(server, "resources/directory/read", other)).code, -32602);
 });
 
-test("a page ends before its files are too many, but never without a skill", async () => {
+test("a page ends before the limit of files, but has at least one skill", async () => {
   const files = (count: number) =>
     Object.fromEntries([["SKILL.md", "x"], ...Array.from({ length: count - 1 }, (_, i) => [`f${i}`, "x"])]);
   const skills = [4000, 1000, 1, 6000, 1, 1].map((count, i) => ({ path: `s${i}`, files: files(count) }));
@@ -290,7 +290,7 @@ test("at most a hundred skills are in one page, whatever the page size", async (
   assert.is((await ask(server, "skills/list", { cursor: nextCursor })).skills.length, 1);
 });
 
-test("a folder lists what lies directly in it; folders have no slash", async () => {
+test("a directory lists its direct children; URIs of directories have no slash at the end", async () => {
   const server = newSkillServer();
   const result = await ask(server, "resources/directory/read", { uri: "skill://demo" });
   assert.equal([result.ttlMs, result.cacheScope], [60_000, "public"]);
@@ -315,7 +315,7 @@ test("a folder lists what lies directly in it; folders have no slash", async () 
   assert.equal(large.resources, [{ uri: "skill://large/a/b.txt", name: "b.txt", size: 1 }]);
 });
 
-test("a folder comes in pages, and a cursor is good for that folder alone", async () => {
+test("a directory has pages, and a cursor is valid for this directory only", async () => {
   const files = Object.fromEntries(["SKILL.md", "a/x", "b", "c/y", "d"].map((path) => [path, "x"]));
   const server = newSkillServer([{ path: "s", files }, { path: "t", files }], { pageSize: 2 });
   const names: string[][] = [];
@@ -332,7 +332,7 @@ test("a folder comes in pages, and a cursor is good for that folder alone", asyn
   assert.is((await refusal(server, "resources/directory/read", elsewhere)).code, -32602);
 });
 
-test("what is no skill, and what is no folder, is -32602 with its URI", async () => {
+test("an unknown skill or directory is -32602 with its URI", async () => {
   const server = newSkillServer();
   const cases: Record<string, string[]> = {
     "skills/get": [
@@ -378,7 +378,7 @@ test("what is no skill, and what is no folder, is -32602 with its URI", async ()
   }
 });
 
-test("every file of a listed skill can be read: text to the byte, and else in base64", async () => {
+test("every file of a listed skill can be read: text unchanged, other files in base64", async () => {
   const server = newSkillServer();
   const { skills } = await ask(server, "skills/list");
   const contents = [];
@@ -406,7 +406,7 @@ test("the list of resources has each SKILL.md under its name, with its descripti
   ]);
 });
 
-test("a skill that goes while it is listed, or has no SKILL.md, is left out", async () => {
+test("a skill that is deleted meanwhile, or has no SKILL.md, is left out", async () => {
   const source = sourceOf([DEMO, { path: "odd", files: { "readme.md": "x" } }, LARGE]);
   const { server } = newServer({
     definitions: [],
@@ -428,7 +428,7 @@ test("a skill that goes while it is listed, or has no SKILL.md, is left out", as
   assert.is((await refusal(server, "skills/get", { uri: "skill://odd/SKILL.md" })).code, -32602);
 });
 
-test("skills stay when definitions are replaced, and a definition of one's own goes before theirs", async () => {
+test("skills stay when definitions are replaced; a definition of the server itself wins", async () => {
   const server = newSkillServer();
   const own = tool({ name: "load_skill", description: "Mine", run: () => "mine" });
   await server.replace([own, tool({ name: "late", description: "Came later", run: () => "late" })]);
@@ -447,7 +447,7 @@ test("skills stay when definitions are replaced, and a definition of one's own g
   assert.is(read.contents[0].text, "own");
 });
 
-test("plain JSON-RPC callers have none of the methods", async () => {
+test("plain JSON-RPC callers do not have the methods", async () => {
   const { post } = newServer({ definitions: [], extensions: [skillsExtension(sourceOf([DEMO]))] });
   for (const method of METHODS) assert.is((await post(request(method))).body.error.code, -32601);
 });

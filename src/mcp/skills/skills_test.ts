@@ -29,7 +29,7 @@ const skill = (name: string, description: string) => ({
   source: "custom",
 });
 
-test("one line for each skill, in the order of the source, whatever its description holds", async () => {
+test("one line for each skill, in the order of the source, for any description", async () => {
   assert.is(
     await list([skill("b", "Two.\nLines"), skill("a", "  - not another: entry ")]),
     "- b: Two. Lines\n- a: - not another: entry",
@@ -37,7 +37,7 @@ test("one line for each skill, in the order of the source, whatever its descript
   assert.is(await list([]), "No skills are available.");
 });
 
-test("past 40,000 characters names go on without their descriptions, and the list says so", async () => {
+test("after 40,000 characters the list has names only, and says so", async () => {
   const skills = Array.from({ length: 50 }, (_, i) => skill(`s${i}`, "x".repeat(1000)));
   const lines = (await list(skills)).split("\n");
   assert.is(lines.length, 40);
@@ -47,7 +47,7 @@ test("past 40,000 characters names go on without their descriptions, and the lis
   assert.ok(lines[39]!.endsWith(`: ${rest}`));
 });
 
-test("what the source left out is told", async () => {
+test("the list says what the source left out", async () => {
   const [entry, shadowed, older] = (await list([skill("a", "A")], { shadowed: 3, older: true })).split("\n");
   assert.is(entry, "- a: A");
   assert.match(shadowed!, /^Not listed: 3 .* same name .* id/);
