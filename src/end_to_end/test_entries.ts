@@ -1,6 +1,5 @@
 /**
- * The entries that the runtime of the tests has, and a client that sends bytes as they are. Nothing but tests imports
- * this.
+ * The entries that the runtime of the tests has, and a client that sends bytes as they are. Only tests import this.
  *
  * @module
  */

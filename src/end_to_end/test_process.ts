@@ -1,6 +1,5 @@
 /**
- * Trivet as a process of its own, on the runtime that runs the tests: what tests from outside talk to. Nothing but
- * tests imports this.
+ * Trivet as a process of its own, on the runtime that runs the tests: what tests from outside talk to. Only tests import this.
  *
  * @module
  */

@@ -19,7 +19,7 @@ import {
 
 usePublicConnect(publicConnect);
 
-/** The part of Bun that is used; its whole types would hide a leak of them into other files. */
+/** The part of Bun that is used. With its whole types, a use in another file would go unnoticed. */
 interface BunServer {
   readonly port: number;
   requestIP(request: Request): { readonly address: string } | null;
@@ -38,19 +38,19 @@ interface BunNamespace {
   }): BunServer;
 }
 
-/** Seconds without a byte after which a connection is closed; more than any keep-alive comment takes. */
-const IDLE_TIMEOUT = 120;
+/** A connection without a byte for so long is closed. Longer than the pause between keep-alive comments. */
+const IDLE_TIMEOUT_SECONDS = 120;
 
-/** Listens, and resolves as soon as it does. Rejects when the address cannot be had. */
+/** Listens, and resolves as soon as it does. Rejects when the address is not available. */
 export async function serve(handler: FetchHandler, options: ServeOptions = {}): Promise<RunningServer> {
   const { port, hostname, closeTimeout, onError } = completeServeOptions(options);
   const { Bun } = globalThis as unknown as { Bun: BunNamespace };
   const server = Bun.serve({
     port,
     hostname,
-    idleTimeout: IDLE_TIMEOUT,
+    idleTimeout: IDLE_TIMEOUT_SECONDS,
     development: false,
-    // Without `development` Bun shares a port that is taken: two servers would answer by turns, unnoticed.
+    // Otherwise Bun shares a port that is in use: two servers would answer in turn, unnoticed.
     reusePort: false,
     fetch(request, server) {
       if (!hasReadableTarget(request)) return malformedTargetResponse();

@@ -1,7 +1,6 @@
 #!/usr/bin/env node
 /**
- * The command line, `trivet`, on Node, Deno and Bun. A Node that is too old is told so, before anything is loaded that
- * it does not have.
+ * The command line, `trivet`, on Node, Deno and Bun. Checks the version of Node before it loads code that needs it.
  *
  * @module
  */
@@ -12,12 +11,12 @@ if (major < 22 || major === 22 && minor < 18) {
   process.stderr.write(`trivet needs Node 22.18 or later, but this is ${process.versions.node}\n`);
   process.exitCode = 1;
 } else {
-  // Node warns that its SQLite and its TypeScript are young (22), and, at each load, that a module of the user's may be
-  // one of two kinds: in the middle of what people read.
-  const known = /^((SQLite|Type Stripping|stripTypeScriptTypes) is an experimental|Module type of )/;
+  // Hides warnings that the user cannot act on: Node 22 calls its SQLite and TypeScript support experimental, and each
+  // load of a user's module may warn of its module type.
+  const HIDDEN = /^((SQLite|Type Stripping|stripTypeScriptTypes) is an experimental|Module type of )/;
   const { emitWarning } = process;
   process.emitWarning = (warning: string | Error, ...more: unknown[]): void => {
-    if (!known.test(String(warning))) {
+    if (!HIDDEN.test(String(warning))) {
       Reflect.apply(emitWarning, process, [warning, ...more]);
     }
   };

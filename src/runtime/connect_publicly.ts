@@ -1,6 +1,6 @@
 /**
- * What the entries for Node, Deno and Bun bring for documents and keys at addresses that strangers name. Loaded when the
- * first one is fetched: most servers never fetch any.
+ * How Node, Deno and Bun fetch URLs that clients name. The code is loaded at the first fetch: most servers never fetch
+ * any.
  *
  * @module
  */
@@ -8,7 +8,7 @@ import type { Connect } from "../http/network/public_fetch.ts";
 
 let made: Promise<Connect> | undefined;
 
-/** Opens connections to public addresses only: see `public_connect.ts`. */
+/** Opens connections to public addresses only (`public_connect.ts`). */
 export const publicConnect: Connect = async (url, init) => {
   made ??= import("./public_connect.ts").then(({ createPublicConnect }) => createPublicConnect());
   return (await made)(url, init);

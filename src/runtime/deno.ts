@@ -1,6 +1,6 @@
 /**
- * Serves a handler on Deno, by `Deno.serve`. It sets no limit to how long a client takes to send its header fields, and
- * has no option for one (2.9): where strangers connect, put a proxy in front.
+ * Serves a handler on Deno, with `Deno.serve`. Deno 2.9 has no timeout for header fields, and no option for one: put a
+ * proxy in front of a public server.
  *
  * @module
  */
@@ -20,7 +20,7 @@ import {
 
 usePublicConnect(publicConnect);
 
-/** The part of Deno that is used; its whole types would hide a leak of them into other files. */
+/** The part of Deno that is used. With its whole types, a use in another file would go unnoticed. */
 interface DenoNamespace {
   serve(options: {
     readonly port: number;
@@ -34,7 +34,7 @@ interface DenoNamespace {
   }): { readonly addr: { readonly port: number }; shutdown(): Promise<void>; unref(): void };
 }
 
-/** Listens, and resolves as soon as it does. Rejects when the address cannot be had. */
+/** Listens, and resolves as soon as it does. Rejects when the address is not available. */
 export async function serve(handler: FetchHandler, options: ServeOptions = {}): Promise<RunningServer> {
   const { port, hostname, closeTimeout, onError } = completeServeOptions(options);
   const { Deno } = globalThis as unknown as { Deno: DenoNamespace };
@@ -56,7 +56,7 @@ export async function serve(handler: FetchHandler, options: ServeOptions = {}): 
     port: server.addr.port,
     url: urlOf(hostname, server.addr.port),
     async close() {
-      // What is late ends with the process: an abort during a shutdown throws outside of any handler (Deno 2.9).
+      // Late requests end with the process: an abort during a shutdown throws outside of any handler (Deno 2.9).
       if (await within(closeTimeout, server.shutdown()) === "late") server.unref();
     },
   };

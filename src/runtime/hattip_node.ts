@@ -1,9 +1,9 @@
 /**
- * Trivet for users who live in Hattip (https://github.com/hattipjs/hattip): a Hattip handler, and a Node server through
+ * Trivet for users of Hattip (https://github.com/hattipjs/hattip): a Hattip handler, and a Node server with
  * `@hattip/adapter-node`. Slower than `trivet/node` (0.2 of raw `node:http` against 1.0).
  *
- * What the adapter does wrong is mended by `serve`, in `hattip_mend.ts`, and not for who takes `toHattip` to an adapter
- * of their own. Not to be mended from outside: responses are chunked, and each request pays for an `AbortSignal`.
+ * `serve` works around defects of the adapter (`hattip_workarounds.ts`); `toHattip` with another adapter does not. Without
+ * a workaround: responses are chunked, and each request creates an `AbortSignal`.
  *
  * @module
  */
@@ -12,15 +12,15 @@ import { usePublicConnect } from "../http/network/public_fetch.ts";
 import { createServer, type ServerResponse } from "node:http";
 import { createMiddleware } from "@hattip/adapter-node";
 import type { HattipHandler } from "@hattip/core";
-import { MendedResponse, mendRequest } from "./hattip_mend.ts";
+import { FixedResponse, fixRequest } from "./hattip_workarounds.ts";
 import { prepareClose } from "./node_close.ts";
 import {
   completeServeOptions,
   faultResponse,
   type FetchHandler,
-  HEADERS_TIMEOUT,
+  HEADERS_TIMEOUT_MS,
   malformedTargetResponse,
-  REQUEST_TIMEOUT,
+  REQUEST_TIMEOUT_MS,
   type RunningServer,
   type ServeOptions,
   urlOf,
@@ -28,13 +28,13 @@ import {
 
 usePublicConnect(publicConnect);
 
-/** The handler as any Hattip adapter takes it. */
+/** The handler in the form of any Hattip adapter. */
 export function toHattip(handler: FetchHandler, onError: (error: unknown) => void = () => {}): HattipHandler {
   return async (context) => {
     try {
       return await handler.fetch(context.request, {
         ip: context.ip,
-        // An adapter that only drops the promise would leave its rejection to end the process.
+        // With an adapter that ignores the promise, a rejection would end the process.
         waitUntil: (promise) => context.waitUntil(promise.catch(onError)),
       });
     } catch (error) {
@@ -44,18 +44,18 @@ export function toHattip(handler: FetchHandler, onError: (error: unknown) => voi
   };
 }
 
-/** Listens, and resolves as soon as it does. Rejects when the address cannot be had. */
+/** Listens, and resolves as soon as it does. Rejects when the address is not available. */
 export async function serve(handler: FetchHandler, options: ServeOptions = {}): Promise<RunningServer> {
   const { port, hostname, closeTimeout, onError } = completeServeOptions(options);
   const middleware = createMiddleware(toHattip(handler, onError), { alwaysCallNext: false });
   const server = createServer({
-    ServerResponse: MendedResponse,
-    headersTimeout: HEADERS_TIMEOUT,
-    requestTimeout: REQUEST_TIMEOUT,
+    ServerResponse: FixedResponse,
+    headersTimeout: HEADERS_TIMEOUT_MS,
+    requestTimeout: REQUEST_TIMEOUT_MS,
   }, (request, response) => {
-    if (!mendRequest(request, response)) return void send(response, malformedTargetResponse());
+    if (!fixRequest(request, response)) return void send(response, malformedTargetResponse());
     middleware(request as Parameters<typeof middleware>[0], response, (error: unknown) => {
-      // The adapter comes here only when it cannot send: what has begun must not look whole.
+      // The adapter calls this when it cannot send: a response that has begun must not look complete.
       onError(error);
       if (response.headersSent) response.destroy();
       else void send(response, faultResponse());

@@ -1,6 +1,6 @@
 /**
- * Serves a handler on Node, through `srvx` with its fast response: as quick as raw `node:http`, where Node's own
- * `Response` takes half of it.
+ * Serves a handler on Node, with `srvx` and its fast response: as fast as raw `node:http`. Node's own `Response` is half as
+ * fast.
  *
  * @module
  */
@@ -17,9 +17,9 @@ import {
   faultResponse,
   type FetchHandler,
   hasReadableTarget,
-  HEADERS_TIMEOUT,
+  HEADERS_TIMEOUT_MS,
   malformedTargetResponse,
-  REQUEST_TIMEOUT,
+  REQUEST_TIMEOUT_MS,
   type RunningServer,
   type ServeOptions,
   urlOf,
@@ -27,7 +27,7 @@ import {
 
 usePublicConnect(publicConnect);
 
-/** Listens, and resolves as soon as it does. Rejects when the address cannot be had. */
+/** Listens, and resolves as soon as it does. Rejects when the address is not available. */
 export async function serve(handler: FetchHandler, options: ServeOptions = {}): Promise<RunningServer> {
   const { port, hostname, closeTimeout, onError } = completeServeOptions(options);
   useResponse(FastResponse as unknown as ResponseConstructor);
@@ -36,9 +36,9 @@ export async function serve(handler: FetchHandler, options: ServeOptions = {}): 
     hostname,
     silent: true,
     gracefulShutdown: false,
-    node: { headersTimeout: HEADERS_TIMEOUT, requestTimeout: REQUEST_TIMEOUT },
+    node: { headersTimeout: HEADERS_TIMEOUT_MS, requestTimeout: REQUEST_TIMEOUT_MS },
     async fetch(request) {
-      // srvx marks a host in the target that is none.
+      // srvx marks an invalid host in the target so.
       if (!hasReadableTarget(request) || request.url.startsWith("http://_invalid_")) {
         return malformedTargetResponse();
       }

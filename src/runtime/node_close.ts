@@ -1,5 +1,5 @@
 /**
- * Closing a `node:http` server gracefully.
+ * Closes a `node:http` server gracefully.
  *
  * @module
  */
@@ -8,11 +8,11 @@ import type { Socket } from "node:net";
 import { timerDelay } from "../http/timer.ts";
 
 /**
- * To be called before the server listens. The function that it gives takes no more connections and resolves when all
- * are closed: idle ones at once, others with their request; what is not done by `timeout` milliseconds is cut.
+ * Must be called before the server listens. The returned function accepts no more connections and resolves when all are
+ * closed: idle ones at once, others after their request, and all after `timeoutMs`.
  */
-export function prepareClose(server: Server, timeout: number): () => Promise<void> {
-  // Browsers open connections to spare. Node counts one that has sent nothing yet as busy.
+export function prepareClose(server: Server, timeoutMs: number): () => Promise<void> {
+  // Browsers open spare connections. Node counts one that has sent nothing yet as active.
   const open = new Set<Socket>();
   server.on("connection", (socket: Socket) => {
     open.add(socket);
@@ -21,9 +21,9 @@ export function prepareClose(server: Server, timeout: number): () => Promise<voi
   return async () => {
     const closed = new Promise<void>((resolve) => server.close(() => resolve()));
     for (const socket of open) if (socket.bytesRead === 0) socket.destroy();
-    // A connection whose last request has just ended is idle only then.
+    // A connection becomes idle when its last request ends.
     const idle = setInterval(() => server.closeIdleConnections(), 20);
-    const late = setTimeout(() => server.closeAllConnections(), timerDelay(timeout));
+    const late = setTimeout(() => server.closeAllConnections(), timerDelay(timeoutMs));
     await closed;
     clearInterval(idle);
     clearTimeout(late);

@@ -1,10 +1,10 @@
 /**
- * The body of a request on Node, as a byte stream: its reader may give the memory of a piece back as soon as it has
- * looked at it, where the pieces of `Readable.toWeb`, and the ones that it copies them from, lie about as garbage until
- * V8 sees a reason to collect them: twice an 8 MB upload. Small pieces are joined before they are queued, for each would
- * cost some 200 bytes and a turn of the reader. Whoever reads no further is not told at
- * once: closing a connection that still brings bytes would take the answer away from the sender, who is mostly about to
- * read it. So what comes is passed over for a while, and then the connection is cut.
+ * The body of a request on Node, as a byte stream whose reader can free the memory of a chunk after reading it. The chunks
+ * of `Readable.toWeb`, and their originals, stay until garbage collection: twice an 8 MB upload. Small chunks are joined,
+ * since each costs some 200 bytes and a turn of the reader.
+ *
+ * When the reader stops, the connection stays open for a while and the rest is discarded: a connection that closes while
+ * data arrives would lose the response for the client. Then the connection is cut.
  *
  * @module
  */
@@ -12,23 +12,23 @@ import type { IncomingMessage } from "node:http";
 import { clearImmediate, setImmediate } from "node:timers";
 import { ByteBuffer } from "../http/body/byte_buffer.ts";
 
-/** What is passed over when nobody reads on: bytes, and milliseconds. */
-const LINGER_BYTES = 32 * 1024 * 1024;
-const LINGER_TIME = 10_000;
-/** Bytes that wait to be read. */
-const WAITING = 64 * 1024;
-/** A body that declares at most so many bytes is read at once, which is quickest. */
+/** How much, and for how long, is discarded after the reader stopped. */
+const MAX_DISCARDED_BYTES = 32 * 1024 * 1024;
+const MAX_DISCARD_MS = 10_000;
+/** How much is buffered for the reader. */
+const BUFFER_BYTES = 64 * 1024;
+/** A body that declares at most so many bytes is read at once, which is fastest. */
 const MAX_SMALL_BODY_BYTES = 64 * 1024;
-/** A piece with fewer bytes is joined with those beside it. */
-const MIN_PIECE_BYTES = 4 * 1024;
+/** Smaller chunks are joined. */
+const MIN_CHUNK_BYTES = 4 * 1024;
 
-/** Gives a request of `srvx` this body; where its sender declares a small one, a way to read it whole. */
+/** Gives a request of `srvx` this body, or, when the client declares a small one, a way to read it at once. */
 export function useParserBody(request: Request, req: IncomingMessage): void {
   const { headers } = req;
   const isSmall = headers["transfer-encoding"] === undefined &&
     !(Number(headers["content-length"]) > MAX_SMALL_BODY_BYTES);
   if (isSmall && !headers["content-type"]?.startsWith("multipart/")) {
-    // Requests without a body are most of those that declare no length.
+    // Most requests without a declared length have no body.
     if (headers["content-length"] !== undefined) request.bytes = () => readSmall(req);
     return;
   }
@@ -36,22 +36,22 @@ export function useParserBody(request: Request, req: IncomingMessage): void {
   Object.defineProperty(request, "body", { configurable: true, get: () => body ??= streamOf(req) });
 }
 
-/** All of a body, from the parser: each way of `srvx` but `text()` builds a stream first. */
+/** Reads the whole body from the parser. Except for `text()`, `srvx` would create a stream first. */
 function readSmall(req: IncomingMessage): Promise<Uint8Array<ArrayBuffer>> {
   return new Promise((resolve, reject) => {
     if (req.readableEnded || req.destroyed) {
-      return reject(new Error("The body was read, or its sender is gone"));
+      return reject(new Error("The body was already read, or the connection is closed"));
     }
     let only: Uint8Array<ArrayBuffer> | undefined;
     let more: ByteBuffer | undefined;
-    req.on("data", (piece: Uint8Array<ArrayBuffer>) => {
-      if (only === undefined) only = piece;
+    req.on("data", (chunk: Uint8Array<ArrayBuffer>) => {
+      if (only === undefined) only = chunk;
       else {
         if (!more) (more = new ByteBuffer()).append(only);
-        more.append(piece);
+        more.append(chunk);
       }
     });
-    // Each request is closed, and an error that nobody needs notes where it was made.
+    // Created only when needed: every request closes, and an error captures its stack.
     const onClose = (): void => reject(new Error("The connection was closed"));
     req.on("end", () => {
       req.off("close", onClose);
@@ -64,7 +64,7 @@ function readSmall(req: IncomingMessage): Promise<Uint8Array<ArrayBuffer>> {
 
 function streamOf(req: IncomingMessage): ReadableStream<Uint8Array> {
   let isOpen = true;
-  /** Small pieces that wait to be joined. */
+  /** Small chunks to be joined. */
   const small = new ByteBuffer();
   let flushing: ReturnType<typeof setImmediate> | undefined;
   const flush = (controller: ReadableByteStreamController): void => {
@@ -75,8 +75,8 @@ function streamOf(req: IncomingMessage): ReadableStream<Uint8Array> {
     start(controller) {
       const flushToReader = (): void => {
         flushing = undefined;
-        // While others wait to be read, `pull()` takes these along later.
-        if (isOpen && controller.desiredSize! >= WAITING) flush(controller);
+        // Otherwise `pull()` enqueues them later.
+        if (isOpen && controller.desiredSize! >= BUFFER_BYTES) flush(controller);
       };
       const end = (error?: Error): void => {
         if (!isOpen) return;
@@ -85,18 +85,18 @@ function streamOf(req: IncomingMessage): ReadableStream<Uint8Array> {
         if (error) controller.error(error);
         else controller.close();
       };
-      req.on("data", (piece: Uint8Array) => {
+      req.on("data", (chunk: Uint8Array) => {
         if (!isOpen) return;
-        if (piece.length < MIN_PIECE_BYTES) {
-          small.append(piece);
-          if (small.length >= MIN_PIECE_BYTES) flush(controller);
-          // What else is in the same read of the socket comes before this.
+        if (chunk.length < MIN_CHUNK_BYTES) {
+          small.append(chunk);
+          if (small.length >= MIN_CHUNK_BYTES) flush(controller);
+          // Runs after the other chunks of the same socket read.
           else flushing ??= setImmediate(flushToReader);
         } else {
           flush(controller);
-          // Only a piece that has its memory for itself may give it away: others share it.
-          const isWhole = piece.length === piece.buffer.byteLength;
-          controller.enqueue(isWhole ? piece as Uint8Array<ArrayBuffer> : new Uint8Array(piece));
+          // Only a chunk that does not share its memory can transfer it.
+          const isWhole = chunk.length === chunk.buffer.byteLength;
+          controller.enqueue(isWhole ? chunk as Uint8Array<ArrayBuffer> : new Uint8Array(chunk));
         }
         if (controller.desiredSize! <= 0) req.pause();
       });
@@ -112,18 +112,18 @@ function streamOf(req: IncomingMessage): ReadableStream<Uint8Array> {
     cancel() {
       isOpen = false;
       clearImmediate(flushing);
-      linger(req);
+      discardRest(req);
     },
-  }, { highWaterMark: WAITING });
+  }, { highWaterMark: BUFFER_BYTES });
 }
 
-/** Passes over what still comes, and cuts the connection when that does not end. */
-function linger(req: IncomingMessage): void {
-  let passed = 0;
-  const late = setTimeout(() => req.socket.destroy(), LINGER_TIME);
-  req.on("data", (piece: Uint8Array) => {
-    passed += piece.length;
-    if (passed > LINGER_BYTES) req.socket.destroy();
+/** Discards what still arrives, and cuts the connection at the limits. */
+function discardRest(req: IncomingMessage): void {
+  let discarded = 0;
+  const late = setTimeout(() => req.socket.destroy(), MAX_DISCARD_MS);
+  req.on("data", (chunk: Uint8Array) => {
+    discarded += chunk.length;
+    if (discarded > MAX_DISCARDED_BYTES) req.socket.destroy();
   });
   req.once("close", () => clearTimeout(late));
   req.once("end", () => clearTimeout(late));

@@ -1,7 +1,7 @@
 /**
- * Connections to public addresses only, for `createTrivet({ oauth: { connect } })` on Node, Deno and Bun: a name is
- * resolved once, every address that it has is looked at, and the connection goes to the addresses that were looked at,
- * so that a name which changes its mind in between (DNS rebinding) gains nothing.
+ * Connections to public addresses only, for `createTrivet({ oauth: { connect } })` on Node, Deno and Bun. A name is
+ * resolved once, all of its addresses are checked, and the connection goes to the checked addresses, so that DNS
+ * rebinding has no effect.
  *
  * @module
  */
@@ -14,8 +14,8 @@ import { createResolve, type Resolve, type ResolvedAddress } from "./resolve_nam
 export type { Resolve, ResolvedAddress };
 
 /**
- * A `fetch` of GET requests over https that reaches no address of special use. It sets no time limit of its own: the
- * signal does, for the look-up, the connection and the body alike.
+ * A `fetch` for GET requests over https to public addresses. It has no timeout of its own: the signal covers the look-up,
+ * the connection and the body.
  * @param isAllowed for tests
  */
 export function createPublicConnect(
@@ -31,7 +31,7 @@ export function createPublicConnect(
       addresses.length === 0 ||
       !addresses.every(({ address }) => isAllowed(parseIp(address) ?? new Uint8Array()))
     ) {
-      throw new Error("The name leads to an address that is not public");
+      throw new Error("The host name resolves to an address that is not public");
     }
     const answer = await get(url, addresses, new Headers(headers), signal ?? undefined);
     const fields = Object.entries(answer.headers).filter(([, value]) => typeof value === "string");
@@ -51,11 +51,11 @@ function get(
   return new Promise((resolve, reject) => {
     const sent = request(url, {
       headers: Object.fromEntries(headers),
-      // A connection kept for later might be one to another address.
+      // A pooled connection might go to another address.
       agent: false,
       ...(signal && { signal }),
       lookup: (_, options, callback) => {
-        // Node asks for a list and tries one after the other; older callers ask for one.
+        // Node requests a list and tries each address; older callers request one.
         if (options.all) callback(null, [...addresses]);
         else callback(null, addresses[0]!.address, addresses[0]!.family);
       },

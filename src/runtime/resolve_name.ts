@@ -1,8 +1,8 @@
 /**
- * The addresses of a host name, by a resolver of our own: the system's (`getaddrinfo`) can be neither stopped nor given a
- * time limit, and a few names whose server keeps silent hold up every other look-up of the process.
+ * Resolves a host name without the system's resolver: `getaddrinfo` can be neither cancelled nor given a timeout, and a few
+ * names whose server does not answer delay every other look-up of the process.
  *
- * The system's table of hosts goes first, as it does for other programs.
+ * The system's hosts file comes first, as for other programs.
  *
  * @module
  */
@@ -11,7 +11,7 @@ import { readFile } from "node:fs/promises";
 import process from "node:process";
 import { parseIp } from "../http/network/ip_address.ts";
 
-/** All addresses of a name, IPv4 first. Rejects when there are none, and as soon as the signal says so. */
+/** All addresses of a name, IPv4 first. Rejects when there are none, and when the signal aborts. */
 export type Resolve = (hostname: string, signal?: AbortSignal) => Promise<readonly ResolvedAddress[]>;
 
 export interface ResolvedAddress {
@@ -22,21 +22,21 @@ export interface ResolvedAddress {
 export interface ResolveOptions {
   /** `host:port` of name servers. @default the system's */
   readonly servers?: readonly string[];
-  /** The table of hosts. @default the system's */
+  /** The hosts file. @default the system's */
   readonly hostsFile?: string;
 }
 
-/** A name server has this long for an answer, in milliseconds; then it is asked once more. */
+/** The timeout of one query. */
 const TIMEOUT_MS = 1500;
-const TRIES = 2;
-/** Once the addresses of one kind are there, those of the other kind have this long. */
+const MAX_TRIES = 2;
+/** How long to wait for addresses of the other kind, after those of one kind (IPv4 or IPv6). */
 const GRACE_MS = 300;
 const MAX_ADDRESSES = 8;
 const MAX_HOSTS_BYTES = 1024 * 1024;
-/** How long the table of hosts is used before it is read again. */
+/** How long the hosts file is used before it is read again. */
 const HOSTS_LIFETIME_MS = 5000;
 
-/** The system's table of hosts. */
+/** The path of the system's hosts file. */
 function systemHosts(): string {
   return process.platform === "win32"
     ? `${process.env.SystemRoot ?? "C:\\Windows"}\\System32\\drivers\\etc\\hosts`
@@ -68,8 +68,8 @@ async function query(
   signal: AbortSignal | undefined,
 ): Promise<readonly string[]> {
   signal?.throwIfAborted();
-  // One resolver for each name: cancelling ends all that it was asked.
-  const resolver = new Resolver({ timeout: TIMEOUT_MS, tries: TRIES });
+  // One resolver for each name: cancelling it ends all of its queries.
+  const resolver = new Resolver({ timeout: TIMEOUT_MS, tries: MAX_TRIES });
   if (servers) resolver.setServers(servers);
   const found: string[] = [];
   const ask = async (answer: Promise<string[]>) => void found.push(...await answer);
@@ -102,7 +102,7 @@ function toAddresses(texts: readonly string[]): readonly ResolvedAddress[] {
     .sort((a, b) => a.family - b.family).slice(0, MAX_ADDRESSES);
 }
 
-/** Names to addresses; nothing when the file cannot be read (Deno asks for a permission). */
+/** Addresses by name; empty when the file cannot be read (Deno needs a permission). */
 async function readHosts(file: string): Promise<ReadonlyMap<string, readonly string[]>> {
   const hosts = new Map<string, string[]>();
   const text = await readFile(file, "utf8").catch(() => "");

@@ -1,5 +1,5 @@
 /**
- * What every runtime entry takes and gives.
+ * What the entries of all runtimes share: options, the running server, checks of a request's target.
  *
  * @module
  */
@@ -12,26 +12,27 @@ export interface FetchHandler {
 }
 
 export interface ServeOptions {
-  /** 0 takes a free one. @default 8787 */
+  /** 0 takes a free port. @default 8787 */
   readonly port?: number;
   /** @default "127.0.0.1" */
   readonly hostname?: string;
   /** How long `close()` waits for requests in flight, in milliseconds. @default 10000 */
   readonly closeTimeout?: number;
-  /** Hears what a handler threw; the caller hears only that it failed. */
+  /** Called with what a handler threw. The client gets only status 500. */
   readonly onError?: (error: unknown) => void;
 }
 
-/** On Node, a client has this long to send its header fields, and its whole request, in milliseconds. */
-export const HEADERS_TIMEOUT = 15_000;
-export const REQUEST_TIMEOUT = 180_000;
+/** How long a client can take to send its header fields, on Node. */
+export const HEADERS_TIMEOUT_MS = 15_000;
+/** How long a client can take to send its whole request, on Node. */
+export const REQUEST_TIMEOUT_MS = 180_000;
 
 export interface RunningServer {
   readonly hostname: string;
   readonly port: number;
   /** `http://<hostname>:<port>` */
   readonly url: string;
-  /** Takes no more connections, lets requests in flight finish, and resolves when all is closed. */
+  /** Accepts no more connections, lets requests in flight finish, and resolves when all is closed. */
   close(): Promise<void>;
 }
 
@@ -45,23 +46,26 @@ export function urlOf(hostname: string, port: number): string {
   return `http://${hostname.includes(":") ? `[${hostname}]` : hostname}:${port}`;
 }
 
-/** What a caller is told when a handler threw: nothing of why. */
+/** The response when a handler threw. It does not contain the error. */
 export function faultResponse(): Response {
-  return Response.json({ error: "server_error", error_description: "The server failed: try again later" }, {
-    status: 500,
-  });
+  return Response.json(
+    { error: "server_error", error_description: "The server failed: try again later" },
+    {
+      status: 500,
+    },
+  );
 }
 
 const HOST = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d*)?$/i;
 
-/** Whether a Host field is one host with an optional port (RFC 9112 §3.2); two fields arrive joined by a comma. */
+/** Whether a Host field is one host with an optional port (RFC 9112 section 3.2); two fields arrive joined by a comma. */
 export function isHost(host: string): boolean {
   return HOST.test(host) && URL.canParse(`http://${host}`);
 }
 
 /**
- * Whether the request says whom it is for (RFC 9112 §3.2, §3.3). Runtimes differ in what they pass on: a Host with a
- * path in it moves the path on Deno, and leaves Bun without an address.
+ * Whether the request has a valid target (RFC 9112 sections 3.2 and 3.3). Runtimes accept different targets: a Host with a
+ * path in it changes the path on Deno, and leaves the request without a URL on Bun.
  */
 export function hasReadableTarget(request: Request): boolean {
   const host = request.headers.get("host");
@@ -73,13 +77,13 @@ export function hasReadableTarget(request: Request): boolean {
   }
 }
 
-const MALFORMED_TARGET = "The Host field or the request target is malformed.";
+const MALFORMED_TARGET = "Invalid Host header or request target.";
 
 export function malformedTargetResponse(): Response {
   return new Response(MALFORMED_TARGET, { status: 400 });
 }
 
-/** Rejects nothing: resolves when the work is done or the time is over. */
+/** Resolves when the work is done or has failed, or when the time is over. */
 export async function within(milliseconds: number, work: Promise<unknown>): Promise<"done" | "late"> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<"late">((resolve) =>

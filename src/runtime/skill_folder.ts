@@ -1,7 +1,7 @@
 /**
- * A local folder of skills on a file system: for Node, Deno and Bun. Nothing outside the folder is read, also when folders
- * become links meanwhile; with `followLinks` a skill's own folder may be a link, which is resolved once, and then
- * nothing outside of where it leads is.
+ * A local folder of skills on a file system, for Node, Deno and Bun. Reads nothing outside the folder, also when a folder
+ * is replaced by a symbolic link during a read. With `followLinks` a skill's own folder can be a link; then nothing
+ * outside its target is read.
  *
  * @module
  */
@@ -11,40 +11,40 @@ import { join, sep } from "node:path";
 import { type FolderEntry, FolderError, type SkillFolder } from "../skills/local/folder.ts";
 
 export interface SkillFolderOptions {
-  /** Whether a skill's folder may be a link to a folder, wherever that lies. @default false */
+  /** Whether a skill's folder can be a link to a folder anywhere. @default false */
   readonly followLinks?: boolean;
-  /** Whether it is no mistake when the folder is not there. @default false */
+  /** Whether the folder may be missing without a diagnostic. @default false */
   readonly optional?: boolean;
 }
 
-/** Of a folder with more nothing is listed: which of them came first would be chance. */
-const MOST_ENTRIES = 10_000;
-/** How often a file is opened that is replaced meanwhile. */
-const TRIES = 3;
-/** How often it is looked whether a folder on the way is a link, where the system does not say what was opened. */
-const LOOKS = 3;
-/** A file that changed so few milliseconds ago may change again and keep its times: clocks of disks are coarse. */
-const YOUNG = 2000;
-// A link is not followed by `open`, and a named pipe does not keep it waiting for a writer.
+/** A folder with more entries is refused: the listed ones would be arbitrary. */
+const MAX_ENTRIES = 10_000;
+/** How often a file that is being replaced is opened. */
+const MAX_TRIES = 3;
+/** How often the path is checked for links, where the system does not report the path of an open file. */
+const PATH_CHECKS = 3;
+/** A file that changed within this time may change again without new timestamps: their resolution is low. */
+const RECENT_MS = 2000;
+// `open` does not follow a link, and does not wait for the writer of a named pipe.
 const FLAGS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
-/** The process, not the file, has come to its end: the next look may do better. */
-const PASSING = new Set(["EMFILE", "ENFILE", "ENOMEM", "EAGAIN"]);
-const NOT_THERE = new Set(["ENOENT", "ENOTDIR", "ELOOP"]);
+/** Errors of the process, not of the file: a later read may succeed. */
+const TRANSIENT_ERRORS = new Set(["EMFILE", "ENFILE", "ENOMEM", "EAGAIN"]);
+const NOT_FOUND_ERRORS = new Set(["ENOENT", "ENOTDIR", "ELOOP"]);
 
-/** Opens a folder, which may come into being later. */
+/** Opens a folder. It can be created later. */
 export function skillFolder(
   path: string,
   { followLinks = false, optional = false }: SkillFolderOptions = {},
 ): SkillFolder {
-  /** Where a path leads when no link but an allowed one is on the way, which is still to be seen. */
+  /** The real path, if it contains no link but an allowed one: that is still to be checked. */
   async function resolve(relative: string): Promise<string | undefined> {
     const segments = relative === "" ? [] : relative.split("/");
     if (!segments.every(isName)) return undefined;
     const [first, ...rest] = segments;
-    const base = await orNothing(realpath(path));
+    const base = await orUndefined(realpath(path));
     if (base === undefined || first === undefined) return base;
     const top = join(base, first);
-    const root = followLinks ? await orNothing(realpath(top)) : top;
+    const root = followLinks ? await orUndefined(realpath(top)) : top;
     return root === undefined ? undefined : join(root, ...rest);
   }
 
@@ -54,10 +54,10 @@ export function skillFolder(
   }
 
   async function openFile(relative: string): Promise<FileHandle | undefined> {
-    for (let i = 0; i < TRIES; i++) {
+    for (let i = 0; i < MAX_TRIES; i++) {
       const target = await locate(relative);
-      if (target === undefined || !(await orNothing(lstat(target)))?.isFile()) return undefined;
-      const file = await orNothing(open(target, FLAGS));
+      if (target === undefined || !(await orUndefined(lstat(target)))?.isFile()) return undefined;
+      const file = await orUndefined(open(target, FLAGS));
       if (!file) continue;
       try {
         if ((await file.stat()).isFile() && await isAt(file, target, () => locate(relative))) return file;
@@ -76,20 +76,20 @@ export function skillFolder(
     optional,
     async list(relative) {
       const folder = await resolve(relative);
-      const names = folder === undefined ? undefined : await orNothing(namesIn(folder));
+      const names = folder === undefined ? undefined : await orUndefined(listNames(folder));
       if (folder === undefined || !names) return undefined;
       const entries = await Promise.all(names.map((name) => describe(folder, name, relative === "")));
-      // Afterwards, since a folder on the way may have become a link meanwhile.
+      // Checked afterwards: a folder of the path may have been replaced by a link meanwhile.
       if (!await hasNoLink(folder)) return undefined;
       return entries.filter((entry) => entry !== undefined);
     },
     async read(relative, limit) {
-      // Right below the top there are skills, and no files of theirs.
+      // The top folder contains skills, not files of skills.
       if (!relative.includes("/")) return undefined;
       const file = await openFile(relative);
       if (!file) return undefined;
       try {
-        return await orNothing(readAll(file, limit));
+        return await orUndefined(readAll(file, limit));
       } finally {
         await file.close();
       }
@@ -98,8 +98,8 @@ export function skillFolder(
 }
 
 /**
- * Whether an opened file is the one at a path, and no link was on the way. Looks at the path may each be met by another
- * swap of folder and link; the system's own word for what was opened may not.
+ * Whether an open file is the one at a path without links. A check of the path can race with a swap of folder and link;
+ * the path that the system reports for the open file cannot.
  */
 async function isAt(
   file: FileHandle,
@@ -110,15 +110,15 @@ async function isAt(
   const path = await readlink(`/proc/self/fd/${file.fd}`).catch(() => undefined);
   if (path !== undefined) return path === target;
   const opened = await file.stat();
-  for (let i = 0; i < LOOKS; i++) {
-    const there = await locate() === target ? await orNothing(lstat(target)) : undefined;
+  for (let i = 0; i < PATH_CHECKS; i++) {
+    const there = await locate() === target ? await orUndefined(lstat(target)) : undefined;
     if (there?.ino !== opened.ino || there.dev !== opened.dev) return false;
   }
   return await locate() === target;
 }
 
 async function hasNoLink(path: string): Promise<boolean> {
-  return await orNothing(realpath(path)) === path;
+  return await orUndefined(realpath(path)) === path;
 }
 
 function isName(segment: string): boolean {
@@ -126,30 +126,30 @@ function isName(segment: string): boolean {
     !segment.includes("\u0000");
 }
 
-/** What an operation gives; nothing, when there is nothing. @throws {FolderError} when it may not be looked at */
-async function orNothing<Value>(operation: Promise<Value>): Promise<Value | undefined> {
+/** The result of an operation; `undefined` for a missing file. @throws {FolderError} when it cannot be read */
+async function orUndefined<Value>(operation: Promise<Value>): Promise<Value | undefined> {
   try {
     return await operation;
   } catch (cause) {
     const code = codeOf(cause);
-    if (code !== undefined && NOT_THERE.has(code)) return undefined;
-    if (code === undefined || PASSING.has(code)) throw cause;
+    if (code !== undefined && NOT_FOUND_ERRORS.has(code)) return undefined;
+    if (code === undefined || TRANSIENT_ERRORS.has(code)) throw cause;
     throw new FolderError(`It cannot be read (${code})`, { cause });
   }
 }
 
-/** In order. */
-async function namesIn(folder: string): Promise<string[]> {
+/** The names in a folder, sorted. */
+async function listNames(folder: string): Promise<string[]> {
   const names: string[] = [];
   for await (const { name } of await opendir(folder, { bufferSize: 256 })) {
-    if (names.push(name) > MOST_ENTRIES) {
-      throw new FolderError(`It has more than ${MOST_ENTRIES} entries`);
+    if (names.push(name) > MAX_ENTRIES) {
+      throw new FolderError(`It has more than ${MAX_ENTRIES} entries`);
     }
   }
   return names.sort();
 }
 
-/** All bytes, also of a file that says a wrong size, or grows. @throws {RangeError} past the limit */
+/** All bytes, also of a file that reports a wrong size, or grows. @throws {RangeError} above the limit */
 async function readAll(file: FileHandle, limit: number): Promise<Uint8Array> {
   const { size } = await file.stat();
   let bytes = new Uint8Array(Math.min(size, limit) + 1);
@@ -168,7 +168,7 @@ async function readAll(file: FileHandle, limit: number): Promise<Uint8Array> {
 
 async function describe(folder: string, name: string, isTop: boolean): Promise<FolderEntry | undefined> {
   const target = join(folder, name);
-  const stats = await orNothing(lstat(target));
+  const stats = await orUndefined(lstat(target));
   if (!stats) return undefined;
   const { size, mtimeMs } = stats;
   const entry = { name, type: typeOf(stats), size, stamp: stampOf(stats), modified: mtimeMs };
@@ -177,17 +177,17 @@ async function describe(folder: string, name: string, isTop: boolean): Promise<F
   const end = await followLink(target);
   if (typeof end === "string") return { ...entry, leadsTo: end };
   const leadsTo = end.isDirectory() ? "folder" : end.isFile() ? "file" : "other";
-  const realPath = leadsTo === "folder" ? await orNothing(realpath(target)) : undefined;
+  const realPath = leadsTo === "folder" ? await orUndefined(realpath(target)) : undefined;
   return { ...entry, modified: end.mtimeMs, leadsTo, ...(realPath !== undefined && { realPath }) };
 }
 
-/** What is at the end of a link. */
+/** The target of a link. */
 async function followLink(target: string): Promise<Stats | "nothing" | "itself" | "other"> {
   try {
     return await stat(target);
   } catch (error) {
     const code = codeOf(error);
-    if (code === undefined || PASSING.has(code)) throw error;
+    if (code === undefined || TRANSIENT_ERRORS.has(code)) throw error;
     return code === "ELOOP" ? "itself" : code === "ENOENT" || code === "ENOTDIR" ? "nothing" : "other";
   }
 }
@@ -202,8 +202,8 @@ let looks = 0;
 function stampOf({ mtimeMs, ctimeMs, size, ino }: Stats): string {
   const stamp = `${mtimeMs}:${ctimeMs}:${size}:${ino}`;
   const now = Date.now();
-  const isYoung = [mtimeMs, ctimeMs].some((time) => Math.abs(now - time) < YOUNG);
-  return isYoung ? `${stamp}:${++looks}` : stamp;
+  const isRecent = [mtimeMs, ctimeMs].some((time) => Math.abs(now - time) < RECENT_MS);
+  return isRecent ? `${stamp}:${++looks}` : stamp;
 }
 
 function codeOf(error: unknown): string | undefined {

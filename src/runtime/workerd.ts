@@ -1,5 +1,5 @@
 /**
- * Serves a handler on Cloudflare workerd. A handler needs its bindings, which come with the first request: it is made
+ * Serves a handler on Cloudflare workerd. The handler needs the bindings, which the first request brings: it is created
  * then, once per isolate.
  *
  * ```ts ignore
@@ -27,11 +27,11 @@ export interface Worker<Env> {
 }
 
 export interface WorkerOptions {
-  /** Hears what `create` or its handler threw; the caller hears only that it failed. @default the worker's log */
+  /** Called with what `create` or its handler threw. The client gets only status 500. @default the worker's log */
   readonly onError?: (error: unknown) => void;
 }
 
-/** A worker for the handler that `create` makes of the bindings. */
+/** A worker for the handler that `create` makes from the bindings. */
 export function toWorker<Env>(create: (env: Env) => FetchHandler, options: WorkerOptions = {}): Worker<Env> {
   // deno-lint-ignore no-console -- the console is a worker's only log
   const { onError = (error) => console.error(error) } = options;

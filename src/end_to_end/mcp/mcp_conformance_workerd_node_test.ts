@@ -54,7 +54,7 @@ function define(): void {
   });
 }
 
-// The suite runs on Node and the server on workerd, whoever starts them.
+// The suite always runs on Node, and the server on workerd.
 if ("Deno" in globalThis || "Bun" in globalThis) skipBecause(test, "workerd is tried from Node");
 else define();
 

@@ -81,7 +81,7 @@ test("registers, gets what is advertised, and calls a tool", async () => {
     say({ id: 2, method: "tools/call", params: { name: "look", arguments: {} } });
     assert.is((await hear()).result?.content[0].text, "seen", log);
 
-    // It asks for all that is advertised: none of it may be what a client that registered itself never gets.
+    // It requests all advertised scopes: a client that registered itself must be able to get each.
     const metadata = await (await fetch(`${issuer}/.well-known/oauth-authorization-server`)).json();
     const scopes = url.searchParams.get("scope")!.split(" ");
     assert.equal(metadata.scopes_supported.filter((scope: string) => !scopes.includes(scope)), []);

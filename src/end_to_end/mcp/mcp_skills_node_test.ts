@@ -71,7 +71,7 @@ for (const entry of Object.keys(entries)) {
     });
   }
 
-  test(`${entry}: client 1.x is told of the extension, and asks for its methods`, async () => {
+  test(`${entry}: client 1.x gets the extension, and calls its methods`, async () => {
     const server = await serveSkills(entry);
     const client = new ClientV1(INFO);
     try {

@@ -1,6 +1,6 @@
 /**
  * One of several instances of a tool server, as a process of its own on the runtime that runs the tests. As a program:
- * `test_mcp_instance.ts <address of the store> <name> <keepAlive>`. Nothing but tests imports this.
+ * `test_mcp_instance.ts <address of the store> <name> <keepAlive>`. Only tests import this.
  *
  * @module
  */
@@ -23,7 +23,7 @@ export interface InstanceProcess extends Instance {
   kill(): Promise<unknown>;
 }
 
-/** That a signal aborts after its response, which concerns nobody: what listens to it has let go by then. */
+/** Ignores that a signal aborts after its response: its listeners are gone by then. */
 const DENO_WARNING = /^Deno\.serve: request\.signal aborts on successful responses.*\n/m;
 
 /** Starts an instance and waits until it listens. */

@@ -1,6 +1,6 @@
 /**
  * A person with a browser that knows nothing but links, forms and cookies: signs in, allows, and comes back with the
- * address that the client was sent to. Nothing but tests imports this.
+ * address that the client was sent to. Only tests import this.
  *
  * @module
  */

@@ -1,6 +1,6 @@
 /**
  * Runs the official conformance suite (https://github.com/modelcontextprotocol/conformance), always on Node, and reads
- * what it found. Nothing but tests imports this.
+ * what it found. Only tests import this.
  *
  * @module
  */

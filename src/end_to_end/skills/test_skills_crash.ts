@@ -1,6 +1,6 @@
 /**
  * A server is killed while many uploads are under way: what it acknowledged is whole, what it did not is whole or
- * absent, and nothing is left of what is absent. Its memory stays bounded meanwhile. Nothing but tests imports this.
+ * absent, and nothing is left of what is absent. Its memory stays bounded meanwhile. Only tests import this.
  *
  * @module
  */

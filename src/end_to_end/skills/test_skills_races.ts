@@ -1,6 +1,6 @@
 /**
  * Two instances on one store, over HTTP, and clients who do at the same time what meets: versions of one skill, and
- * skills that come and go while others download them. Nothing but tests imports this.
+ * skills that come and go while others download them. Only tests import this.
  *
  * @module
  */

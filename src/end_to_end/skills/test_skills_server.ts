@@ -1,5 +1,5 @@
 /**
- * A started Skills service with an API key, for tests with clients of other makers. Nothing but tests imports this.
+ * A started Skills service with an API key, for tests with clients of other makers. Only tests import this.
  *
  * @module
  */

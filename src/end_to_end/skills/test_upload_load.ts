@@ -1,6 +1,6 @@
 /**
  * Many uploads at once, over connections of their own: each package has a large file that no other has and a file that
- * all share. A sender takes no memory of its own beyond what the system buffers. Nothing but tests imports this.
+ * all share. A sender takes no memory of its own beyond what the system buffers. Only tests import this.
  *
  * @module
  */

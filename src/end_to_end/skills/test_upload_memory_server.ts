@@ -1,6 +1,6 @@
 /**
  * A process that serves skills from a SQLite store in the folder named, and says what memory it has used at most: the
- * other end of `upload_memory_node_test.ts`. Nothing but tests starts this.
+ * other end of `upload_memory_node_test.ts`. Only tests start this.
  *
  * @module
  */

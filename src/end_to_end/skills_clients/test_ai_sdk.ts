@@ -1,6 +1,6 @@
 /**
  * The parts of the AI SDK that tests use, typed here: its own types nest deeper than Deno's checker can report on, so
- * the packages are imported by names that the checker does not follow. Nothing but tests imports this.
+ * the packages are imported by names that the checker does not follow. Only tests import this.
  *
  * @module
  */

@@ -1,6 +1,6 @@
 /**
  * A server that answers as a test says, byte by byte where it must be: what the command line makes of servers that are
- * hostile, tired or something else. Nothing but tests imports this.
+ * hostile, tired or something else. Only tests import this.
  *
  * @module
  */

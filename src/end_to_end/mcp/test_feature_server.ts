@@ -1,7 +1,7 @@
 /**
- * A server that has every feature of MCP once, small enough to be known by heart: what the tour of the official clients
- * walks through. What a test must bring about or look at on the server's side is a tool here (`release`, `aborted`,
- * `touch`, `grow`, `farewell`, `faults`), so that the same tour works over stdio. Nothing but tests imports this.
+ * A server with every feature of MCP once. What a test must cause or read on the side of the server is a tool here
+ * (`release`, `aborted`, `touch`, `grow`, `farewell`, `faults`), so that the same steps work over stdio. Only tests import
+ * this.
  *
  * @module
  */
@@ -10,13 +10,13 @@ import * as v from "valibot";
 import type { Definition } from "../../mcp/definition/definition.ts";
 import { createTrivet, memoryStore, prompt, resource, tool, type Trivet } from "../../mod.ts";
 import { skillFolder } from "../../runtime/skill_folder.ts";
-import { askingDefinitions } from "./test_mcp_tour_asking.ts";
-import { CONTENT, PROMPTS, RESOURCES } from "./test_mcp_tour_offers.ts";
+import { askingDefinitions } from "./test_feature_requests.ts";
+import { CONTENT, PROMPTS, RESOURCES } from "./test_feature_definitions.ts";
 
 const SKILLS = fileURLToPath(new URL("../../../fixtures/skills/", import.meta.url));
 
-/** What is awaited from two sides, by name: whoever comes first makes it. */
-class Meetings {
+/** Promises by name, made when either side first uses them. */
+class NamedPromises {
   readonly #each = new Map<string, PromiseWithResolvers<string>>();
 
   at(name: string): PromiseWithResolvers<string> {
@@ -29,9 +29,9 @@ class Meetings {
 const key = { type: "object", properties: { key: { type: "string" } }, required: ["key"] } as const;
 
 /** A new server with a store of its own: one instance, or several that share it. */
-export function newTourServers(issuer: string, count: number): readonly Trivet[] {
-  const released = new Meetings();
-  const aborted = new Meetings();
+export function createFeatureServers(issuer: string, count: number): readonly Trivet[] {
+  const released = new NamedPromises();
+  const aborted = new NamedPromises();
   const faults: string[] = [];
 
   const talk: Definition[] = [

@@ -1,14 +1,14 @@
 /**
- * Stops of the tour: resources, prompts, completion, skills. Nothing but tests imports this.
+ * Steps: resources, prompts, completion, skills. Only tests import this.
  *
  * @module
  */
 import * as assert from "uvu/assert";
-import type { Loose } from "./test_mcp_tour_client.ts";
-import { PNG } from "./test_mcp_tour_offers.ts";
-import { codeOf, type Stop, textOf } from "./test_mcp_tour_stop.ts";
+import type { Loose } from "./test_feature_client.ts";
+import { PNG } from "./test_feature_definitions.ts";
+import { codeOf, type Step, textOf } from "./test_feature_step.ts";
 
-export const THING_STOPS: readonly Stop[] = [
+export const RESOURCE_STEPS: readonly Step[] = [
   {
     name: "resources and templates: lists, text, bytes, one that there is not",
     async run(client) {

@@ -1,6 +1,6 @@
 /**
- * What the server of the tour offers without asking anybody: tools for every kind of content, resources, prompts. Nothing
- * but tests imports this.
+ * Definitions of the feature server that send no request to the client: tools for every kind of content, resources, prompts.
+ * Only tests import this.
  *
  * @module
  */

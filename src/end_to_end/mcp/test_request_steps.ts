@@ -1,13 +1,13 @@
 /**
- * Stops of the tour: what the server asks of its client, by the same code in every era. Nothing but tests imports this.
+ * Steps: requests of the server to the client, with the same code for every revision. Only tests import this.
  *
  * @module
  */
 import * as assert from "uvu/assert";
-import type { Loose } from "./test_mcp_tour_client.ts";
-import { codeOf, type Stop, textOf } from "./test_mcp_tour_stop.ts";
+import type { Loose } from "./test_feature_client.ts";
+import { codeOf, type Step, textOf } from "./test_feature_step.ts";
 
-export const QUESTION_STOPS: readonly Stop[] = [
+export const REQUEST_STEPS: readonly Step[] = [
   {
     name: "a form: accepted with defaults, declined, cancelled, answered wrongly",
     async run(client) {
@@ -59,7 +59,7 @@ export const QUESTION_STOPS: readonly Stop[] = [
       assert.is(asked.url, "https://example.com/sign-in?x=1");
       assert.is(asked.elicitationId, client.era === "legacy" ? "sign-in" : undefined);
       if (client.era === "legacy") {
-        const done = await client.heard.next("notifications/elicitation/complete");
+        const done = await client.notifications.next("notifications/elicitation/complete");
         assert.is(done.elicitationId, "sign-in");
       }
     },

@@ -11,10 +11,10 @@ import * as assert from "uvu/assert";
 import * as v from "valibot";
 import type { RunningServer } from "../../runtime/server.ts";
 import { entries } from "../test_entries.ts";
-import type { Loose } from "./test_mcp_tour_client.ts";
-import { Heard, soon } from "./test_mcp_tour_heard.ts";
-import { serveTour, STDIO } from "./test_mcp_tour_serve.ts";
-import { codeOf, textOf } from "./test_mcp_tour_stop.ts";
+import type { Loose } from "./test_feature_client.ts";
+import { NotificationLog, withTimeout } from "./test_notification_log.ts";
+import { serveFeatures, STDIO } from "./test_feature_serve.ts";
+import { codeOf, textOf } from "./test_feature_step.ts";
 
 const ANY = v.looseObject({});
 const TASKS = "io.modelcontextprotocol/tasks";
@@ -30,10 +30,10 @@ for (const [place, entry, count] of PLACES) {
   const test = suite(`tasks of client 2.x, ${place}`);
   let server: RunningServer | undefined;
   let client: Client;
-  const heard = new Heard();
+  const notifications = new NotificationLog();
 
   test.before(async () => {
-    server = entry === undefined ? undefined : await serveTour(entry, count);
+    server = entry === undefined ? undefined : await serveFeatures(entry, count);
     const transport: Transport = server
       ? new StreamableHTTPClientTransport(new URL(`${server.url}/mcp`))
       : new StdioClientTransport({ ...STDIO, stderr: "inherit" });
@@ -41,11 +41,12 @@ for (const [place, entry, count] of PLACES) {
       capabilities: { elicitation: { form: {} }, extensions: { [TASKS]: {} } },
       versionNegotiation: { mode: { pin: "2026-07-28" } },
     });
-    client.fallbackNotificationHandler = (each) => Promise.resolve(heard.tell(each.method, each.params));
+    client.fallbackNotificationHandler = (each) =>
+      Promise.resolve(notifications.add(each.method, each.params));
     await client.connect(transport);
     const receive = transport.onmessage!.bind(transport);
     transport.onmessage = (message: Loose, extra?: Loose) => {
-      if (message.result?.resultType === "task") heard.tell("task", message.result);
+      if (message.result?.resultType === "task") notifications.add("task", message.result);
       receive(message, extra);
     };
   });
@@ -60,14 +61,17 @@ for (const [place, entry, count] of PLACES) {
   /** Calls a tool that answers with a task. */
   const start = async (name: string, args: Record<string, unknown>): Promise<Loose> => {
     const call = client.callTool({ name, arguments: args }).catch((error) => error);
-    const task = await heard.next("task");
+    const task = await notifications.next("task");
     assert.match(String(await call), "task");
     return task;
   };
 
-  /** The task when it is as it should be. It is told of at each change. */
+  /** The task when it has this status. The client is notified at each change. */
   const until = async (taskId: string, status: string): Promise<Loose> => {
-    await heard.next("notifications/tasks", (task) => task.taskId === taskId && task.status === status);
+    await notifications.next(
+      "notifications/tasks",
+      (task) => task.taskId === taskId && task.status === status,
+    );
     return await ask("tasks/get", { taskId });
   };
 
@@ -105,13 +109,13 @@ for (const [place, entry, count] of PLACES) {
     const subscription = await client.listen({ taskIds: [taskId] } as Loose);
     await ask("tasks/cancel", { taskId });
     const aborted = client.callTool({ name: "aborted", arguments: { key: "bread" } });
-    assert.is(textOf(await soon(aborted, "the abort of the task's signal")), "AbortError");
+    assert.is(textOf(await withTimeout(aborted, "the abort of the task's signal")), "AbortError");
     assert.is((await until(taskId, "cancelled")).status, "cancelled");
     await ask("tasks/cancel", { taskId });
     await subscription.close();
   });
 
-  test(`${place}: a task that nobody looks at until it is done`, async () => {
+  test(`${place}: a task that is not read until it is done`, async () => {
     const { taskId } = await start("long_bake", { key: "cake" });
     assert.is((await ask("tasks/get", { taskId })).status, "working");
     const subscription = await client.listen({ taskIds: [taskId] } as Loose);

@@ -1,6 +1,6 @@
 /**
- * Both generations of the official client behind one face, over every transport that they have: what the tour is written
- * against. Nothing but tests imports this.
+ * Both generations of the official client behind one interface, over each of their transports, for the steps. Only tests
+ * import this.
  *
  * @module
  */
@@ -21,10 +21,10 @@ import { StdioClientTransport as StdioV1 } from "@modelcontextprotocol/sdk/clien
 import { StreamableHTTPClientTransport as HttpV1 } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 // @ts-types="../../../node_modules/@modelcontextprotocol/sdk/dist/esm/types.d.ts"
 import * as schemasV1 from "@modelcontextprotocol/sdk/types.js";
-import { Heard } from "./test_mcp_tour_heard.ts";
-import { Wire } from "./test_mcp_tour_wire.ts";
+import { NotificationLog } from "./test_notification_log.ts";
+import { RecordingFetch } from "./test_recording_fetch.ts";
 
-/** What comes back is looked at member by member, in every shape. */
+/** A message whose members the tests check one by one. */
 // deno-lint-ignore no-explicit-any
 export type Loose = any;
 
@@ -48,23 +48,23 @@ export interface CallOptions {
   readonly onresumptiontoken?: (token: string) => void;
 }
 
-/** Answers of the person and the model behind the client; the tour sets them. */
+/** Answers of the user and the model of the client; the steps set them. */
 export interface Answers {
   elicit: (params: Loose) => Loose;
   sample: (params: Loose) => Loose;
   roots: () => Loose;
 }
 
-export interface TourClient {
+export interface FeatureClient {
   readonly instances: number;
   readonly generation: 1 | 2;
   readonly era: "modern" | "legacy";
   readonly revision: string;
   readonly info: { readonly server: Loose; readonly capabilities: Loose; readonly instructions: unknown };
-  readonly heard: Heard;
+  readonly notifications: NotificationLog;
   readonly answers: Answers;
   /** What went over HTTP. */
-  readonly wire: Wire;
+  readonly wire: RecordingFetch;
   /** Whatever the client took for wrong. */
   readonly errors: Error[];
   readonly sessionId: () => string | undefined;
@@ -80,7 +80,7 @@ export interface TourClient {
   setLevel(level: "debug" | "info" | "warning" | "error"): Promise<unknown>;
   /** Hears when these resources change, and when lists do; gives the function that ends it. */
   watch(uris: string[]): Promise<(uri: string) => Promise<void>>;
-  /** Says that its roots are not what they were; nobody asks for that in the modern era. */
+  /** Notifies the server that the roots changed; the modern revision has no such notification. */
   rootsChanged(): Promise<void>;
   terminate(): Promise<void>;
   close(): Promise<void>;
@@ -100,15 +100,16 @@ const RECONNECTION = {
 };
 
 /** Connects. */
-export function connectTour(options: TourOptions, place: Place): Promise<TourClient> {
+export function connectFeatures(options: TourOptions, place: Place): Promise<FeatureClient> {
   return options.generation === 1 ? connectV1(options, place) : connectV2(options, place);
 }
 
 /** What a client does by itself when lists change. */
-function keepLists(heard: Heard): Loose {
+function keepLists(notifications: NotificationLog): Loose {
   const keep = (list: string): Loose => ({
     debounceMs: 0,
-    onChanged: (error: unknown, entries: Loose[] | null) => heard.tell("kept", { list, error, entries }),
+    onChanged: (error: unknown, entries: Loose[] | null) =>
+      notifications.add("kept", { list, error, entries }),
   });
   return { tools: keep("tools"), prompts: keep("prompts"), resources: keep("resources") };
 }
@@ -124,17 +125,17 @@ function newAnswers(): Answers {
 async function connectV1(
   { transport: kind, instances = 1, keepsLists = false }: TourOptions,
   place: Place,
-): Promise<TourClient> {
-  const wire = new Wire();
-  const heard = new Heard();
+): Promise<FeatureClient> {
+  const wire = new RecordingFetch();
+  const notifications = new NotificationLog();
   const answers = newAnswers();
   const errors: Error[] = [];
   const client = new ClientV1(INFO, {
     capabilities: CAPABILITIES,
-    ...(keepsLists && { listChanged: keepLists(heard) }),
+    ...(keepsLists && { listChanged: keepLists(notifications) }),
   });
   client.onerror = (error) => void errors.push(error);
-  client.fallbackNotificationHandler = (each) => Promise.resolve(heard.tell(each.method, each.params));
+  client.fallbackNotificationHandler = (each) => Promise.resolve(notifications.add(each.method, each.params));
   client.setRequestHandler(schemasV1.ElicitRequestSchema, ({ params }: Loose) => answers.elicit(params));
   client.setRequestHandler(
     schemasV1.CreateMessageRequestSchema,
@@ -169,7 +170,7 @@ async function connectV1(
       capabilities: client.getServerCapabilities(),
       instructions: client.getInstructions(),
     },
-    heard,
+    notifications,
     answers,
     wire,
     errors,
@@ -210,18 +211,18 @@ async function connectV1(
 async function connectV2(
   { transport: kind, mode = "legacy", instances = 1, keepsLists = false }: TourOptions,
   place: Place,
-): Promise<TourClient> {
-  const wire = new Wire();
-  const heard = new Heard();
+): Promise<FeatureClient> {
+  const wire = new RecordingFetch();
+  const notifications = new NotificationLog();
   const answers = newAnswers();
   const errors: Error[] = [];
   const client = new ClientV2(INFO, {
     capabilities: CAPABILITIES,
     versionNegotiation: { mode },
-    ...(keepsLists && { listChanged: keepLists(heard) }),
+    ...(keepsLists && { listChanged: keepLists(notifications) }),
   });
   client.onerror = (error) => void errors.push(error);
-  client.fallbackNotificationHandler = (each) => Promise.resolve(heard.tell(each.method, each.params));
+  client.fallbackNotificationHandler = (each) => Promise.resolve(notifications.add(each.method, each.params));
   client.setRequestHandler("elicitation/create", ({ params }: Loose) => answers.elicit(params));
   client.setRequestHandler("sampling/createMessage", ({ params }: Loose) => answers.sample(params));
   client.setRequestHandler("roots/list", () => answers.roots());
@@ -249,7 +250,7 @@ async function connectV2(
       capabilities: client.getServerCapabilities(),
       instructions: client.getInstructions(),
     },
-    heard,
+    notifications,
     answers,
     wire,
     errors,
@@ -274,8 +275,8 @@ async function connectV2(
       const changes = await client.listen(lists);
       const streams = new Map<string, Awaited<ReturnType<typeof client.listen>>>();
       for (const uri of uris) streams.set(uri, await client.listen({ resourceSubscriptions: [uri] }));
-      heard.tell("honoured", changes.honoredFilter);
-      changes.closed.then((how) => heard.tell("closed", how));
+      notifications.add("honoured", changes.honoredFilter);
+      changes.closed.then((how) => notifications.add("closed", how));
       return async (uri) => {
         await streams.get(uri)!.close();
         await streams.get(uri)!.closed;

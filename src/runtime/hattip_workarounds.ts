@@ -1,18 +1,18 @@
 /**
- * What is put right around `@hattip/adapter-node` 0.0.49, by giving it requests and responses that it cannot get wrong:
+ * Workarounds for defects of `@hattip/adapter-node` 0.0.49, in the requests and responses that it gets:
  *
  * - it writes `content-length: 0` on 204, 304 and HEAD;
- * - it joins Host and target as text, whatever they are, and throws on some;
- * - it takes the end of an upload for the end of the connection;
- * - its body, an iterator over the request, ends the process when it is cancelled in a read.
+ * - it concatenates Host and target without a check, and throws for some;
+ * - it treats the end of an upload as the end of the connection;
+ * - its body, an iterator over the request, ends the process when it is cancelled during a read.
  *
  * @module
  */
 import { IncomingMessage, ServerResponse } from "node:http";
 import { isHost } from "./server.ts";
 
-/** Leaves out a length of 0 where there is no content to count (RFC 9110 §8.6 forbids it on 204). */
-export class MendedResponse extends ServerResponse {
+/** Leaves out Content-Length: 0 on a response without content (RFC 9110 section 8.6 forbids it on 204). */
+export class FixedResponse extends ServerResponse {
   override setHeader(name: string, value: number | string | readonly string[]): this {
     const bodiless = this.statusCode === 204 || this.statusCode === 304 || this.req.method === "HEAD";
     if (bodiless && value === "0" && name === "content-length") return this;
@@ -20,20 +20,20 @@ export class MendedResponse extends ServerResponse {
   }
 }
 
-/** Mends a request in place. `false` when there is no right address to be made of it: then it is not to be served. */
-export function mendRequest(request: IncomingMessage, response: ServerResponse): boolean {
-  if (!mendTarget(request)) return false;
+/** Changes a request in place. Returns `false` for a request without a valid target, which must not be served. */
+export function fixRequest(request: IncomingMessage, response: ServerResponse): boolean {
+  if (!fixTarget(request)) return false;
   const once = (event: string | symbol, listener: (...values: unknown[]) => void): IncomingMessage => {
-    // The adapter asks when the client went, but a request is closed already when its body has been read.
+    // The adapter waits for the end of the connection, but a request closes when its body has been read.
     if (event === "close") response.once(event, listener);
     else IncomingMessage.prototype.once.call(request, event, listener);
     return request;
   };
-  Object.assign(request, { rawBody: bodyOf(request), once });
+  Object.assign(request, { rawBody: createBody(request), once });
   return true;
 }
 
-function mendTarget(request: IncomingMessage): boolean {
+function fixTarget(request: IncomingMessage): boolean {
   const { headers, method, rawHeaders, socket, url = "/" } = request;
   const hosts = rawHeaders.filter((name, i) => i % 2 === 0 && name.toLowerCase() === "host").length;
   // A `Request` cannot have this method.
@@ -45,7 +45,7 @@ function mendTarget(request: IncomingMessage): boolean {
     request.url = "/*";
     return true;
   }
-  // RFC 9112 §3.2.2: an absolute target goes before the Host field.
+  // RFC 9112 section 3.2.2: an absolute target replaces the Host field.
   const target = URL.canParse(url) ? new URL(url) : undefined;
   if (!target || !/^https?:$/.test(target.protocol) || !isHost(target.host)) return false;
   headers.host = target.host;
@@ -53,7 +53,7 @@ function mendTarget(request: IncomingMessage): boolean {
   return true;
 }
 
-function bodyOf(request: IncomingMessage): ReadableStream<Uint8Array> | null {
+function createBody(request: IncomingMessage): ReadableStream<Uint8Array> | null {
   const { "content-length": length, "transfer-encoding": coding } = request.headers;
   if (length === undefined && coding === undefined) return null;
   let open = true;
@@ -70,7 +70,10 @@ function bodyOf(request: IncomingMessage): ReadableStream<Uint8Array> | null {
       });
       request.on("end", () => settle(() => controller.close()));
       for (const event of ["error", "close"]) {
-        request.on(event, () => settle(() => controller.error(new Error("The client went away"))));
+        request.on(
+          event,
+          () => settle(() => controller.error(new Error("The client closed the connection"))),
+        );
       }
     },
     pull() {

@@ -8,10 +8,10 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { RunningServer } from "../../runtime/server.ts";
 import { entries } from "../test_entries.ts";
-import { TOUR } from "./test_mcp_tour.ts";
-import { connectTour, type Loose, type TourClient, type TourOptions } from "./test_mcp_tour_client.ts";
-import { soon } from "./test_mcp_tour_heard.ts";
-import { serveTour, STDIO } from "./test_mcp_tour_serve.ts";
+import { FEATURE_STEPS } from "./test_feature_steps.ts";
+import { connectFeatures, type FeatureClient, type Loose, type TourOptions } from "./test_feature_client.ts";
+import { withTimeout } from "./test_notification_log.ts";
+import { serveFeatures, STDIO } from "./test_feature_serve.ts";
 
 const MODERN = { pin: "2026-07-28" };
 
@@ -42,11 +42,14 @@ const TOURS = CLIENTS.flatMap(([name, revision, options]) => {
 for (const { name, revision, options, entry, count } of TOURS) {
   const test = suite(name);
   let server: RunningServer | undefined;
-  let client: TourClient;
+  let client: FeatureClient;
 
   test.before(async () => {
-    server = entry === undefined ? undefined : await serveTour(entry, count);
-    client = await soon(connectTour({ ...options, instances: count }, server ?? STDIO), "the connection");
+    server = entry === undefined ? undefined : await serveFeatures(entry, count);
+    client = await withTimeout(
+      connectFeatures({ ...options, instances: count }, server ?? STDIO),
+      "the connection",
+    );
   });
   test.after(async () => {
     await client.close();
@@ -57,7 +60,9 @@ for (const { name, revision, options, entry, count } of TOURS) {
     assert.is(client.revision, revision);
   });
 
-  for (const stop of TOUR) test(`${name}: ${stop.name}`, () => soon(stop.run(client), stop.name));
+  for (const step of FEATURE_STEPS) {
+    test(`${name}: ${step.name}`, () => withTimeout(step.run(client), step.name));
+  }
 
   test.run();
 }
@@ -66,14 +71,14 @@ const test = suite("clients that keep lists by themselves");
 
 for (const [name, , options] of CLIENTS) {
   test(`${name}: reads lists again when they change`, async () => {
-    const server = options.transport === "stdio" ? undefined : await serveTour(Object.keys(entries)[0]!);
-    const client = await soon(
-      connectTour({ ...options, keepsLists: true }, server ?? STDIO),
+    const server = options.transport === "stdio" ? undefined : await serveFeatures(Object.keys(entries)[0]!);
+    const client = await withTimeout(
+      connectFeatures({ ...options, keepsLists: true }, server ?? STDIO),
       "the connection",
     );
     await client.call("grow");
     for (const list of ["tools", "resources", "prompts"]) {
-      const { error, entries } = await client.heard.next("kept", (kept) => kept.list === list);
+      const { error, entries } = await client.notifications.next("kept", (kept) => kept.list === list);
       assert.is(error, null);
       // Client 1.x reads the first page alone.
       const isWhole = client.generation === 2;

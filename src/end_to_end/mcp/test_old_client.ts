@@ -1,14 +1,14 @@
 /**
  * Clients of the revisions before 2025-11-25 that know nothing newer: plain messages over each transport of their time.
- * Nothing but tests imports this.
+ * Only tests import this.
  *
  * @module
  */
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { type EventReader, readEvents } from "../../mcp/test_exchange.ts";
-import type { Loose } from "./test_mcp_tour_client.ts";
-import { Heard, soon } from "./test_mcp_tour_heard.ts";
+import type { Loose } from "./test_feature_client.ts";
+import { NotificationLog, withTimeout } from "./test_notification_log.ts";
 
 /** The error of an answer. */
 export class Refused extends Error {
@@ -20,7 +20,7 @@ export class Refused extends Error {
 }
 
 export interface Old {
-  readonly heard: Heard;
+  readonly notifications: NotificationLog;
   /** Answers to what the server asks, by method. */
   readonly answers: Record<string, (params: Loose) => unknown>;
   request(method: string, params?: unknown): Promise<Loose>;
@@ -39,7 +39,7 @@ type Transport = (receive: (message: Loose) => void) => Promise<{
 
 /** Shakes hands with this message, and gives the result of it. */
 export async function connectOld(transport: Transport, hello: Loose): Promise<[client: Old, result: Loose]> {
-  const heard = new Heard();
+  const notifications = new NotificationLog();
   const answers: Record<string, (params: Loose) => unknown> = {};
   const waiting = new Map<unknown, PromiseWithResolvers<Loose>>();
   let next = 100;
@@ -53,7 +53,7 @@ export async function connectOld(transport: Transport, hello: Loose): Promise<[c
       waiting.delete(message.id);
       if (message.error) asked.reject(new Refused(message.error));
       else asked.resolve(message.result);
-    } else if (message.id === undefined) heard.tell(message.method, message.params);
+    } else if (message.id === undefined) notifications.add(message.method, message.params);
     else {
       const { id, method, params } = message;
       await link.send({ jsonrpc: "2.0", id, result: answers[method]!(params) });
@@ -63,13 +63,13 @@ export async function connectOld(transport: Transport, hello: Loose): Promise<[c
   const expect = (id: unknown): Promise<Loose> => {
     const asked = Promise.withResolvers<Loose>();
     waiting.set(id, asked);
-    const answer = soon(asked.promise, `the answer to ${id}`);
+    const answer = withTimeout(asked.promise, `the answer to ${id}`);
     // It may come before the request is known to be sent, and is looked at only then.
     answer.catch(() => {});
     return answer;
   };
   const client: Old = {
-    heard,
+    notifications,
     answers,
     async request(method, params) {
       const id = next++;
@@ -183,7 +183,7 @@ export function overStdio({ command, args }: { command: string; args: string[] }
       ready: () => Promise.resolve(),
       close() {
         child.stdin.end();
-        return soon(ended, "the end of the process");
+        return withTimeout(ended, "the end of the process");
       },
     });
   };

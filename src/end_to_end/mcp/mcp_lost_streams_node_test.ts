@@ -14,19 +14,19 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { RunningServer } from "../../runtime/server.ts";
 import { entries } from "../test_entries.ts";
-import { connectTour, type Loose, type TourClient, type TourOptions } from "./test_mcp_tour_client.ts";
-import { soon } from "./test_mcp_tour_heard.ts";
-import { serveTour } from "./test_mcp_tour_serve.ts";
-import { textOf, TOOLS } from "./test_mcp_tour_stop.ts";
+import { connectFeatures, type FeatureClient, type Loose, type TourOptions } from "./test_feature_client.ts";
+import { withTimeout } from "./test_notification_log.ts";
+import { serveFeatures } from "./test_feature_serve.ts";
+import { textOf, TOOLS } from "./test_feature_step.ts";
 
 const CLIENTS: readonly (readonly [string, TourOptions])[] = [
   ["client 1.x", { generation: 1, transport: "http" }],
   ["client 2.x", { generation: 2, transport: "http", mode: "legacy" }],
 ];
 
-/** A call of `wait` that has told that it began. */
+/** A call of `wait` that has reported its start. */
 async function begin(
-  client: TourClient,
+  client: FeatureClient,
   key: string,
 ): Promise<{ call: Promise<Loose>; steps: number[]; tokens: string[] }> {
   const steps: number[] = [];
@@ -39,7 +39,7 @@ async function begin(
     },
     onresumptiontoken: (token) => void tokens.push(token),
   });
-  await soon(began.promise, "progress");
+  await withTimeout(began.promise, "progress");
   return { call, steps, tokens };
 }
 
@@ -53,13 +53,13 @@ for (const [place, entry, count] of PLACES) {
   for (const [name, options] of CLIENTS) {
     const test = suite(`${name} loses its connection, ${place}`);
     let server: RunningServer;
-    let client: TourClient;
+    let client: FeatureClient;
 
     test.before(async () => {
-      server = await serveTour(entry, count);
+      server = await serveFeatures(entry, count);
     });
     test.before.each(async () => {
-      client = await connectTour(options, server);
+      client = await connectFeatures(options, server);
     });
     test.after.each(() => client.close());
     test.after(() => server.close());
@@ -67,10 +67,13 @@ for (const [place, entry, count] of PLACES) {
     test(`${name}, ${place}: a call whose connection breaks has its result`, async () => {
       const { call, steps, tokens } = await begin(client, "once");
       client.wire.callOf("wait")!.cut();
-      const back = await soon(client.wire.next(({ method }) => method === "GET"), "the client's return");
+      const back = await withTimeout(
+        client.wire.next(({ method }) => method === "GET"),
+        "the client's return",
+      );
       assert.is(back.headers.get("last-event-id"), tokens.at(-1));
       await client.call("release", { key: "once" });
-      assert.is(textOf(await soon(call, "the result")), "released once");
+      assert.is(textOf(await withTimeout(call, "the result")), "released once");
       assert.equal(steps, [1, 2]);
       assert.ok(tokens.length > 2);
     });
@@ -81,39 +84,39 @@ for (const [place, entry, count] of PLACES) {
       for (let time = 0; time < 3; time++) {
         const back = client.wire.next(({ method }) => method === "GET");
         broken.cut();
-        broken = await soon(back, "the client's return");
+        broken = await withTimeout(back, "the client's return");
         assert.ok(broken.headers.get("last-event-id"));
       }
       await client.call("release", { key: "often" });
-      assert.is(textOf(await soon(call, "the result")), "released often");
+      assert.is(textOf(await withTimeout(call, "the result")), "released often");
       assert.equal(steps, [1, 2]);
     });
 
-    test(`${name}, ${place}: what changes while the session's stream is broken is told afterwards, once`, async () => {
+    test(`${name}, ${place}: changes while the session's stream is broken are notified afterwards, once`, async () => {
       const uris = ["tour://notes/today", "tour://notes/tomorrow"];
       const unwatch = await client.watch(uris);
       const updated = "notifications/resources/updated";
       await client.call("touch", { uri: uris[0] });
-      assert.is((await client.heard.next(updated)).uri, uris[0]);
+      assert.is((await client.notifications.next(updated)).uri, uris[0]);
       const stream = client.wire.exchanges.find(({ method }) => method === "GET")!;
       const back = client.wire.next(({ method }) => method === "GET");
-      // Its last word is still on the way to nobody.
+      // Its last message is still being sent to the broken stream.
       stream.cut();
       await client.call("touch", { uri: uris[1] });
-      await soon(back, "the client's return");
-      assert.is((await client.heard.next(updated)).uri, uris[1]);
+      await withTimeout(back, "the client's return");
+      assert.is((await client.notifications.next(updated)).uri, uris[1]);
       await client.call("touch", { uri: uris[0] });
-      assert.is((await client.heard.next(updated)).uri, uris[0]);
-      assert.equal(client.heard.take(updated), []);
+      assert.is((await client.notifications.next(updated)).uri, uris[0]);
+      assert.equal(client.notifications.take(updated), []);
       await unwatch(uris[0]!);
     });
 
-    test(`${name}, ${place}: a session that was ended is not found; a new one begins`, async () => {
+    test(`${name}, ${place}: an ended session is not found; a new one can begin`, async () => {
       const id = client.sessionId()!;
       assert.match(id, /^[\x21-\x7e]+$/);
       const stream = client.wire.exchanges.find(({ method }) => method === "GET")!;
       await client.terminate();
-      await soon(stream.ended, "the end of the session's stream");
+      await withTimeout(stream.ended, "the end of the session's stream");
       const ask = (method: string, body?: string) =>
         fetch(`${server.url}/mcp`, {
           method,
@@ -132,7 +135,7 @@ for (const [place, entry, count] of PLACES) {
       assert.is(await ask("GET"), 404);
       assert.is(await ask("DELETE"), 404);
       assert.is(client.sessionId(), undefined);
-      const again = await connectTour(options, server);
+      const again = await connectFeatures(options, server);
       assert.is.not(again.sessionId(), id);
       assert.is((await again.list("tools")).all.length, TOOLS.length);
       await again.close();
@@ -148,12 +151,12 @@ for (const [place, entry, count] of PLACES) {
   const test = suite(`other losses, ${place}`);
   let server: RunningServer;
   test.before(async () => {
-    server = await serveTour(entry, count);
+    server = await serveFeatures(entry, count);
   });
   test.after(() => server.close());
 
   test(`client 1.x, ${place}: another process takes the session over, and the result of a call that ran`, async () => {
-    const first = await connectTour({ generation: 1, transport: "http" }, server);
+    const first = await connectFeatures({ generation: 1, transport: "http" }, server);
     const { call, tokens } = await begin(first, "handed over");
     const lost = call.catch((error) => error);
     const sessionId = first.sessionId()!;
@@ -168,12 +171,12 @@ for (const [place, entry, count] of PLACES) {
       resumptionToken: tokens.at(-1)!,
     });
     await heir.callTool({ name: "release", arguments: { key: "handed over" } });
-    assert.is(textOf(await soon(result, "the result")), "released handed over");
+    assert.is(textOf(await withTimeout(result, "the result")), "released handed over");
     await heir.close();
   });
 
   test(`client 2.x, ${place}: in the modern era a connection that breaks is a cancellation`, async () => {
-    const client = await connectTour({
+    const client = await connectFeatures({
       generation: 2,
       transport: "http",
       mode: { pin: "2026-07-28" },
@@ -182,15 +185,15 @@ for (const [place, entry, count] of PLACES) {
     const call = client.call("hang", { key: "cut" }, { onprogress: () => began.resolve() }).catch(() =>
       "failed"
     );
-    await soon(began.promise, "progress");
+    await withTimeout(began.promise, "progress");
     client.wire.callOf("hang")!.cut();
-    assert.is(textOf(await soon(client.call("aborted", { key: "cut" }), "the abort")), "AbortError");
+    assert.is(textOf(await withTimeout(client.call("aborted", { key: "cut" }), "the abort")), "AbortError");
     await client.close();
     assert.is(await call, "failed");
   });
 
-  test(`client 2.x, ${place}: a subscription whose connection breaks is closed; a new one hears again`, async () => {
-    const client = await connectTour({
+  test(`client 2.x, ${place}: a subscription whose connection breaks is closed; a new one is notified again`, async () => {
+    const client = await connectFeatures({
       generation: 2,
       transport: "http",
       mode: { pin: "2026-07-28" },
@@ -202,25 +205,25 @@ for (const [place, entry, count] of PLACES) {
     await client.watch(["tour://notes/tomorrow"]);
     await client.call("touch", { uri: "tour://notes/today" });
     await client.call("touch", { uri: "tour://notes/tomorrow" });
-    const told = await client.heard.next("notifications/resources/updated");
+    const told = await client.notifications.next("notifications/resources/updated");
     assert.is(told.uri, "tour://notes/tomorrow");
     await client.close();
   });
 
-  test(`client 2.x, ${place}: a server that stops ends subscriptions in good order`, async () => {
-    const client = await connectTour({
+  test(`client 2.x, ${place}: a server that stops ends subscriptions gracefully`, async () => {
+    const client = await connectFeatures({
       generation: 2,
       transport: "http",
       mode: { pin: "2026-07-28" },
     }, server);
     await client.watch([]);
-    assert.equal(await client.heard.next("honoured"), {
+    assert.equal(await client.notifications.next("honoured"), {
       toolsListChanged: true,
       promptsListChanged: true,
       resourcesListChanged: true,
     });
     await client.call("farewell");
-    assert.is(await client.heard.next("closed"), "graceful");
+    assert.is(await client.notifications.next("closed"), "graceful");
     await client.close();
   });
 

@@ -1,13 +1,13 @@
 /**
- * A stop of the tour, and what stops share. Nothing but tests imports this.
+ * A step, and what steps share. Only tests import this.
  *
  * @module
  */
-import type { Loose, TourClient } from "./test_mcp_tour_client.ts";
+import type { FeatureClient, Loose } from "./test_feature_client.ts";
 
-export interface Stop {
+export interface Step {
   readonly name: string;
-  run(client: TourClient): Promise<void>;
+  run(client: FeatureClient): Promise<void>;
 }
 
 /** In the order of the list. */
@@ -59,7 +59,7 @@ export function codeOf(work: Promise<unknown>): Promise<unknown> {
  * that comes in one piece with the answer.
  */
 export async function callUntil(
-  client: TourClient,
+  client: FeatureClient,
   name: string,
   last: (step: { progress: number }) => boolean,
 ): Promise<string> {

@@ -8,10 +8,10 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { RunningServer } from "../../runtime/server.ts";
 import { entries } from "../test_entries.ts";
-import type { Loose } from "./test_mcp_tour_client.ts";
-import { connectOld, type Old, overHttp, overSse, overStdio } from "./test_mcp_tour_old.ts";
-import { serveTour, STDIO } from "./test_mcp_tour_serve.ts";
-import { codeOf, textOf, TOOLS } from "./test_mcp_tour_stop.ts";
+import type { Loose } from "./test_feature_client.ts";
+import { connectOld, type Old, overHttp, overSse, overStdio } from "./test_old_client.ts";
+import { serveFeatures, STDIO } from "./test_feature_serve.ts";
+import { codeOf, textOf, TOOLS } from "./test_feature_step.ts";
 
 /** Messages as clients of the time sent them. */
 const HELLOS: Readonly<Record<string, Loose>> = {
@@ -104,7 +104,7 @@ for (const entry of Object.keys(entries)) {
     let told: Loose;
 
     test.before(async () => {
-      server = way === "stdio" ? undefined : await serveTour(entry);
+      server = way === "stdio" ? undefined : await serveFeatures(entry);
       [client, told] = await connectOld(transportOf(revision, way, server), HELLOS[revision]);
     });
     test.after(async () => {
@@ -165,7 +165,7 @@ for (const entry of Object.keys(entries)) {
     test(`${name}: progress and log messages`, async () => {
       const counted = call(client, "count", { key: "old" }, { progressToken: "p" });
       for (const progress of [1, 2, 3]) {
-        const step = await client.heard.next("notifications/progress");
+        const step = await client.notifications.next("notifications/progress");
         const message = revision >= "2025-03-26" ? { message: `step ${progress}` } : {};
         assert.equal(step, { progressToken: "p", progress, total: 3, ...message });
       }
@@ -173,7 +173,7 @@ for (const entry of Object.keys(entries)) {
       await counted;
       assert.equal(await client.request("logging/setLevel", { level: "error" }), {});
       await call(client, "chatter");
-      assert.equal(client.heard.take("notifications/message"), [
+      assert.equal(client.notifications.take("notifications/message"), [
         { level: "error", logger: "tour", data: { said: "error" } },
       ]);
     });
@@ -208,7 +208,7 @@ for (const entry of Object.keys(entries)) {
       const request = { jsonrpc: "2.0", id: "c", method: "tools/call" };
       const params = { name: "hang", arguments: { key: "old" }, _meta: { progressToken: 7 } };
       await client.send({ ...request, params });
-      await client.heard.next("notifications/progress");
+      await client.notifications.next("notifications/progress");
       await client.notify("notifications/cancelled", { requestId: "c", reason: "enough" });
       assert.is(textOf(await call(client, "aborted", { key: "old" })), "AbortError");
     });
@@ -217,7 +217,7 @@ for (const entry of Object.keys(entries)) {
       const uri = "tour://notes/today";
       assert.equal(await client.request("resources/subscribe", { uri }), {});
       await call(client, "touch", { uri });
-      assert.equal(await client.heard.next("notifications/resources/updated"), { uri });
+      assert.equal(await client.notifications.next("notifications/resources/updated"), { uri });
       assert.equal(await client.request("resources/unsubscribe", { uri }), {});
       const asked = {
         ref: { type: "ref/prompt", name: "review" },
@@ -225,7 +225,7 @@ for (const entry of Object.keys(entries)) {
       };
       assert.equal((await client.request("completion/complete", asked)).completion.values, ["python"]);
       await call(client, "grow");
-      await client.heard.next("notifications/tools/list_changed");
+      await client.notifications.next("notifications/tools/list_changed");
       assert.is((await listAll(client, "tools/list", "tools")).length, TOOLS.length + 1);
     });
 
@@ -250,7 +250,7 @@ for (const entry of Object.keys(entries)) {
   }
 }
 
-const test = suite("revisions that nobody knows");
+const test = suite("unknown revisions");
 
 test("a client of tomorrow is offered the newest revision with a handshake", async () => {
   const hello = structuredClone(HELLOS["2025-06-18"]);

@@ -1,23 +1,23 @@
 /**
- * Stops of the tour: what changes while a client looks on, and at last whether all went well. Nothing but tests imports this.
+ * Steps: notifications of changes, and at the end the faults of the server. Only tests import this.
  *
  * @module
  */
 import * as assert from "uvu/assert";
-import type { Loose } from "./test_mcp_tour_client.ts";
-import { type Stop, textOf, TOOLS } from "./test_mcp_tour_stop.ts";
+import type { Loose } from "./test_feature_client.ts";
+import { type Step, textOf, TOOLS } from "./test_feature_step.ts";
 
-export const CHANGE_STOPS: readonly Stop[] = [
+export const NOTIFICATION_STEPS: readonly Step[] = [
   {
-    name: "resources that change, as long as somebody wants to hear of it",
+    name: "changed resources, while the client is subscribed",
     async run(client) {
-      const { heard } = client;
+      const { notifications } = client;
       const updated = "notifications/resources/updated";
       const uris = ["tour://notes/today", "tour://notes/tomorrow", "tour://people/ada/about.md"];
       const unwatch = await client.watch(uris);
       for (const uri of uris) {
         await client.call("touch", { uri });
-        assert.is((await heard.next(updated)).uri, uri);
+        assert.is((await notifications.next(updated)).uri, uri);
       }
       await client.call("touch", { uri: "tour://logo" });
       await unwatch(uris[0]!);
@@ -25,8 +25,8 @@ export const CHANGE_STOPS: readonly Stop[] = [
       do {
         await client.call("touch", { uri: uris[0] });
         await client.call("touch", { uri: uris[1] });
-        await heard.next(updated, ({ uri }) => uri === uris[1]);
-        late = heard.take(updated);
+        await notifications.next(updated, ({ uri }) => uri === uris[1]);
+        late = notifications.take(updated);
         assert.ok(late.every(({ uri }) => uri === uris[0]), "nothing of what nobody watches");
         // A stream that the client closed may carry a change until the server knows; an unsubscription may not.
         if (client.era === "legacy") assert.equal(late, []);
@@ -36,10 +36,10 @@ export const CHANGE_STOPS: readonly Stop[] = [
   {
     name: "lists that change at run time",
     async run(client) {
-      const { heard } = client;
+      const { notifications } = client;
       await client.call("grow");
       for (const list of ["tools", "resources", "prompts"]) {
-        await heard.next(`notifications/${list}/list_changed`);
+        await notifications.next(`notifications/${list}/list_changed`);
       }
       const names = (await client.list("tools")).all.map((each) => each.name);
       assert.equal(names, [...TOOLS, "late"]);
@@ -49,7 +49,7 @@ export const CHANGE_STOPS: readonly Stop[] = [
       assert.ok((await client.list("prompts")).all.some((each) => each.name === "late"));
       for (const list of ["tools", "resources", "prompts"]) {
         // Each instance says so once.
-        assert.ok(heard.take(`notifications/${list}/list_changed`).length < client.instances);
+        assert.ok(notifications.take(`notifications/${list}/list_changed`).length < client.instances);
       }
     },
   },

@@ -1,6 +1,6 @@
 /**
- * What the server of the tour asks its client: forms, pages, the model, roots, from tools, a prompt and a resource. Nothing
- * but tests imports this.
+ * Definitions of the feature server whose tools, prompt and resource send requests to the client: forms, URLs, sampling,
+ * roots. Only tests import this.
  *
  * @module
  */

@@ -1,15 +1,15 @@
 /**
- * Stops of the tour: who the server is, and its tools. Nothing but tests imports this.
+ * Steps: the server's information and its tools. Only tests import this.
  *
  * @module
  */
 import * as assert from "uvu/assert";
-import type { Loose } from "./test_mcp_tour_client.ts";
-import { soon } from "./test_mcp_tour_heard.ts";
-import { PNG, WAV } from "./test_mcp_tour_offers.ts";
-import { callUntil, codeOf, type Stop, textOf, TOOLS } from "./test_mcp_tour_stop.ts";
+import type { Loose } from "./test_feature_client.ts";
+import { withTimeout } from "./test_notification_log.ts";
+import { PNG, WAV } from "./test_feature_definitions.ts";
+import { callUntil, codeOf, type Step, textOf, TOOLS } from "./test_feature_step.ts";
 
-export const TOOL_STOPS: readonly Stop[] = [
+export const TOOL_STEPS: readonly Step[] = [
   {
     name: "the server says who it is and what it can",
     async run({ info: { server, capabilities, instructions }, era }) {
@@ -106,10 +106,10 @@ export const TOOL_STOPS: readonly Stop[] = [
   {
     name: "log messages of the level that was asked for",
     async run(client) {
-      const { heard, era } = client;
+      const { notifications, era } = client;
       const chat = async (meta?: Loose): Promise<string[]> => {
         await client.call("chatter", {}, {}, meta);
-        return heard.take("notifications/message").map(({ level, data, logger }) => {
+        return notifications.take("notifications/message").map(({ level, data, logger }) => {
           assert.is(logger, "tour");
           assert.is(data.said, level);
           return level;
@@ -139,7 +139,7 @@ export const TOOL_STOPS: readonly Stop[] = [
         signal: controller.signal,
         onprogress: () => began.resolve(),
       }).then(() => "answered", () => "aborted");
-      await soon(began.promise, "progress of the call");
+      await withTimeout(began.promise, "progress of the call");
       controller.abort();
       assert.is(await call, "aborted");
       assert.is(textOf(await client.call("aborted", { key: "tour" })), "AbortError");

@@ -1,10 +1,10 @@
 /**
- * The server of the tour over standard input and output: what clients over stdio start. Nothing but tests starts this.
+ * The feature server over standard input and output. Only tests start this.
  *
  * @module
  */
 import process from "node:process";
-import { newTourServers } from "./test_mcp_tour_server.ts";
+import { createFeatureServers } from "./test_feature_server.ts";
 
 const input = new ReadableStream<Uint8Array>({
   start(controller) {
@@ -18,4 +18,4 @@ const output = new WritableStream<Uint8Array>({
       process.stdout.write(chunk, (error) => error ? reject(error) : resolve());
     }),
 });
-await newTourServers("http://127.0.0.1", 1)[0]!.mcp!.serveStdio(input, output);
+await createFeatureServers("http://127.0.0.1", 1)[0]!.mcp!.serveStdio(input, output);

@@ -1,6 +1,5 @@
 /**
- * A `fetch` that remembers what went through it and can cut it: what stands between a client and the network. Nothing but
- * tests imports this.
+ * A `fetch` that records the requests of a client, and can cut their connections. Only tests import this.
  *
  * @module
  */
@@ -12,13 +11,13 @@ export interface Exchange {
   // deno-lint-ignore no-explicit-any
   readonly message: any;
   readonly status: number;
-  /** Resolves when the response is over, however it ended. */
+  /** Resolves when the response has ended or failed. */
   readonly ended: Promise<void>;
-  /** Breaks the connection off. */
+  /** Cuts the connection. */
   cut(): void;
 }
 
-export class Wire {
+export class RecordingFetch {
   readonly exchanges: Exchange[] = [];
   /** Resolves when the stream of the session is open. */
   readonly listening: Promise<void>;
@@ -57,7 +56,7 @@ export class Wire {
     return new Response(readable, { status, statusText, headers });
   };
 
-  /** The next exchange that fits, as soon as its response begins. */
+  /** The next exchange that matches, as soon as its response begins. */
   next(fits: (exchange: Exchange) => boolean): Promise<Exchange> {
     return new Promise((resolve) => {
       const hear = (exchange: Exchange): void => {
