@@ -1,49 +1,39 @@
 /**
- * From message to answer: methods in a table, batches (https://www.jsonrpc.org/specification#batch), and the one
- * place where what a method throws becomes an error object.
+ * Dispatches messages and batches to methods (https://www.jsonrpc.org/specification#batch) and turns what a method throws
+ * into an error object.
  *
  * @module
  */
 import { WorkSlice } from "../http/work_slice.ts";
 import { INTERNAL_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, RpcError } from "./error.ts";
 import {
-  type AnswerId,
   invalidRequest,
   type Message,
   type Params,
-  readMessage,
   type Request,
   type Response,
+  type ResponseId,
   WrittenResult,
 } from "./message.ts";
 
-/** Answers a request, or takes a notification. Its result is JSON, or a {@linkcode WrittenResult}. */
+/** Handles a request or a notification. Returns a JSON value or a {@linkcode WrittenResult}. */
 export type Method<Context> = (params: Params, context: Context) => unknown;
 
 export interface Dispatcher<Context> {
   readonly methods: ReadonlyMap<string, Method<Context>>;
-  /** What comes as a notification, for protocols where no method is both. @default methods */
+  /** Handlers of notifications, for protocols where no method is both. @default methods */
   readonly notifications?: ReadonlyMap<string, Method<Context>>;
   /**
-   * Hears what a method threw that was no {@linkcode RpcError}. Callers hear the error that it makes of it, or only that
-   * it failed. There is no context where an answer could not be written.
+   * Called with what a method threw, unless it is an {@linkcode RpcError}. Returns the error for the response;
+   * `undefined` stands for a plain internal error. `context` is absent when a result could not be written as JSON.
    */
   readonly onFault: (error: unknown, method: string, context?: Context) => RpcError | undefined;
 }
 
-/** More messages than this in one batch are refused together: each could be work. */
-export const BATCH_LIMIT = 100;
+/** A batch with more messages is refused as a whole. */
+export const MAX_BATCH_MESSAGES = 100;
 
-/** The answer to one JSON value: see {@linkcode dispatchMessage}. */
-export function dispatch<Context>(
-  dispatcher: Dispatcher<Context>,
-  value: unknown,
-  context: Context,
-): Promise<Response | undefined> | Response {
-  return dispatchMessage(dispatcher, readMessage(value), context);
-}
-
-/** The answer to one message, or `undefined` for a notification or an answer of the caller's. */
+/** The response to one message; `undefined` for a notification or a response. */
 export function dispatchMessage<Context>(
   dispatcher: Dispatcher<Context>,
   message: Message,
@@ -54,30 +44,32 @@ export function dispatchMessage<Context>(
       return answer(dispatcher, message, context);
     case "notification":
       return notify(dispatcher, message.method, message.params, context);
-    case "answer":
+    case "response":
       return Promise.resolve(undefined);
     case "invalid":
       return invalidRequest(message);
   }
 }
 
-/** Why a batch is refused whole, before any of it is looked at; `undefined` when it is not. */
-export function refuseBatchSize(batch: readonly unknown[]): RpcError | undefined {
+/** Why a batch is refused before any of its messages is read; `undefined` for a batch of an allowed size. */
+export function checkBatchSize(batch: readonly unknown[]): RpcError | undefined {
   if (batch.length === 0) return new RpcError(INVALID_REQUEST, "Invalid Request: the batch is empty");
-  return batch.length > BATCH_LIMIT
-    ? new RpcError(INVALID_REQUEST, `Invalid Request: batch too large. Maximum: ${BATCH_LIMIT} messages`)
+  return batch.length > MAX_BATCH_MESSAGES
+    ? new RpcError(
+      INVALID_REQUEST,
+      `Invalid Request: batch too large. Maximum: ${MAX_BATCH_MESSAGES} messages`,
+    )
     : undefined;
 }
 
 export interface BatchOptions {
-  /** Each member waits until the one before is answered: for members that share something that they change. */
+  /** Runs one message after the other, for messages that change the same record. @default false */
   readonly inSeries?: boolean;
 }
 
 /**
- * The answers to a batch, in the order of its requests; `undefined` when it asks for none, and one error for
- * a batch that is empty or too long. Members run at the same time unless `inSeries`, each in a context of its own; the
- * event loop is shared between them.
+ * The responses to a batch, in the order of its requests; `undefined` when it has no requests; a single error when it is
+ * empty or too large. Messages run concurrently unless `inSeries`, each in its own context, and yield the event loop.
  */
 export async function dispatchBatch<Context>(
   dispatcher: Dispatcher<Context>,
@@ -85,7 +77,7 @@ export async function dispatchBatch<Context>(
   contextOf: (message: Message) => Context,
   { inSeries = false }: BatchOptions = {},
 ): Promise<readonly Response[] | Response | undefined> {
-  const error = refuseBatchSize(batch);
+  const error = checkBatchSize(batch);
   if (error) return { id: null, error };
   const slice = new WorkSlice();
   const running: (Promise<Response | undefined> | Response)[] = [];
@@ -113,24 +105,24 @@ async function answer<Context>(
   }
 }
 
-/** The error for a method that there is not. */
+/** The error for an unknown method. */
 export function methodNotFound(method: string): RpcError {
   return new RpcError(METHOD_NOT_FOUND, `Method not found: ${method.slice(0, 200)}`);
 }
 
-/** The answer when the server failed: also for whoever finds that JSON cannot hold a result (`where`). */
+/** The response when a method failed, or its result could not be written as JSON. `where` goes to the observer. */
 export function answerFault<Context>(
   { onFault }: Pick<Dispatcher<Context>, "onFault">,
-  id: AnswerId,
+  id: ResponseId,
   fault: unknown,
   where: string,
   context?: Context,
 ): Response {
-  const told = onFault(fault, where, context);
-  return { id, error: told ?? new RpcError(INTERNAL_ERROR, "Internal error: the server failed to answer") };
+  const error = onFault(fault, where, context);
+  return { id, error: error ?? new RpcError(INTERNAL_ERROR, "Internal error: the server failed to answer") };
 }
 
-/** Nobody hears how a notification went: an unknown one and a failed one are passed over alike. */
+/** A notification has no response: unknown ones are ignored, and so are {@linkcode RpcError}s. */
 async function notify<Context>(
   { methods, notifications = methods, onFault }: Dispatcher<Context>,
   method: string,

@@ -1,6 +1,12 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { BATCH_LIMIT, dispatch, dispatchBatch, type Dispatcher, type Method } from "./dispatch.ts";
+import {
+  dispatchBatch,
+  type Dispatcher,
+  dispatchMessage,
+  MAX_BATCH_MESSAGES,
+  type Method,
+} from "./dispatch.ts";
 import { RpcError } from "./error.ts";
 import {
   parseJson,
@@ -46,7 +52,7 @@ async function send(text: string, { dispatcher } = newDispatcher()): Promise<unk
   const value = parseJson(text);
   const answer = Array.isArray(value)
     ? await dispatchBatch(dispatcher, value.map(readMessage), () => undefined)
-    : await dispatch(dispatcher, value, undefined);
+    : await dispatchMessage(dispatcher, readMessage(value), undefined);
   if (answer === undefined) return undefined;
   const written = Array.isArray(answer)
     ? writeResponses(answer)
@@ -56,7 +62,7 @@ async function send(text: string, { dispatcher } = newDispatcher()): Promise<unk
 
 const error = (code: number, id: unknown) => ({ jsonrpc: "2.0", id, error: { code } });
 
-/** Without messages, which are prose. */
+/** Without error messages, whose text is not tested. */
 function bare(answer: unknown): unknown {
   return JSON.parse(JSON.stringify(answer, (name, value) => name === "message" ? undefined : value));
 }
@@ -70,7 +76,7 @@ test("section 7: calls with positional and named parameters", async () => {
   );
 });
 
-test("section 4.1: a notification is done and never answered, known or not, failing or not", async () => {
+test("section 4.1: a notification is handled and never answered, known or not, failing or not", async () => {
   const server = newDispatcher();
   assert.is(await send('{"jsonrpc":"2.0","method":"update","params":[1,2]}', server), undefined);
   assert.equal(server.called, ["[1,2]"]);
@@ -86,7 +92,7 @@ test("section 7: a method that does not exist is -32601 with the id; its message
   assert.match(answer.error.message, "foobar");
 });
 
-test("section 5.1: what is not JSON is -32700", () => {
+test("section 5.1: invalid JSON is -32700", () => {
   for (
     const text of [
       "",
@@ -126,12 +132,12 @@ for (
   });
 }
 
-test("an answer of the caller's is taken in silence", async () => {
+test("a response from the client is not answered", async () => {
   assert.is(await send('{"jsonrpc":"2.0","id":1,"result":{}}'), undefined);
   assert.is(await send('{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":""}}'), undefined);
 });
 
-test("section 4: the id comes back as it was: text, zero, negative, fraction, empty, null", async () => {
+test("section 4: the response repeats the id: text, zero, negative, fraction, empty, null", async () => {
   for (const id of ["abc", "", "1", 0, -7, 1.5, 9007199254740991, null]) {
     const answer = await send(JSON.stringify({ jsonrpc: "2.0", method: "get_data", id })) as { id: unknown };
     assert.is(answer.id, id);
@@ -146,7 +152,7 @@ test("an id that is a member of Object.prototype is only text", async () => {
   assert.equal(bare(await send('{"jsonrpc":"2.0","method":"toString","id":1}')), error(-32601, 1));
 });
 
-test("section 5: result is there even when a method returns nothing; written results are sent as they are", async () => {
+test("section 5: result is present even when a method returns nothing; written results are sent unchanged", async () => {
   assert.equal(await send('{"jsonrpc":"2.0","method":"nothing","id":1}'), {
     jsonrpc: "2.0",
     id: 1,
@@ -167,7 +173,7 @@ test("section 5.1: a method's own error keeps code, message and data", async () 
   });
 });
 
-test("anything else that is thrown is -32603 without a word of it; the observer hears it", async () => {
+test("anything else that is thrown is -32603 without its message; the observer gets it", async () => {
   const server = newDispatcher();
   const answer = await send('{"jsonrpc":"2.0","method":"break","id":1}', server);
   assert.equal(bare(answer), error(-32603, 1));
@@ -184,7 +190,7 @@ test("section 6: each invalid member gets an error of its own", async () => {
   assert.equal(bare(await send("[1,2,3]")), [error(-32600, null), error(-32600, null), error(-32600, null)]);
 });
 
-test("where notifications have a table of their own, no request is one, and none is a request", async () => {
+test("with a separate table of notifications, a request never runs one and a notification never runs a method", async () => {
   const { dispatcher, ...rest } = newDispatcher();
   const { update, ...methods } = Object.fromEntries(dispatcher.methods);
   const notifications = new Map([["update", update!]]);
@@ -197,10 +203,10 @@ test("where notifications have a table of their own, no request is one, and none
   assert.equal(bare(asked), error(-32601, 1));
   assert.equal(server.called, ["[1]"]);
   assert.is(await send('{"jsonrpc":"2.0","method":"break"}', server), undefined);
-  assert.equal(server.faults, [], "it was not done");
+  assert.equal(server.faults, [], "the method did not run");
 });
 
-test("an id that JSON cannot hold is none", async () => {
+test("an id that JSON cannot represent is invalid", async () => {
   for (const id of ["1e999", "-1e999"]) {
     assert.equal(bare(await send(`{"jsonrpc":"2.0","method":"get_data","id":${id}}`)), error(-32600, null));
   }
@@ -211,7 +217,7 @@ test("an id that JSON cannot hold is none", async () => {
   });
 });
 
-test("JSON may be nested 512 deep, and no deeper; brackets in strings are none", () => {
+test("JSON may be nested 512 levels deep; brackets in strings do not count", () => {
   const nested = (depth: number) => "[".repeat(depth) + "]".repeat(depth);
   assert.ok(parseJson(nested(512)));
   const code = (text: string) => {
@@ -231,7 +237,7 @@ test("JSON may be nested 512 deep, and no deeper; brackets in strings are none",
   }
 });
 
-test("JSON that would take long to parse is -32600 before it is parsed", async () => {
+test("JSON that would take too long to parse is -32600 before it is parsed", async () => {
   const list = (count: number, write: (i: number) => string) =>
     `[${Array.from({ length: count }, (_, i) => write(i)).join(",")}]`;
   const outcome = async (text: string) => {
@@ -266,8 +272,8 @@ test("JSON that would take long to parse is -32600 before it is parsed", async (
   ) {
     assert.is(await outcome(JSON.stringify({ text })), 0, text.slice(0, 3));
   }
-  assert.is(await outcome('"'.repeat(1e6)), -32600, "more strings than may be");
-  assert.is(await outcome(`{"a":"${"x".repeat(1e5)}`), -32700, "a string that does not end");
+  assert.is(await outcome('"'.repeat(1e6)), -32600, "more strings than allowed");
+  assert.is(await outcome(`{"a":"${"x".repeat(1e5)}`), -32700, "an unterminated string");
 });
 
 test("an id has at most 1024 characters", async () => {
@@ -308,9 +314,9 @@ test("a batch inside a batch is an invalid member", async () => {
   ]);
 });
 
-test("a batch that is too long is refused whole: nothing of it is done", async () => {
+test("a batch that is too large is refused as a whole: none of its messages runs", async () => {
   const server = newDispatcher();
-  const batch = Array.from({ length: BATCH_LIMIT + 1 }, () => ({ jsonrpc: "2.0", method: "update" }));
+  const batch = Array.from({ length: MAX_BATCH_MESSAGES + 1 }, () => ({ jsonrpc: "2.0", method: "update" }));
   assert.equal(bare(await send(JSON.stringify(batch), server)), error(-32600, null));
   assert.is(server.called.length, 0);
 });

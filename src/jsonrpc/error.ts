@@ -9,14 +9,14 @@ export const INVALID_REQUEST = -32600;
 export const METHOD_NOT_FOUND = -32601;
 export const INVALID_PARAMS = -32602;
 export const INTERNAL_ERROR = -32603;
-/** The first of the codes that a server may use for errors of its own (-32000 to -32099). */
+/** The first of the codes reserved for implementation-defined server errors (-32000 to -32099). */
 export const SERVER_ERROR = -32000;
 
 /**
- * Makes `instanceof` hold across copies of this package: a module of tools may bring one of its own. Classes that extend
- * it are told apart as ever.
+ * Makes `instanceof` work across copies of this package: a module with tools may depend on its own copy. Subclasses keep
+ * the usual `instanceof`.
  */
-export function acrossCopies(Class: new (...args: never[]) => Error, name: string): void {
+export function matchAcrossCopies(Class: new (...args: never[]) => Error, name: string): void {
   const mark = Symbol.for(`trivet.${name}`);
   Object.defineProperty(Class.prototype, mark, { value: true });
   Object.defineProperty(Class, Symbol.hasInstance, {
@@ -27,7 +27,7 @@ export function acrossCopies(Class: new (...args: never[]) => Error, name: strin
   });
 }
 
-/** What a method throws to answer with an error. Everything else that is thrown is an internal error. */
+/** Thrown by a method to respond with an error object. Anything else that is thrown is an internal error. */
 export class RpcError extends Error {
   override readonly name: string = "RpcError";
   readonly code: number;
@@ -40,4 +40,4 @@ export class RpcError extends Error {
   }
 }
 
-acrossCopies(RpcError, "RpcError");
+matchAcrossCopies(RpcError, "RpcError");

@@ -1,5 +1,5 @@
 /**
- * JSON-RPC 2.0 messages (https://www.jsonrpc.org/specification): telling what a JSON value is, and writing answers.
+ * Reads and writes JSON-RPC 2.0 messages (https://www.jsonrpc.org/specification).
  *
  * @module
  */
@@ -7,11 +7,11 @@ import { findExcess, LARGE_TEXT_CHARACTERS, MAX_JSON_DEPTH } from "../http/body/
 import { nextTurn } from "../http/work_slice.ts";
 import { INVALID_REQUEST, PARSE_ERROR, RpcError } from "./error.ts";
 
-/** Null stands only in answers to messages whose id could not be read. */
+/** Null only in responses to messages whose id could not be read. */
 export type Id = string | number | null;
 
-/** The id of an answer; `undefined` leaves it out, as MCP does since 2025-11-25 where there is none to repeat. */
-export type AnswerId = Id | undefined;
+/** The id of a response; `undefined` leaves it out, as MCP does since 2025-11-25 when the id is unknown. */
+export type ResponseId = Id | undefined;
 
 /** Parameters by name or by position. */
 export type Params = Readonly<Record<string, unknown>> | readonly unknown[] | undefined;
@@ -29,30 +29,30 @@ export interface Notification {
   readonly params: Params;
 }
 
-/** An answer to a request of ours: a result or an error object, as it came. */
-export interface Answer {
-  readonly kind: "answer";
+/** A response from the client to a request of the server. `error` is not validated. */
+export interface ClientResponse {
+  readonly kind: "response";
   readonly id: Id;
   readonly result?: unknown;
   readonly error?: unknown;
 }
 
-/** What is none of these; `id` is its id where that can be read. */
+/** An invalid message, with its id if that is valid. */
 export interface Invalid {
   readonly kind: "invalid";
   readonly id: Id;
   readonly reason: string;
 }
 
-export type Message = Request | Notification | Answer | Invalid;
+export type Message = Request | Notification | ClientResponse | Invalid;
 
-/** An answer of ours. `json` is a result that is JSON text already. */
+/** A response of the server. `json` is a result that is already JSON text. */
 export type Response =
-  | { readonly id: AnswerId; readonly result: unknown }
-  | { readonly id: AnswerId; readonly json: string }
-  | { readonly id: AnswerId; readonly error: RpcError };
+  | { readonly id: ResponseId; readonly result: unknown }
+  | { readonly id: ResponseId; readonly json: string }
+  | { readonly id: ResponseId; readonly error: RpcError };
 
-/** A result that was written as JSON text before the request came. */
+/** A result that was written as JSON text in advance. */
 export class WrittenResult {
   readonly json: string;
   constructor(json: string) {
@@ -62,15 +62,15 @@ export class WrittenResult {
 
 /**
  * The JSON value of a message or batch.
- * @throws {RpcError} -32700 when the text is no JSON, or is nested more than 512 deep; -32600 when it has too many values
+ * @throws {RpcError} -32700 for invalid JSON or more than 512 levels of nesting; -32600 for too many values
  */
 export function parseJson(text: string): unknown {
-  // Each level takes two characters, so most messages are too short to be looked at.
+  // Each level takes two characters, so most messages are too short to need the check.
   if (text.length > 2 * MAX_JSON_DEPTH) refuseExcess(text);
   return parse(text);
 }
 
-/** As {@linkcode parseJson}; for a large text a promise, so that it does not hold the event loop all the while. */
+/** As {@linkcode parseJson}. Returns a promise for a large text, which yields the event loop between its steps. */
 export function parseJsonInTurns(text: string): unknown {
   return text.length < LARGE_TEXT_CHARACTERS ? parseJson(text) : parseLargeJson(text);
 }
@@ -100,44 +100,56 @@ function refuseExcess(text: string): void {
   if (excess) throw new RpcError(INVALID_REQUEST, "Invalid Request: too many JSON values in one message");
 }
 
-/** An id comes back with all that belongs to its request, and is stored with streams. */
+/** An id is repeated in every message of its request and stored with its stream. */
 export const MAX_ID_CHARACTERS = 1024;
 
-/** What the value is. A batch is not one message: see `dispatch.ts`. */
+/** The message in a JSON value. Batches are read message by message: see `dispatchBatch`. */
 export function readMessage(value: unknown): Message {
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     return { kind: "invalid", id: null, reason: "a message must be an object" };
   }
   const { jsonrpc, id, method, params, result, error } = value as Record<string, unknown>;
-  // JSON.parse makes Infinity of 1e999, which no answer could repeat.
-  const known = id === null || typeof id === "string" && id.length <= MAX_ID_CHARACTERS ||
+  // JSON.parse turns 1e999 into Infinity, which no response could repeat.
+  const isValidId = id === null || typeof id === "string" && id.length <= MAX_ID_CHARACTERS ||
     typeof id === "number" && Number.isFinite(id);
-  const answerId = known ? id as Id : null;
-  if (jsonrpc !== "2.0") return { kind: "invalid", id: answerId, reason: 'jsonrpc must be "2.0"' };
+  const responseId = isValidId ? id as Id : null;
+  if (jsonrpc !== "2.0") return { kind: "invalid", id: responseId, reason: 'jsonrpc must be "2.0"' };
   if (method === undefined) {
-    const isAnswer = known && ("result" in value) !== ("error" in value);
-    return isAnswer
-      ? { kind: "answer", id: answerId, result, error }
-      : { kind: "invalid", id: answerId, reason: "method is missing" };
+    const isResponse = isValidId && ("result" in value) !== ("error" in value);
+    return isResponse
+      ? { kind: "response", id: responseId, result, error }
+      : { kind: "invalid", id: responseId, reason: "method is missing" };
   }
-  if (typeof method !== "string") return { kind: "invalid", id: answerId, reason: "method must be a string" };
+  if (typeof method !== "string") {
+    return { kind: "invalid", id: responseId, reason: "method must be a string" };
+  }
   if (params !== undefined && (typeof params !== "object" || params === null)) {
-    return { kind: "invalid", id: answerId, reason: "params must be an object or an array" };
+    return { kind: "invalid", id: responseId, reason: "params must be an object or an array" };
   }
   if (id === undefined) return { kind: "notification", method, params: params as Params };
-  if (!known) {
+  if (!isValidId) {
     const reason = `id must be a string of at most ${MAX_ID_CHARACTERS} characters, a number or null`;
     return { kind: "invalid", id: null, reason };
   }
-  return { kind: "request", id: answerId, method, params: params as Params };
+  return { kind: "request", id: responseId, method, params: params as Params };
 }
 
-/** The error that answers an invalid message. */
+/** The error response to an invalid message. */
 export function invalidRequest({ id, reason }: Invalid): Response {
   return { id, error: new RpcError(INVALID_REQUEST, `Invalid Request: ${reason}`) };
 }
 
-/** The JSON text of an answer. */
+/** The JSON text of a request of the server. */
+export function writeRequest(id: Id, method: string, params?: unknown): string {
+  return JSON.stringify({ jsonrpc: "2.0", id, method, params });
+}
+
+/** The JSON text of a notification of the server. */
+export function writeNotification(method: string, params?: Readonly<Record<string, unknown>>): string {
+  return JSON.stringify({ jsonrpc: "2.0", method, params });
+}
+
+/** The JSON text of a response. */
 export function writeResponse(response: Response): string {
   const head = response.id === undefined
     ? '{"jsonrpc":"2.0",'
@@ -148,7 +160,7 @@ export function writeResponse(response: Response): string {
   return `${head}"error":${JSON.stringify({ code, message, data })}}`;
 }
 
-/** The JSON text of the answer to a batch. */
+/** The JSON text of the responses to a batch. */
 export function writeResponses(responses: readonly Response[]): string {
   return `[${responses.map(writeResponse).join(",")}]`;
 }

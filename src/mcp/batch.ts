@@ -8,7 +8,10 @@ import type { Message } from "../jsonrpc/message.ts";
 import { claimedRevision, metaOf } from "./modern.ts";
 
 /** Why a batch is refused; `undefined` when it is not. `revision` is absent for callers that speak none. */
-export function refuseBatch(messages: readonly Message[], revision: string | undefined): string | undefined {
+export function checkBatchAllowed(
+  messages: readonly Message[],
+  revision: string | undefined,
+): string | undefined {
   if (revision !== undefined && revision !== "2025-03-26") {
     return `Invalid Request: batches are not supported in revision ${revision}`;
   }

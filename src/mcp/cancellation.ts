@@ -11,7 +11,7 @@ import type { Call } from "./call.ts";
 import { requireObject } from "./schema/params.ts";
 import { type Session, SESSION_ENDED, streamKey } from "./session/session.ts";
 import { RECORD_BYTES, type StorageAllowance } from "./session/storage_limits.ts";
-import { type Wakeups, wakingKey } from "./session/wakeups.ts";
+import { type Wakeups, watchedKey } from "./session/wakeups.ts";
 
 /** Milliseconds for which a cancellation waits for a call that has not yet listened. */
 const LIFETIME = 60_000;
@@ -57,7 +57,7 @@ export class Cancellations {
       if (typeof requestId !== "string" && typeof requestId !== "number") return;
       onCancelled?.(requestId);
       if (!session || String(requestId).length > 200) return;
-      if (!this.#storage.has(call, RECORD_BYTES, LIFETIME)) return;
+      if (!this.#storage.tryTake(call, RECORD_BYTES, LIFETIME)) return;
       const key = keyOf(session, requestId);
       await this.#store.commit({ set: [{ key, value: true, expires: this.#now() + LIFETIME }] });
     }]];
@@ -65,5 +65,5 @@ export class Cancellations {
 }
 
 function keyOf({ id }: Session, request: Id): Key {
-  return wakingKey("cancel", id, JSON.stringify(request));
+  return watchedKey("cancel", id, JSON.stringify(request));
 }

@@ -17,7 +17,7 @@ export const LEGACY: readonly string[] = ["2025-11-25", "2025-06-18", "2025-03-2
 export const REVISIONS: readonly string[] = [MODERN, ...LEGACY];
 
 /** What a client speaks that does not say it (MCP 2025-06-18, transports). */
-const ASSUMED = "2025-03-26";
+const DEFAULT_REVISION = "2025-03-26";
 
 export interface Era {
   /** `plain`: HTTP statuses tell how the call went. The others: as the revision's transport says. */
@@ -45,7 +45,7 @@ export function eraOfRevision(revision: string): Era | undefined {
 export function eraOfHeaders(headers: Headers): Era | undefined {
   const version = headers.get("mcp-protocol-version");
   if (version !== null) return ERAS.get(version);
-  return acceptNames(headers.get("accept"), "text/event-stream") ? ERAS.get(ASSUMED) : PLAIN;
+  return acceptNames(headers.get("accept"), "text/event-stream") ? ERAS.get(DEFAULT_REVISION) : PLAIN;
 }
 
 /** The revision to speak with a client that asked for one in `initialize`: the same, or our newest with a handshake. */

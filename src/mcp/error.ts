@@ -4,7 +4,13 @@
  *
  * @module
  */
-import { acrossCopies, INVALID_PARAMS, INVALID_REQUEST, RpcError, SERVER_ERROR } from "../jsonrpc/error.ts";
+import {
+  INVALID_PARAMS,
+  INVALID_REQUEST,
+  matchAcrossCopies,
+  RpcError,
+  SERVER_ERROR,
+} from "../jsonrpc/error.ts";
 import type { StoreUnavailableError } from "../store/store.ts";
 import { MODERN, REVISIONS } from "./era.ts";
 
@@ -137,5 +143,5 @@ export function modernStatus(error: RpcError): number {
   }
 }
 
-acrossCopies(ScopeError, "ScopeError");
-acrossCopies(MissingCapabilityError, "MissingCapabilityError");
+matchAcrossCopies(ScopeError, "ScopeError");
+matchAcrossCopies(MissingCapabilityError, "MissingCapabilityError");

@@ -26,7 +26,7 @@ export function severity(level: LogLevel): number {
 }
 
 /** @throws {RpcError} -32602 for a word that is none of the eight */
-export function readLevel(value: unknown): LogLevel {
+export function parseLogLevel(value: unknown): LogLevel {
   if (LEVELS.includes(value as LogLevel)) return value as LogLevel;
   throw new RpcError(INVALID_PARAMS, `Invalid params: the log level must be one of ${LEVELS.join(", ")}`);
 }

@@ -7,14 +7,14 @@
  */
 import type { Method } from "../jsonrpc/dispatch.ts";
 import type { Call } from "./call.ts";
-import { readLevel } from "./log_level.ts";
+import { parseLogLevel } from "./log_level.ts";
 import { requireObject, requireString } from "./schema/params.ts";
 import type { Sessions } from "./session/session.ts";
 
 /** `logging/setLevel` of the revisions with a handshake. Without a session there is nothing to set it for. */
 export function loggingMethods(sessions: Sessions): [string, Method<Call>][] {
   return [["logging/setLevel", async (params, call) => {
-    const level = readLevel(requireString(requireObject(params), "level"));
+    const level = parseLogLevel(requireString(requireObject(params), "level"));
     if (call.session) await sessions.change(call.session, call, (settings) => ({ ...settings, level }));
     return {};
   }]];

@@ -11,7 +11,7 @@ import { LEGACY, MODERN } from "./era.ts";
 import { HeaderMismatchError, MetaError, unsupportedVersion } from "./error.ts";
 import { decodeHeaderValue } from "./http/header_value.ts";
 import { readClientInfo } from "./session/lifecycle.ts";
-import { readLevel } from "./log_level.ts";
+import { parseLogLevel } from "./log_level.ts";
 import { implementation, type ServerInfo } from "./definition/server_info.ts";
 
 const PREFIX = "io.modelcontextprotocol/";
@@ -56,7 +56,7 @@ export function readMeta(call: Call, { id, method, params }: Request, headers: H
   call.capabilities = capabilities;
   call.meta = meta;
   if (info) call.clientInfo = readClientInfo(info);
-  if (level !== undefined) call.logLevel = readLevel(level);
+  if (level !== undefined) call.logLevel = parseLogLevel(level);
 }
 
 function checkVersion(headers: Headers, version: string): void {

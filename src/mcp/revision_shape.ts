@@ -1,5 +1,5 @@
 /**
- * What each revision knows: members of definitions, and kinds of content. An older client gets what it understands, in
+ * What each revision isSupported: members of definitions, and kinds of content. An older client gets what it understands, in
  * words where it must.
  *
  * @module
@@ -15,7 +15,7 @@ const SINCE: Readonly<Record<string, string>> = {
   icons: "2025-11-25",
 };
 
-/** The members that a revision knows, without those that are `undefined`. */
+/** The members that a revision isSupported, without those that are `undefined`. */
 export function membersFor(revision: string, members: Record<string, unknown>): Record<string, unknown> {
   const known: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(members)) {
@@ -37,8 +37,8 @@ export function toolMembersFor(revision: string, members: Record<string, unknown
 export function resultFor(revision: string, result: ToolResult): ToolResult {
   if (revision >= MODERN) return result;
   let { content } = result;
-  if (revision < "2025-06-18" && !content.every((item) => knows(revision, item))) {
-    content = content.map((item) => knows(revision, item) ? item : inWords(item));
+  if (revision < "2025-06-18" && !content.every((item) => isSupported(revision, item))) {
+    content = content.map((item) => isSupported(revision, item) ? item : toTextContent(item));
   }
   const { structuredContent: structured } = result;
   const keeps = structured === undefined ||
@@ -51,14 +51,14 @@ export function resultFor(revision: string, result: ToolResult): ToolResult {
 
 /** Content of a prompt's message, as the revision has it. */
 export function contentFor(revision: string, item: ContentItem): ContentItem {
-  return knows(revision, item) ? item : inWords(item);
+  return isSupported(revision, item) ? item : toTextContent(item);
 }
 
-function knows(revision: string, { type }: ContentItem): boolean {
+function isSupported(revision: string, { type }: ContentItem): boolean {
   return type === "audio" ? revision >= "2025-03-26" : type !== "resource_link" || revision >= "2025-06-18";
 }
 
-function inWords(item: ContentItem): ContentItem {
+function toTextContent(item: ContentItem): ContentItem {
   const text = item.type === "resource_link"
     ? `${item.title ?? item.name}: ${item.uri}`
     : "(Audio content, which this protocol revision does not support)";

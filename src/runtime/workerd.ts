@@ -9,10 +9,10 @@
  * @module
  */
 import { usePublicConnect } from "../http/network/public_fetch.ts";
-import { keepRequestsApart } from "../mcp/http/requests_apart.ts";
+import { isolateRequests } from "../mcp/http/request_isolation.ts";
 import { faultResponse, type FetchHandler } from "./server.ts";
 
-keepRequestsApart();
+isolateRequests();
 // workerd's network service resolves names itself and reaches public addresses only, unless the operator configured it
 // otherwise; the flag `global_fetch_strictly_public` keeps it out of the own zone too.
 usePublicConnect((url, init) => fetch(url, init));

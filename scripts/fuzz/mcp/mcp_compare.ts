@@ -11,7 +11,7 @@ import { checkAnswer, checkSpoken, findLeak, type Message } from "./mcp_shape.ts
 import { isObject, kindOf, MAX_ID_LENGTH } from "./mcp_wire.ts";
 
 /** What may take a while, and be cancelled meanwhile. */
-const TALKATIVE = /^(tools\/call|prompts\/get|resources\/read)$/;
+const MAY_STREAM = /^(tools\/call|prompts\/get|resources\/read)$/;
 
 /** What is wrong; `undefined` when nothing is. `aborts`: the client was gone before the answer. */
 export function compare(verdict: Verdict, observed: Observed, aborts: boolean): string | undefined {
@@ -23,7 +23,7 @@ export function compare(verdict: Verdict, observed: Observed, aborts: boolean): 
   if (answers.length > 1) return "more than one answer";
   const code = codeOf(observed, answers[0]);
   const request = isObject(value) && kindOf(value) === "request" ? value : undefined;
-  const mayEnd = isStream && code === "stream" && request && TALKATIVE.test(String(request.method)) &&
+  const mayEnd = isStream && code === "stream" && request && MAY_STREAM.test(String(request.method)) &&
     (session || aborts);
   // The rest of a stream that was lost: what is left of it, or nothing (204).
   const isRest = expected.some((each) => each.code === "stream") && !request && session;

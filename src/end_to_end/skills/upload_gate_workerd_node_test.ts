@@ -12,8 +12,8 @@ test.before(async () => {
   worker = await startWorker(`
     import { createUploadReader } from ${from("skills/api/upload.ts")};
     import { SkillError } from ${from("skills/error.ts")};
-    import { keepRequestsApart } from ${from("mcp/http/requests_apart.ts")};
-    keepRequestsApart();
+    import { isolateRequests } from ${from("mcp/http/request_isolation.ts")};
+    isolateRequests();
     // Room for one upload that takes what it can.
     const intake = createUploadReader({ limit: 1000, memory: 0, wait: 3000, idle: 2000, whole: 2000 });
     export default {

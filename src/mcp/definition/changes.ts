@@ -8,8 +8,8 @@
  */
 import { LOST_RACE, retryLostRaces } from "../../store/retry.ts";
 import type { Key, Put, Store } from "../../store/store.ts";
-import { areRequestsApart } from "../http/requests_apart.ts";
-import { type Wakeups, wakingKey } from "../session/wakeups.ts";
+import { areRequestsIsolated } from "../http/request_isolation.ts";
+import { type Wakeups, watchedKey } from "../session/wakeups.ts";
 
 /** A list that changed, or a resource that was updated. */
 export type Change =
@@ -102,7 +102,7 @@ export class Changes {
 
   /** Whether requests share this object although the runtime isolates requests. */
   get #mustSplit(): boolean {
-    return areRequestsApart() && !this.#isForOneRequest;
+    return areRequestsIsolated() && !this.#isForOneRequest;
   }
 
   #forOneRequest(): Changes {
@@ -128,7 +128,7 @@ export class Changes {
     // At least the time, so that numbers still increase if the store lost the last number.
     const first = Math.max(now, (count?.value ?? 0) + 1);
     const set = changes.map((value, i): Put => ({
-      key: wakingKey("change", first + i),
+      key: watchedKey("change", first + i),
       value,
       expires: now + CHANGE_LIFETIME_MS,
     }));
@@ -163,8 +163,8 @@ export class Changes {
     let from = Infinity;
     for (const { after = Infinity } of this.#listeners) from = Math.min(from, after);
     if (from === Infinity) return;
-    const page = await this.#store.list<Change>(wakingKey("change"), {
-      after: wakingKey("change", from),
+    const page = await this.#store.list<Change>(watchedKey("change"), {
+      after: watchedKey("change", from),
       limit: PAGE_SIZE,
     });
     for (const { key, value } of page) {

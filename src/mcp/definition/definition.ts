@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { acrossCopies } from "../../jsonrpc/error.ts";
+import { matchAcrossCopies } from "../../jsonrpc/error.ts";
 import type { Annotations, Icon, Meta, PromptMessage, PromptResult, ReadResult } from "./content.ts";
 import type { CallContext, TaskOptions } from "../context.ts";
 import type { AnySchema, Parsed, Unparsed } from "../schema/standard_schema.ts";
@@ -13,7 +13,7 @@ import type { AnySchema, Parsed, Unparsed } from "../schema/standard_schema.ts";
 export class ToolError extends Error {
   override readonly name = "ToolError";
 }
-acrossCopies(ToolError, "ToolError");
+matchAcrossCopies(ToolError, "ToolError");
 
 /** Members that every definition may have. */
 interface Described {

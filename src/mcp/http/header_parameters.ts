@@ -1,5 +1,5 @@
 /**
- * Arguments of tools that clients repeat in header fields, for whoever routes by them: `x-mcp-header` in a tool's schema
+ * Tool arguments that clients repeat in header fields, for proxies that route by them: `x-mcp-header` in a tool's schema
  * (https://modelcontextprotocol.io/specification/draft/basic/transports/streamable-http#custom-headers-from-tool-parameters).
  *
  * @module
@@ -18,12 +18,12 @@ export interface HeaderParameter {
 type Schema = Readonly<Record<string, unknown>>;
 
 const KEYWORD = "x-mcp-header";
-/** RFC 9110 §5.6.2. */
+/** RFC 9110 section 5.6.2. */
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 
 /**
- * The parameters that a schema names.
- * @throws {TypeError} for a name, a type or a place that the keyword may not have: clients would drop the tool
+ * Finds the parameters of a schema.
+ * @throws {TypeError} for an invalid name, type or position of the keyword: clients would reject the tool
  */
 export function headerParameters(schema: unknown, tool: string): HeaderParameter[] {
   const found: HeaderParameter[] = [];
@@ -53,7 +53,7 @@ export function headerParameters(schema: unknown, tool: string): HeaderParameter
       for (const [key, each] of Object.entries(properties)) walk(each, [...path, key], reachable);
     }
     for (const [keyword, each] of Object.entries(rest)) {
-      // Values of these are data, not schemas.
+      // The values of these keywords are data, not schemas.
       if (keyword !== "const" && keyword !== "enum" && keyword !== "default" && keyword !== "examples") {
         walk(each, path, false);
       }
@@ -65,7 +65,7 @@ export function headerParameters(schema: unknown, tool: string): HeaderParameter
 
 const DECIMAL = /^-?\d+(?:\.0*)?$/;
 
-/** Checks that the fields say what the arguments say. @throws {HeaderMismatchError} */
+/** Checks that the header fields match the arguments. @throws {HeaderMismatchError} */
 export function checkHeaderParameters(
   parameters: readonly HeaderParameter[],
   headers: Headers,
@@ -85,7 +85,7 @@ export function checkHeaderParameters(
     }
     const decoded = decodeHeaderValue(header);
     if (decoded === undefined) throw new HeaderMismatchError(`${field} has an invalid encoding`);
-    // 42 and 42.0 are one number. What is no primitive value, no field can say.
+    // 42 and 42.0 are the same number. Objects and lists cannot match a field.
     const same = type === "integer" && typeof value === "number"
       ? DECIMAL.test(decoded) && Number(decoded) === value
       : typeof value !== "object" && decoded === String(value);

@@ -1,6 +1,5 @@
 /**
- * The endpoints over HTTP, and what all of them share: the guard against other origins, preflights, and which methods
- * there are. `http_post.ts` is the ladder from a request to a message, `http_answer.ts` leads back.
+ * The HTTP endpoints: routes each HTTP method to its handler, after the check of Host and Origin and CORS preflights.
  *
  * @module
  */
@@ -13,13 +12,13 @@ import { createPostHandler } from "./http_post.ts";
 import { createSessionHandler } from "./http_session.ts";
 
 export interface HttpHandlers {
-  /** The one endpoint. */
+  /** The MCP endpoint, `/mcp`. */
   readonly endpoint: Handler;
-  /** The two of 2024-11-05, where they are served. */
+  /** The two endpoints of HTTP+SSE (2024-11-05), when they are enabled. */
   readonly sse: ReturnType<SseFactory> | undefined;
 }
 
-/** Handlers for the one endpoint, and, with `createSse`, those of 2024-11-05, whose messages go to `postPath`. */
+/** Creates the handlers. `createSse` enables HTTP+SSE (2024-11-05), whose messages are posted to `postPath`. */
 export function createHttpHandlers(
   options: HttpOptions,
   createSse: SseFactory | undefined,
@@ -31,8 +30,8 @@ export function createHttpHandlers(
   const onSession = createSessionHandler(options, answers, admit);
   const sse = createSse?.(options, answers, admit, postPath);
 
-  /** What all endpoints share: the guard, preflights, and which methods there are. */
-  function guard(methods: ReadonlyMap<string, Handler>): Handler {
+  /** Checks Host and Origin, answers preflights, and routes by HTTP method. */
+  function route(methods: ReadonlyMap<string, Handler>): Handler {
     const allow = [...methods.keys(), "OPTIONS"].join(", ");
     return async (request, context) => {
       const problem = options.checkSender(request);
@@ -49,12 +48,12 @@ export function createHttpHandlers(
       if (preflight) return preflight;
       return request.method === "OPTIONS"
         ? respond(204, null, [["allow", allow]])
-        : answers.useAnotherMethod(allow);
+        : answers.methodNotAllowed(allow);
     };
   }
 
   return {
-    endpoint: guard(new Map([["POST", post], ["GET", onSession], ["DELETE", onSession]])),
-    sse: sse && { open: guard(new Map([["GET", sse.open]])), post: guard(new Map([["POST", sse.post]])) },
+    endpoint: route(new Map([["POST", post], ["GET", onSession], ["DELETE", onSession]])),
+    sse: sse && { open: route(new Map([["GET", sse.open]])), post: route(new Map([["POST", sse.post]])) },
   };
 }

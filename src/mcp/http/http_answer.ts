@@ -1,5 +1,5 @@
 /**
- * From an answer to an HTTP response: the status, the words and the challenge that each kind of caller knows.
+ * Turns a JSON-RPC response into an HTTP response: the status, error codes and challenge that the caller's era defines.
  *
  * @module
  */
@@ -17,17 +17,17 @@ import type { ModernWriter } from "../modern.ts";
 
 export interface AnswerOptions {
   readonly writer: ModernWriter;
-  /** What a 401 says to ask for to begin with (RFC 6750 §3); more is asked for when a call needs it. */
+  /** The scope in the challenge of a 401 (RFC 6750 section 3). Calls that need more scopes name them. */
   readonly initialScope?: string | undefined;
-  /** Where the RFC 9728 document is; left out of challenges when there is none. */
+  /** URL of the protected resource metadata (RFC 9728), for challenges. */
   readonly resourceMetadata: string | undefined;
-  /** Makes an error of what was thrown, and tells the observer. */
+  /** Reports what was thrown to the observer. Returns the error for the response, if it is not an internal error. */
   readonly onFault: (error: unknown, method: string) => RpcError | undefined;
 }
 
 const JSON_FIELDS: Fields = [["content-type", "application/json"]];
 
-/** Plain callers read the HTTP status: what each code is there. */
+/** HTTP status by error code, for plain JSON-RPC callers. Other codes are 500. */
 const PLAIN_STATUS: Readonly<Record<number, number>> = {
   [-32700]: 400,
   [-32600]: 400,
@@ -36,31 +36,31 @@ const PLAIN_STATUS: Readonly<Record<number, number>> = {
 };
 
 export interface Answers {
-  /** The response to a request. `call` brings the id of a session that began. */
+  /** The HTTP response. `call` carries the id of a session that `initialize` started. */
   write(response: RpcResponse, era: Era, principal: Principal | undefined, call?: Call): Response;
-  /** The same as an event of a stream. */
+  /** The JSON text, for an event stream. */
   text(response: RpcResponse, era: Era, principal: Principal | undefined): string;
   writeBatch(
     responses: readonly RpcResponse[] | RpcResponse,
     era: Era,
     principal: Principal | undefined,
   ): Response;
-  /** A message that needs no answer. */
+  /** The response to a message that is not a request: 202, or 204 for plain callers. */
   accepted(era: Era): Response;
-  /** What came is no message, or may not come. */
+  /** An error response to something that is not a valid message. */
   refuse(status: number, code: number, message: string, era?: Era): Response;
-  /** 404, upon which a client begins a new session. */
+  /** 404: the client starts a new session. */
   noSession(era: Era): Response;
-  /** 401 without a token. */
+  /** 401 for a request without a token. */
   challenge(era: Era | undefined): Response;
   refuseToken(refusal: TokenRefusal, era: Era | undefined): Response;
   refuseFault(error: unknown): Response;
-  useAnotherMethod(allow: string): Response;
-  /** What every response of the era says beside its media type. */
+  methodNotAllowed(allow: string): Response;
+  /** Header fields of every response of the era, beside its media type. */
   fields(era: Era): Fields;
 }
 
-/** Responses for one endpoint. */
+/** Creates the responses of one server. */
 export function createAnswers({ writer, initialScope, resourceMetadata, onFault }: AnswerOptions): Answers {
   const initial = initialScope === undefined ? {} : { scope: initialScope };
   const versions = new Map<string, { readonly json: Fields; readonly stream: Fields }>();
@@ -77,11 +77,11 @@ export function createAnswers({ writer, initialScope, resourceMetadata, onFault 
 
   function toText(response: RpcResponse, era: Era, principal: Principal | undefined): string {
     return era.profile === "modern"
-      ? writer.write("error" in response ? inModernWords(response, principal) : response)
+      ? writer.write("error" in response ? toModernError(response, principal) : response)
       : writeResponse(response);
   }
 
-  /** What a handler gave may be nothing that JSON can hold: that is a fault like any other. */
+  /** A result that cannot be written as JSON is an internal error. */
   function text(response: RpcResponse, era: Era, principal: Principal | undefined): string {
     try {
       return toText(response, era, principal);
@@ -138,14 +138,14 @@ export function createAnswers({ writer, initialScope, resourceMetadata, onFault 
       case "modern":
         return respond(isOfHandler ? 200 : modernStatus(error), toText(response, era, principal), json);
       case "legacy":
-        // Messages that are none are refused by HTTP; errors of methods are answers like any other.
+        // Only invalid messages have an HTTP status of their own; errors of methods are 200.
         return respond(
           error.code === INVALID_REQUEST && !isOfHandler ? 400 : 200,
           writeResponse(response),
           json,
         );
       case "plain": {
-        const plain = inPlainWords(response);
+        const plain = toPlainError(response);
         const status = "error" in plain && !isOfHandler ? PLAIN_STATUS[plain.error.code] : undefined;
         return respond(status ?? 500, writeResponse(plain), json);
       }
@@ -153,7 +153,7 @@ export function createAnswers({ writer, initialScope, resourceMetadata, onFault 
   }
 
   function refuse(status: number, code: number, message: string, era?: Era): Response {
-    // Null is what JSON-RPC says; MCP leaves out the id that there is not.
+    // JSON-RPC requires null for an unknown id; MCP leaves it out.
     const id = era === undefined || era.profile === "plain" ? null : undefined;
     const fields = era === undefined ? JSON_FIELDS : fieldsOf(era).json;
     return respond(status, writeResponse({ id, error: new RpcError(code, message) }), fields);
@@ -164,7 +164,7 @@ export function createAnswers({ writer, initialScope, resourceMetadata, onFault 
     text,
     writeBatch(responses, era, principal) {
       if (!isList(responses)) return write(responses, era, principal);
-      const shown = era.profile === "plain" ? responses.map(inPlainWords) : responses;
+      const shown = era.profile === "plain" ? responses.map(toPlainError) : responses;
       return respond(
         200,
         `[${shown.map((each) => text(each, era, principal)).join(",")}]`,
@@ -187,16 +187,16 @@ export function createAnswers({ writer, initialScope, resourceMetadata, onFault 
       return unauthorized(refusal.description, fields, era);
     },
     refuseFault(error) {
-      const told = onFault(error, "mcp");
-      if (told instanceof UnavailableError) {
-        return respond(told.status, writeResponse({ id: null, error: told }), [
+      const reported = onFault(error, "mcp");
+      if (reported instanceof UnavailableError) {
+        return respond(reported.status, writeResponse({ id: null, error: reported }), [
           ...JSON_FIELDS,
-          ["retry-after", String(told.retryAfter)],
+          ["retry-after", String(reported.retryAfter)],
         ]);
       }
       return refuse(500, INTERNAL_ERROR, "Internal error: the server failed to answer");
     },
-    useAnotherMethod(allow) {
+    methodNotAllowed(allow) {
       const error = new RpcError(INVALID_REQUEST, `Method not allowed. Allowed: ${allow}.`);
       return respond(405, writeResponse({ id: null, error }), [...JSON_FIELDS, ["allow", allow]]);
     },
@@ -211,11 +211,11 @@ function unauthorized(message: string, fields: Fields, era: Era | undefined): Re
   return respond(401, body, [...JSON_FIELDS, ...fields]);
 }
 
-/** What implementations have used for it since 2025-03-26. */
+/** Not in the specification; implementations have used it since 2025-03-26. */
 const SESSION_NOT_FOUND = -32001;
 
-/** Codes from -32000 on are not for implementations any more (2026-07-28, basic, error codes). */
-function inModernWords(
+/** Replaces -32000: 2026-07-28 reserves the codes from -32000 on for the specification (basic, error codes). */
+function toModernError(
   response: RpcResponse & { readonly error: RpcError },
   principal: Principal | undefined,
 ): RpcResponse {
@@ -229,7 +229,7 @@ function inModernWords(
   return { id: id ?? undefined, error: new RpcError(code, error.message, error.data) };
 }
 
-function inPlainWords(response: RpcResponse): RpcResponse {
+function toPlainError(response: RpcResponse): RpcResponse {
   return "error" in response && response.error instanceof UnknownNameError
     ? { id: response.id, error: response.error.plain }
     : response;

@@ -13,7 +13,7 @@ import type { Answers } from "./http_answer.ts";
 import { type HttpOptions, isCurrent } from "./http_options.ts";
 import { startListening } from "./listen.ts";
 
-/** The stream, or the answer to a filter that is none. */
+/** Opens the stream; an error response for an invalid filter. */
 export async function openListenStream(
   { outlet, streams, listen, now }: HttpOptions,
   answers: Answers,
@@ -29,13 +29,13 @@ export async function openListenStream(
   const stream = new EventStream({
     keepAlive: outlet.keepAlive,
     onDisconnect: () => end(),
-    // A store that fails for a moment changes nothing.
+    // While the store is unavailable the stream stays open.
     onKeepAlive: () => void isCurrent(call.principal, now).then((is) => is || end(), () => {}),
   });
   let stop = (): void => {};
-  let leave = end;
+  let finish = end;
   function end(): void {
-    streams.open.delete(leave);
+    streams.open.delete(finish);
     release();
     stop();
     stream.close();
@@ -48,8 +48,8 @@ export async function openListenStream(
     const listening = await startListening(listen, call, params, (json) => stream.send(json));
     call.forget();
     stop = listening.stop;
-    leave = () => {
-      stream.send(listening.farewell);
+    finish = () => {
+      stream.send(listening.finalResult);
       end();
     };
   } catch (error) {
@@ -57,8 +57,8 @@ export async function openListenStream(
     stream.close();
     return refuse(error);
   }
-  // It may have ended while tasks were looked up.
-  if (stream.isOpen) streams.open.add(leave);
+  // The client may have disconnected while tasks were read.
+  if (stream.isOpen) streams.open.add(finish);
   else stop();
   return stream.response(answers.fields(MODERN_ERA));
 }

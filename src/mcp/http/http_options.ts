@@ -1,5 +1,5 @@
 /**
- * What the endpoints over HTTP share: options, and who is let in.
+ * Options of the HTTP endpoints, and the authentication of a request.
  *
  * @module
  */
@@ -37,7 +37,7 @@ export interface HttpOptions extends AnswerOptions {
   readonly streams: SessionStreamOptions;
 }
 
-/** Makes the handlers of 2024-11-05: the stream, and where messages are posted. */
+/** Creates the handlers of HTTP+SSE (2024-11-05): `open` for the stream, `post` for messages. */
 export type SseFactory = (
   options: HttpOptions,
   answers: Answers,
@@ -47,13 +47,13 @@ export type SseFactory = (
 
 export type Handler = (request: Request, context: RequestContext) => Promise<Response>;
 
-/** Who calls; a response for who may not. */
+/** Authenticates a request: its principal, `undefined` for an anonymous caller, or the 401 response. */
 export type Admit = (
   request: Request,
   context: RequestContext,
 ) => Promise<Principal | undefined | Response>;
 
-/** The door (RFC 6750 §3): no token where none is needed, a good one, or a challenge. */
+/** Creates the check of access tokens (RFC 6750 section 3). */
 export function createAdmit({ auth, identify }: HttpOptions, answers: Answers): Admit {
   return async (request, context) => {
     if (auth === "off") return undefined;
@@ -64,18 +64,18 @@ export function createAdmit({ auth, identify }: HttpOptions, answers: Answers): 
   };
 }
 
-/** Not by `instanceof`: a runtime may have a `Response` of its own. */
+/** Not by `instanceof`: a runtime may have its own `Response` class. */
 export function isRefusal(admitted: Principal | undefined | Response): admitted is Response {
   return admitted !== undefined && "headers" in admitted;
 }
 
-/** Whether the client reads streams; `unsaid` is what holds for one that says nothing. */
-export function acceptsStream(headers: Headers, unsaid: boolean): boolean {
+/** Whether `Accept` includes event streams. `byDefault` is the result without `Accept`. */
+export function acceptsStream(headers: Headers, byDefault: boolean): boolean {
   const accept = headers.get("accept");
-  return accept === null ? unsaid : /(?:^|,)\s*(?:text\/(?:event-stream|\*)|\*\/\*)/i.test(accept);
+  return accept === null ? byDefault : /(?:^|,)\s*(?:text\/(?:event-stream|\*)|\*\/\*)/i.test(accept);
 }
 
-/** A token that ended, or whose user or client did, ends what was opened with it: asked with each comment on a stream. */
+/** Whether the token of an open stream is still valid. Streams ask with every keep-alive comment. */
 export async function isCurrent(principal: Principal | undefined, now: () => number): Promise<boolean> {
   if (principal?.expires !== undefined && principal.expires <= now()) return false;
   return await principal?.isStillValid?.() ?? true;

@@ -1,13 +1,14 @@
 /**
- * The way back to a client that waits for the response to its POST: one JSON text, or, as soon as something must be said
- * before the answer, a stream (https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#sending-messages-to-the-server).
- * The streams of a session are kept, so that a client that lost one can have the rest.
+ * The response to a POST: one JSON text, or an event stream as soon as a notification or a request must be sent before it
+ * (https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#sending-messages-to-the-server).
+ * The streams of a session are logged, so that a client can resume them.
  *
  * @module
  */
 import { EventStream } from "../../http/event_stream.ts";
 import type { Fields } from "../../http/response.ts";
 import { timerDelay } from "../../http/timer.ts";
+import { writeNotification } from "../../jsonrpc/message.ts";
 import type { Call, Outlet } from "../call.ts";
 import { type EventLogOptions, LogWriter } from "../session/event_log.ts";
 import { sendServerRequest, type ServerRequestOptions } from "../input/server_request.ts";
@@ -18,15 +19,15 @@ export interface OutletOptions {
   readonly log: EventLogOptions;
   readonly questions: ServerRequestOptions;
   readonly openStreams: OpenStreams;
-  /** Milliseconds between comments on a quiet stream. */
+  /** Milliseconds between keep-alive comments. */
   readonly keepAlive: number | undefined;
 }
 
-/** Milliseconds after which a call that said nothing gets a stream, for its comments keep the connection. */
-const SILENCE = 15_000;
+/** A call that has sent nothing for so long gets a stream, whose comments keep the connection open. */
+const SILENCE_MS = 15_000;
 
-/** Notifications that may wait for a reader who does not read; more are dropped. */
-const PATIENCE = 1000;
+/** Notifications that wait for a slow reader; more are dropped. */
+const MAX_WAITING_NOTIFICATIONS = 1000;
 
 export class HttpOutlet implements Outlet {
   readonly response: Promise<Response>;
@@ -37,24 +38,24 @@ export class HttpOutlet implements Outlet {
   #stream: EventStream | undefined;
   #log: LogWriter | undefined;
   #isOver = false;
-  /** The client holds an event id. */
-  #gaveId = false;
-  /** What waits for the log. */
-  #unsaid: (() => void)[] | undefined;
+  /** The client has an event id, so that it can resume. */
+  #sentEventId = false;
+  /** Sent once the log has started; `undefined` from then on. */
+  #delayed: (() => void)[] | undefined;
   #waiting = 0;
   #timer: ReturnType<typeof setTimeout>;
   #release = (): void => {};
-  /** Why there is no stream. */
+  /** Why no stream could be opened. */
   #refusal: unknown;
   readonly ask: Outlet["ask"];
 
-  /** @param fields what the response says beside its media type */
+  /** @param fields of the response, beside its media type */
   constructor(options: OutletOptions, call: Call, fields: Fields) {
     this.#options = options;
     this.#call = call;
     this.#fields = fields;
     this.response = new Promise((resolve) => this.#resolve = resolve);
-    const quiet = timerDelay(options.keepAlive ?? SILENCE);
+    const quiet = timerDelay(options.keepAlive ?? SILENCE_MS);
     this.#timer = setTimeout(() => this.#open()?.comment(), quiet);
     const { session } = call;
     if (session) {
@@ -74,8 +75,8 @@ export class HttpOutlet implements Outlet {
 
   async notify(method: string, params: Record<string, unknown>): Promise<void> {
     const stream = this.#open();
-    if (!stream || this.#waiting >= PATIENCE) return;
-    this.#send(JSON.stringify({ jsonrpc: "2.0", method, params }));
+    if (!stream || this.#waiting >= MAX_WAITING_NOTIFICATIONS) return;
+    this.#send(writeNotification(method, params));
     this.#waiting++;
     await Promise.all([stream.waitUntilWritable(), this.#log?.room()]);
     this.#waiting--;
@@ -83,17 +84,17 @@ export class HttpOutlet implements Outlet {
 
   async disconnect(retry: number): Promise<void> {
     const stream = this.#open();
-    // Without an event id the client has no way back.
-    if (!stream || !this.#log || this.#log.isFull || !this.#gaveId) return;
-    // Whoever comes back finds all that was said until now.
+    // Without an event id the client could not resume.
+    if (!stream || !this.#log || this.#log.isFull || !this.#sentEventId) return;
+    // A client that resumes finds everything that was sent until now.
     await this.#log.written();
-    this.#say(() => {
+    this.#whenLogged(() => {
       stream.retry(retry);
       this.#close(stream);
     });
   }
 
-  /** The answer, last of all: an event of the stream, or, when none was opened, the whole response. */
+  /** Sends the response, as the last event of the stream (`write`) or, without one, as JSON (`make`). */
   finish(write: () => string, make: () => Response): void {
     if (this.#isOver) return;
     this.#isOver = true;
@@ -102,20 +103,20 @@ export class HttpOutlet implements Outlet {
     if (!stream) return this.#resolve(make());
     const json = write();
     const id = this.#log?.end(json);
-    this.#say(() => {
+    this.#whenLogged(() => {
       stream.send(json, { id });
       this.#close(stream);
     });
   }
 
-  /** Ends without an answer: the call was cancelled. */
+  /** Ends without a response: the call was cancelled. */
   abandon(): void {
     if (this.#isOver) return;
     const stream = this.#open();
     this.#isOver = true;
     clearTimeout(this.#timer);
     this.#log?.end();
-    this.#say(() => stream && this.#close(stream));
+    this.#whenLogged(() => stream && this.#close(stream));
   }
 
   #open(): EventStream | undefined {
@@ -125,7 +126,7 @@ export class HttpOutlet implements Outlet {
     try {
       this.#release = this.#options.openStreams.open(this.#call, session);
     } catch (error) {
-      // The answer will be one JSON text; what comes before it is not told.
+      // The response is one JSON text then, and notifications are dropped.
       this.#refusal = error;
       return undefined;
     }
@@ -134,29 +135,29 @@ export class HttpOutlet implements Outlet {
       keepAlive: this.#options.keepAlive,
       onDisconnect: () => {
         this.#release();
-        // Up to 2025-11-25 a lost connection is no cancellation, where the client can come back; nor is it for a task.
-        const isLost = !this.#log || this.#log.isFull;
-        if (isLost && this.#call.outlet === this) this.#call.cancel("The client disconnected");
+        // Up to 2025-11-25 a client that can resume has not cancelled; nor has the client of a task.
+        const cannotResume = !this.#log || this.#log.isFull;
+        if (cannotResume && this.#call.outlet === this) this.#call.cancel("The client disconnected");
       },
     });
     this.#stream = stream;
     const { log } = this.#options;
-    if (session && id !== null && log.storage.has(this.#call, RECORD_BYTES, log.lifetime)) {
+    if (session && id !== null && log.storage.tryTake(this.#call, RECORD_BYTES, log.lifetime)) {
       this.#log = new LogWriter(log, session.id, JSON.stringify(id), this.#call);
-      const unsaid: (() => void)[] = this.#unsaid = [];
-      this.#log.begun.then(() => {
-        this.#unsaid = undefined;
-        for (const say of unsaid) say();
+      const delayed: (() => void)[] = this.#delayed = [];
+      this.#log.started.then(() => {
+        this.#delayed = undefined;
+        for (const send of delayed) send();
       });
-      // Older clients take an event without data for a broken message.
+      // Older clients would take an event without data for an invalid message.
       if (revision >= "2025-11-25") {
         const { firstId } = this.#log;
-        this.#say(() => stream.send("", { id: firstId }));
-        this.#gaveId = true;
+        this.#whenLogged(() => stream.send("", { id: firstId }));
+        this.#sentEventId = true;
       }
     }
     this.#resolve(stream.response(this.#fields));
-    // From now on the call hears of its cancellation.
+    // Starts to watch for cancellation.
     void this.#call.signal;
     return stream;
   }
@@ -164,8 +165,8 @@ export class HttpOutlet implements Outlet {
   #send(json: string): void {
     if (this.#isOver || this.#call.isCancelled) return;
     const id = this.#log?.append(json);
-    this.#gaveId ||= id !== undefined;
-    this.#say(() => this.#stream?.send(json, { id }));
+    this.#sentEventId ||= id !== undefined;
+    this.#whenLogged(() => this.#stream?.send(json, { id }));
   }
 
   #close(stream: EventStream): void {
@@ -173,9 +174,9 @@ export class HttpOutlet implements Outlet {
     stream.close();
   }
 
-  /** Says it when the first event id can be found: a client that came back before that would be told of nothing. */
-  #say(say: () => void): void {
-    if (this.#unsaid) this.#unsaid.push(say);
-    else say();
+  /** Sends once the log has started: before that, a client could not resume by the event id. */
+  #whenLogged(send: () => void): void {
+    if (this.#delayed) this.#delayed.push(send);
+    else send();
   }
 }

@@ -1,7 +1,7 @@
 /**
- * The one endpoint: the ladder from a request to a message, for plain JSON-RPC callers, for clients of a session
- * (https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#streamable-http), and for modern ones
- * (https://modelcontextprotocol.io/specification/draft/basic/transports/streamable-http). `http_answer.ts` leads back.
+ * `POST /mcp`: reads and checks a message, step by step, and dispatches it. For plain JSON-RPC callers, clients of a session
+ * (https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#streamable-http) and of 2026-07-28
+ * (https://modelcontextprotocol.io/specification/draft/basic/transports/streamable-http).
  *
  * @module
  */
@@ -9,17 +9,17 @@ import type { Principal } from "../../http/principal.ts";
 import { BodyError, readText } from "../../http/body/body.ts";
 import { mediaType } from "../../http/body/media_type.ts";
 import type { RequestContext } from "../../http/service.ts";
-import { dispatchBatch, type Dispatcher, dispatchMessage, refuseBatchSize } from "../../jsonrpc/dispatch.ts";
+import { checkBatchSize, dispatchBatch, type Dispatcher, dispatchMessage } from "../../jsonrpc/dispatch.ts";
 import { INVALID_REQUEST, PARSE_ERROR, RpcError } from "../../jsonrpc/error.ts";
 import {
-  type Answer,
+  type ClientResponse,
   type Message,
   parseJsonInTurns,
   readMessage,
   type Request as RpcRequest,
   type Response as RpcResponse,
 } from "../../jsonrpc/message.ts";
-import { refuseBatch } from "../batch.ts";
+import { checkBatchAllowed } from "../batch.ts";
 import { Call } from "../call.ts";
 import { type Era, eraOfHeaders, eraOfRevision, MODERN_ERA } from "../era.ts";
 import { unsupportedVersion } from "../error.ts";
@@ -31,10 +31,10 @@ import { claimedRevision, metaOf, readMeta } from "../modern.ts";
 import { acceptClientResponse } from "../input/server_request.ts";
 import type { Session } from "../session/session.ts";
 
-/** What may take a while and speak before it answers. */
-const TALKATIVE: ReadonlySet<string> = new Set(["tools/call", "prompts/get", "resources/read"]);
+/** Methods whose handlers may send messages before the response. */
+const MAY_STREAM: ReadonlySet<string> = new Set(["tools/call", "prompts/get", "resources/read"]);
 
-/** A handler for POST. */
+/** Creates the handler of POST. */
 export function createPostHandler(options: HttpOptions, answers: Answers, admit: Admit): Handler {
   const { host, bodyLimit, sessions } = options;
   const { refuse } = answers;
@@ -50,7 +50,7 @@ export function createPostHandler(options: HttpOptions, answers: Answers, admit:
     let value: unknown;
     try {
       value = parseJsonInTurns(await readText(request, bodyLimit));
-      // Most messages are small, and need no turn of their own.
+      // Only large messages are parsed asynchronously.
       if (value instanceof Promise) value = await value;
     } catch (error) {
       if (error instanceof RpcError) return refuse(statusOf(error), error.code, error.message, byHeaders);
@@ -66,9 +66,9 @@ export function createPostHandler(options: HttpOptions, answers: Answers, admit:
     const claim = claimedRevision(metaOf(params));
     if (claim === undefined && !byHeaders) {
       const version = headers.get("mcp-protocol-version")!;
-      // The id of an answer is one of ours.
-      const asks = message?.kind === "request" || message?.kind === "invalid";
-      const id = asks ? message.id ?? undefined : undefined;
+      // The id of a response is one of the server's.
+      const hasOwnId = message?.kind === "request" || message?.kind === "invalid";
+      const id = hasOwnId ? message.id ?? undefined : undefined;
       return answers.write({ id, error: unsupportedVersion(version) }, MODERN_ERA, principal);
     }
     let era = claim === undefined
@@ -79,33 +79,33 @@ export function createPostHandler(options: HttpOptions, answers: Answers, admit:
     if (id !== null) {
       session = await sessions.open(id, principal);
       if (!session) return answers.noSession(era);
-      // What was agreed on holds, whatever a header field says later.
+      // The negotiated revision takes precedence over the header field.
       era = eraOfRevision(session.revision)!;
     }
     const call = newCall(principal, era, session, request, runtime);
     if (isBatch) return await answerBatch(value as readonly unknown[], call);
     return message!.kind === "request"
       ? await answerRequest(message as RpcRequest, call, claim !== undefined)
-      : await answerOther(message!, call);
+      : await answerNonRequest(message!, call);
   }
 
-  /** A request, most of all: no step that is not needed. */
+  /** The hot path: a request without a stream allocates nothing beyond its call. */
   function answerRequest(message: RpcRequest, call: Call, claims: boolean): Promise<Response> | Response {
     const { principal, session } = call;
     const { id, method, params } = message;
-    // Nobody who speaks of a handshake asks this: it is answered to whoever looks around.
-    const looksAround = !claims && call.era.profile !== "modern" && method === "server/discover";
-    if (looksAround) call.era = MODERN_ERA;
+    // A bare server/discover comes from a client that does not know the revision yet.
+    const isBareDiscover = !claims && call.era.profile !== "modern" && method === "server/discover";
+    if (isBareDiscover) call.era = MODERN_ERA;
     const { era } = call;
     const modern = era.profile === "modern";
     const { headers } = call.request!;
     call.id = id;
-    if (!looksAround && (modern || claims)) {
+    if (!isBareDiscover && (modern || claims)) {
       try {
         readMeta(call, message, headers);
       } catch (error) {
         if (!(error instanceof RpcError)) throw error;
-        // Who speaks of itself in _meta knows these errors, whatever revision it names.
+        // A client that sends this _meta knows these errors, whatever revision it names.
         return answers.write({ id: id ?? undefined, error }, MODERN_ERA, principal);
       }
     } else call.meta = metaOf(params) ?? call.meta;
@@ -115,7 +115,7 @@ export function createPostHandler(options: HttpOptions, answers: Answers, admit:
     } else if (era.profile === "legacy" && method === "initialize" && !claims && !session) {
       call.offersSession = true;
     }
-    if (era.profile !== "plain" && TALKATIVE.has(method) && acceptsStream(headers, modern)) {
+    if (era.profile !== "plain" && MAY_STREAM.has(method) && acceptsStream(headers, modern)) {
       return answerWithOutlet(message, call);
     }
     return (dispatchMessage(dispatcherOf(era), message, call) as Promise<RpcResponse>).then((response) => {
@@ -124,7 +124,7 @@ export function createPostHandler(options: HttpOptions, answers: Answers, admit:
     });
   }
 
-  /** A request whose handler may speak before it answers. */
+  /** A request whose handler may send messages before the response. */
   function answerWithOutlet(message: RpcRequest, call: Call): Promise<Response> {
     const { era, principal, session } = call;
     const outlet = new HttpOutlet(options.outlet, call, answers.fields(era));
@@ -142,9 +142,9 @@ export function createPostHandler(options: HttpOptions, answers: Answers, admit:
     return outlet.response;
   }
 
-  async function answerOther(message: Message, call: Call): Promise<Response> {
+  async function answerNonRequest(message: Message, call: Call): Promise<Response> {
     const { era, principal, session } = call;
-    if (message.kind !== "answer") {
+    if (message.kind !== "response") {
       const response = await dispatchMessage(dispatcherOf(era), message, call);
       return response ? answers.write(response, era, principal) : answers.accepted(era);
     }
@@ -156,19 +156,19 @@ export function createPostHandler(options: HttpOptions, answers: Answers, admit:
         era,
       );
     }
-    return await takeAnswer(message, session)
+    return await deliverResponse(message, session)
       ? answers.accepted(era)
       : refuse(400, INVALID_REQUEST, "Invalid Request: no pending request has this id", era);
   }
 
   async function answerBatch(batch: readonly unknown[], carrier: Call): Promise<Response> {
     const { era, session, principal } = carrier;
-    const excess = refuseBatchSize(batch);
-    if (excess) return answers.write({ id: null, error: excess }, era, principal);
+    const error = checkBatchSize(batch);
+    if (error) return answers.write({ id: null, error }, era, principal);
     const messages = batch.map(readMessage);
-    const reason = refuseBatch(messages, era.profile === "plain" ? undefined : era.revision);
+    const reason = checkBatchAllowed(messages, era.profile === "plain" ? undefined : era.revision);
     if (reason !== undefined) return refuse(400, INVALID_REQUEST, reason, era);
-    for (const message of messages) if (message.kind === "answer") await takeAnswer(message, session);
+    for (const message of messages) if (message.kind === "response") await deliverResponse(message, session);
     const calls: Call[] = [];
     const responses = await dispatchBatch(dispatcherOf(era), messages, (message) => {
       const call = newCall(principal, era, session, carrier.request!, carrier.runtime!);
@@ -201,14 +201,14 @@ export function createPostHandler(options: HttpOptions, answers: Answers, admit:
     return profile === "modern" ? options.modern : options.legacy;
   }
 
-  async function takeAnswer(message: Answer, session: Session | undefined): Promise<boolean> {
+  async function deliverResponse(message: ClientResponse, session: Session | undefined): Promise<boolean> {
     return !session || await acceptClientResponse(options.outlet.questions, session, message);
   }
 
   return post;
 }
 
-/** Of what cannot be read (RFC 9110 section 15.5.14: too large, where it is JSON all the same). */
+/** The HTTP status of a message that could not be parsed (413, RFC 9110 section 15.5.14: too many values). */
 function statusOf({ code }: RpcError): number {
   return code === INVALID_REQUEST ? 413 : 400;
 }

@@ -1,6 +1,6 @@
 /**
- * `GET` and `DELETE` of a session (https://modelcontextprotocol.io/specification/2025-11-25/basic/transports): its stream, the
- * rest of one that was lost, and its end. Without a session they are not there.
+ * `GET` and `DELETE` of a session (https://modelcontextprotocol.io/specification/2025-11-25/basic/transports): opens its
+ * stream, resumes a stream, ends the session. Both are 405 without a session.
  *
  * @module
  */
@@ -19,7 +19,7 @@ import {
 } from "./http_options.ts";
 import { openSessionStream, resumeStream } from "../session/session_stream.ts";
 
-/** A handler for both methods. */
+/** The handler of both methods. */
 export function createSessionHandler(
   { sessions, streams, subscriptions, now }: HttpOptions,
   answers: Answers,
@@ -35,7 +35,7 @@ export function createSessionHandler(
       const error = unsupportedVersion(headers.get("mcp-protocol-version")!);
       return answers.write({ id: undefined, error }, MODERN_ERA, principal);
     }
-    if (id === null || !era || era.profile === "modern") return answers.useAnotherMethod("POST, OPTIONS");
+    if (id === null || !era || era.profile === "modern") return answers.methodNotAllowed("POST, OPTIONS");
     const session = await sessions.open(id, principal);
     if (!session) return answers.noSession(era);
     if (method !== "DELETE" && !acceptsStream(headers, false)) {
@@ -48,18 +48,18 @@ export function createSessionHandler(
     }
     const fields: Fields = answers.fields(eraOfRevision(session.revision)!);
     const last = headers.get("last-event-id");
-    const storing = { principal, runtime };
+    const caller = { principal, runtime };
     try {
       if (method === "DELETE") {
-        await sessions.end(session, storing);
+        await sessions.end(session, caller);
         await subscriptions.clear(session);
         return respond(204, null);
       }
       const isStillCurrent = () => isCurrent(principal, now);
       const resumed = last === null
         ? undefined
-        : await resumeStream(streams, session, storing, last, isStillCurrent, fields);
-      return resumed ?? await openSessionStream(streams, session, storing, last, isStillCurrent, fields);
+        : await resumeStream(streams, session, caller, last, isStillCurrent, fields);
+      return resumed ?? await openSessionStream(streams, session, caller, last, isStillCurrent, fields);
     } catch (error) {
       if (!(error instanceof LimitError)) throw error;
       return answers.write({ id: undefined, error }, era, principal);

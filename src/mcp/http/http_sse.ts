@@ -1,7 +1,7 @@
 /**
  * HTTP+SSE, the transport of 2024-11-05 (https://modelcontextprotocol.io/specification/2024-11-05/basic/transports#http-with-sse),
- * for clients that know no other: messages are posted to an address that the stream names, and everything comes back on
- * the stream, whichever instance has it. By option, at paths of its own.
+ * for clients of that revision. Messages are posted to the endpoint that the stream names, and every response comes on the
+ * stream, on whichever instance it is open. Enabled by an option, at its own paths.
  *
  * @module
  */
@@ -16,6 +16,7 @@ import {
   parseJsonInTurns,
   readMessage,
   type Response as RpcResponse,
+  writeNotification,
   writeResponse,
 } from "../../jsonrpc/message.ts";
 import { Call, type Outlet } from "../call.ts";
@@ -24,21 +25,21 @@ import { LimitError } from "../error.ts";
 import type { Answers } from "./http_answer.ts";
 import { type Admit, type HttpOptions, isCurrent, isRefusal, type SseFactory } from "./http_options.ts";
 import { metaOf } from "../modern.ts";
-import { patiently } from "../session/patiently.ts";
+import { retryWhileUnavailable } from "../session/retry_while_unavailable.ts";
 import { acceptClientResponse, sendServerRequest } from "../input/server_request.ts";
 import { notificationOf } from "./listen.ts";
 import type { Session } from "../session/session.ts";
-import { hearChanges } from "../session/session_changes.ts";
-import { RECORD_BYTES, type Storing } from "../session/storage_limits.ts";
-import { wakingKey } from "../session/wakeups.ts";
+import { watchSessionChanges } from "../session/session_changes.ts";
+import { type Caller, RECORD_BYTES } from "../session/storage_limits.ts";
+import { watchedKey } from "../session/wakeups.ts";
 
-/** Milliseconds that a message waits for its stream. */
-const LIFETIME = 5 * 60_000;
-const OLDEST = "2024-11-05";
-/** Messages taken off the queue at once. */
-const PAGE = 100;
+/** How long a message waits in the store for its stream. */
+const MESSAGE_RETENTION_MS = 5 * 60_000;
+const REVISION = "2024-11-05";
+/** Messages that are read from the queue at once. */
+const PAGE_MESSAGES = 100;
 
-/** Handlers for the stream and for posted messages. `postPath` is where messages go. */
+/** Creates the handlers of the stream and of posted messages. `postPath` is the endpoint for messages. */
 export function createSseHandlers(
   options: HttpOptions,
   answers: Answers,
@@ -51,44 +52,44 @@ export function createSseHandlers(
   async function open(request: Request, runtime: RequestContext): Promise<Response> {
     const principal = await admit(request, runtime);
     if (isRefusal(principal)) return principal;
-    const sealed = await sessions.start({ revision: OLDEST, capabilities: {}, clientInfo: {} }, principal);
+    const sealed = await sessions.start({ revision: REVISION, capabilities: {}, clientInfo: {} }, principal);
     const session = (await sessions.open(sealed, principal))!;
-    const storing = { principal, runtime };
+    const caller = { principal, runtime };
     let release: () => void;
     try {
-      release = streams.openStreams.open(storing, undefined);
+      release = streams.openStreams.open(caller, undefined);
     } catch (error) {
       if (!(error instanceof LimitError)) throw error;
-      return answers.write({ id: undefined, error }, eraOfRevision(OLDEST)!, principal);
+      return answers.write({ id: undefined, error }, eraOfRevision(REVISION)!, principal);
     }
     const stops: (() => void)[] = [release];
     const end = (): void => {
       for (const stop of stops.splice(0)) stop();
       streams.open.delete(end);
       stream.close();
-      sessions.end(session, storing).catch(() => {});
+      sessions.end(session, caller).catch(() => {});
       subscriptions.clear(session).catch(() => {});
     };
     const stream = new EventStream({
       keepAlive: options.outlet.keepAlive,
       onDisconnect: end,
       onKeepAlive: () => {
-        take();
+        drain();
         isCurrent(principal, options.now).then((is) => is || end(), () => {});
       },
     });
     streams.open.add(end);
 
-    // One reader at a time, so that messages keep their order.
-    let taking: Promise<void> = Promise.resolve();
-    // What could not be removed, since the store went away, is not sent again.
+    // One reader at a time keeps messages in order.
+    let draining: Promise<void> = Promise.resolve();
+    // Messages that could not be removed while the store was unavailable must not be sent twice.
     const sent = new Set<string>();
-    const take = (): void => {
-      taking = taking.then(async () => {
+    const drain = (): void => {
+      draining = draining.then(async () => {
         let first: string | undefined;
         for (;;) {
-          const page = await store.list<string>(queueKey(session), { limit: PAGE });
-          // What was removed and is still there would be so again at once.
+          const page = await store.list<string>(queueKey(session), { limit: PAGE_MESSAGES });
+          // The same page again: the removal is not visible yet.
           if (page.length === 0 || page[0]!.key.join() === first) return;
           first = page[0]!.key.join();
           for (const { key, value } of page) {
@@ -102,12 +103,9 @@ export function createSseHandlers(
       }).catch(() => {});
     };
     stops.push(
-      wakeups.listen(["event", session.id, "sse"], take),
-      hearChanges(streams, session, storing, ({ change }) => {
-        const [method, params] = notificationOf(change);
-        stream.send(JSON.stringify({ jsonrpc: "2.0", method, ...(params && { params }) }), {
-          event: "message",
-        });
+      wakeups.listen(["event", session.id, "sse"], drain),
+      watchSessionChanges(streams, session, caller, ({ change }) => {
+        stream.send(writeNotification(...notificationOf(change)), { event: "message" });
       }),
     );
     stream.send(`${postPath}?session=${sealed}`, { event: "endpoint" });
@@ -119,7 +117,7 @@ export function createSseHandlers(
     if (isRefusal(principal)) return principal;
     const sealed = new URL(request.url).searchParams.get("session") ?? "";
     const opened = await sessions.open(sealed, principal);
-    const era = eraOfRevision(OLDEST)!;
+    const era = eraOfRevision(REVISION)!;
     if (!opened) return answers.noSession(era);
     let value: unknown;
     try {
@@ -136,7 +134,7 @@ export function createSseHandlers(
     }
     const { handshake } = await sessions.settings(opened);
     const session: Session = { ...opened, ...handshake };
-    if (message.kind === "answer") {
+    if (message.kind === "response") {
       return await acceptClientResponse(questions, session, message) ? accepted() : answers.refuse(
         400,
         INVALID_REQUEST,
@@ -144,28 +142,26 @@ export function createSseHandlers(
         era,
       );
     }
-    const say = (json: string): Promise<boolean> => enqueue(session, json, { principal, runtime });
+    const send = (json: string): Promise<boolean> => enqueue(session, json, { principal, runtime });
     const outlet: Outlet = {
-      notify: async (method, params) => void await say(JSON.stringify({ jsonrpc: "2.0", method, params })),
+      notify: async (method, params) => void await send(writeNotification(method, params)),
       ask: (method, params, signal) =>
         sendServerRequest(
           questions,
           session,
           method,
           params,
-          (json) => void say(json).catch(() => {}),
+          (json) => void send(json).catch(() => {}),
           signal,
         ),
     };
     const call = new Call(host, principal, eraOfRevision(session.revision) ?? era);
-    Object.assign(call, {
-      runtime,
-      outlet,
-    });
+    call.runtime = runtime;
+    call.outlet = outlet;
     call.join(session);
     let settled: Promise<unknown> = Promise.resolve();
     call.onHandshake = (given) => {
-      const known = sessions.local(given, principal);
+      const known = sessions.createLocal(given, principal);
       const handshake = {
         revision: known.revision,
         capabilities: known.capabilities,
@@ -181,7 +177,7 @@ export function createSseHandlers(
       const response = await dispatchMessage(legacy, message, call) as RpcResponse | undefined;
       call.end();
       await settled;
-      if (response && !call.isCancelled) await say(write(response));
+      if (response && !call.isCancelled) await send(write(response));
     })();
     call.waitUntil(work);
     return accepted();
@@ -195,12 +191,12 @@ export function createSseHandlers(
     }
   }
 
-  async function enqueue(session: Session, json: string, storing: Storing): Promise<boolean> {
-    // A reader who reads nothing must not fill the store: its stream has no room for more either.
-    if (!storage.has(storing, json.length + RECORD_BYTES, LIFETIME)) return false;
+  async function enqueue(session: Session, json: string, caller: Caller): Promise<boolean> {
+    // A client that does not read must not fill the store.
+    if (!storage.tryTake(caller, json.length + RECORD_BYTES, MESSAGE_RETENTION_MS)) return false;
     const key = [...queueKey(session), options.now(), order++, randomId("")];
-    return await patiently(() =>
-      store.commit({ set: [{ key, value: json, expires: options.now() + LIFETIME }] })
+    return await retryWhileUnavailable(() =>
+      store.commit({ set: [{ key, value: json, expires: options.now() + MESSAGE_RETENTION_MS }] })
     );
   }
   let order = 0;
@@ -209,7 +205,7 @@ export function createSseHandlers(
 }
 
 function queueKey({ id }: Session): readonly (string | number)[] {
-  return wakingKey("event", id, "sse");
+  return watchedKey("event", id, "sse");
 }
 
 function accepted(): Response {

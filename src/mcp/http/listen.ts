@@ -1,11 +1,11 @@
 /**
- * `subscriptions/listen`: one stream of the changes that a client asked for
+ * `subscriptions/listen`: sends the changes that a client subscribed to
  * (https://modelcontextprotocol.io/specification/draft/basic/patterns/subscriptions).
  *
  * @module
  */
 import { INVALID_PARAMS, RpcError } from "../../jsonrpc/error.ts";
-import type { Params } from "../../jsonrpc/message.ts";
+import { type Params, writeNotification } from "../../jsonrpc/message.ts";
 import type { Call } from "../call.ts";
 import type { Change, Changes, PlacedChange } from "../definition/changes.ts";
 import { requiredCapabilities } from "../input/client_feature.ts";
@@ -17,16 +17,16 @@ import { scopesOf } from "../session/subscriptions.ts";
 import { listenToTasks, type TaskListenOptions } from "../tasks/task_listen.ts";
 
 export interface ListenOptions extends TaskListenOptions {
-  /** What is offered now. */
+  /** The current definitions. */
   readonly registry: () => Registry;
   readonly changes: Changes;
   readonly writer: ModernWriter;
 }
 
-/** What one stream may name: each resource is matched with every template, each task is looked up. */
+/** Limits of one stream: each URI is matched with every template, each task is read from the store. */
 export const MAX_LISTEN_URIS = 1000;
 export const MAX_LISTEN_TASKS = 100;
-/** Characters of all names together. */
+/** Characters of all URIs and task ids together. */
 export const MAX_LISTEN_CHARACTERS = 65_536;
 
 interface Filter {
@@ -43,19 +43,19 @@ const LISTS = {
   resources: "resourcesListChanged",
 } as const;
 
-/** The lists of names, and how many each may have. */
-const NAMING = [["resourceSubscriptions", MAX_LISTEN_URIS], ["taskIds", MAX_LISTEN_TASKS]] as const;
+/** The lists of a filter, and the maximum of each. */
+const LISTED = [["resourceSubscriptions", MAX_LISTEN_URIS], ["taskIds", MAX_LISTEN_TASKS]] as const;
 
-/** What a stream needs to say when it ends by the server's wish, and how to end it otherwise. */
+/** A running subscription. */
 export interface Listening {
-  /** JSON text of the result that ends the stream in good order. */
-  readonly farewell: string;
+  /** JSON text of the response, sent when the server ends the stream. */
+  readonly finalResult: string;
   stop(): void;
 }
 
 /**
- * Begins: sends the acknowledgment, then what was asked for, until it is stopped.
- * @throws {RpcError} -32602 for a filter that is none, -32021 for tasks without their extension
+ * Sends the acknowledgment, then notifications of the accepted filter until it is stopped.
+ * @throws {RpcError} -32602 for an invalid filter, -32021 for tasks without their extension
  */
 export async function startListening(
   options: ListenOptions,
@@ -64,55 +64,58 @@ export async function startListening(
   send: (json: string) => void,
 ): Promise<Listening> {
   const { registry, changes, writer } = options;
-  const asked = readFilter(optionalObject(requireObject(params), "notifications"));
-  if (asked.taskIds && !call.can("tasks")) throw new MissingCapabilityError(requiredCapabilities("tasks"));
-  const honoured = honour(asked, registry(), call);
+  const requested = parseFilter(optionalObject(requireObject(params), "notifications"));
+  if (requested.taskIds && !call.can("tasks")) {
+    throw new MissingCapabilityError(requiredCapabilities("tasks"));
+  }
+  const accepted = acceptFilter(requested, registry(), call);
   const _meta = { "io.modelcontextprotocol/subscriptionId": call.id };
   const notify = (method: string, members: Record<string, unknown> = {}): void =>
-    send(JSON.stringify({ jsonrpc: "2.0", method, params: { ...members, _meta } }));
+    send(writeNotification(method, { ...members, _meta }));
 
-  // Changes may come while tasks are looked up: nothing may go out before the acknowledgment.
-  let early: (() => void)[] | undefined = [];
-  const tell = (say: () => void): void => void (early ? early.push(say) : say());
-  const uris = new Set(honoured.resourceSubscriptions);
+  // Changes may come while tasks are read, but the acknowledgment must be first.
+  let delayed: (() => void)[] | undefined = [];
+  const afterAcknowledgment = (send: () => void): void => void (delayed ? delayed.push(send) : send());
+  const uris = new Set(accepted.resourceSubscriptions);
   const stops: (() => void)[] = [];
-  if (Object.keys(honoured).length > 0) {
-    // Read first: what is acknowledged is told from then on, and not only once a watch has begun.
+  if (Object.keys(accepted).length > 0) {
+    // Read first, so that no change after the acknowledgment is missed.
     const place = await changes.place();
-    const hear = ({ change }: PlacedChange): void => {
+    const onChange = ({ change }: PlacedChange): void => {
       const { kind } = change;
-      if (kind === "resource" ? uris.has(change.uri) : honoured[LISTS[kind]]) {
-        tell(() => notify(...notificationOf(change)));
+      if (kind === "resource" ? uris.has(change.uri) : accepted[LISTS[kind]]) {
+        afterAcknowledgment(() => notify(...notificationOf(change)));
       }
     };
-    stops.push(changes.listen(hear, place));
+    stops.push(changes.listen(onChange, place));
   }
   let taskIds: readonly string[] | undefined;
   try {
-    if (asked.taskIds) {
-      const say = (task: Record<string, unknown>): void => tell(() => notify("notifications/tasks", task));
-      const heard = await listenToTasks(options, asked.taskIds, call, say);
-      taskIds = heard.taskIds;
-      stops.push(heard.stop);
+    if (requested.taskIds) {
+      const onTask = (task: Record<string, unknown>): void =>
+        afterAcknowledgment(() => notify("notifications/tasks", task));
+      const listening = await listenToTasks(options, requested.taskIds, call, onTask);
+      taskIds = listening.taskIds;
+      stops.push(listening.stop);
     }
   } catch (error) {
     for (const stop of stops) stop();
     throw error;
   }
   notify("notifications/subscriptions/acknowledged", {
-    notifications: { ...honoured, ...(taskIds && { taskIds }) },
+    notifications: { ...accepted, ...(taskIds && { taskIds }) },
   });
-  for (const say of early) say();
-  early = undefined;
+  for (const send of delayed) send();
+  delayed = undefined;
   return {
-    farewell: writer.write({ id: call.id, result: { _meta } }),
+    finalResult: writer.write({ id: call.id, result: { _meta } }),
     stop: () => {
       for (const stop of stops) stop();
     },
   };
 }
 
-/** The notification of a change, the same in every revision. */
+/** Method and params of the notification of a change, the same in every revision. */
 export function notificationOf(change: Change): [method: string, params?: Record<string, unknown>] {
   return change.kind === "resource"
     ? ["notifications/resources/updated", { uri: change.uri }]
@@ -120,45 +123,51 @@ export function notificationOf(change: Change): [method: string, params?: Record
 }
 
 /** @throws {RpcError} -32602 */
-function readFilter(given: Readonly<Record<string, unknown>>): Filter {
+function parseFilter(given: Readonly<Record<string, unknown>>): Filter {
   const filter: Record<string, unknown> = {};
   for (const name of Object.values(LISTS)) {
     const value = given[name];
-    if (value !== undefined && typeof value !== "boolean") throw bad(`${name} must be a boolean`);
+    if (value !== undefined && typeof value !== "boolean") throw invalidFilter(`${name} must be a boolean`);
     if (value) filter[name] = true;
   }
   let characters = 0;
-  for (const [name, most] of NAMING) {
+  for (const [name, max] of LISTED) {
     const value = given[name];
     if (value === undefined) continue;
-    if (!Array.isArray(value) || value.length > most || !value.every((each) => typeof each === "string")) {
-      throw bad(`${name} must be a list of at most ${most} strings`);
+    if (!Array.isArray(value) || value.length > max || !value.every((each) => typeof each === "string")) {
+      throw invalidFilter(`${name} must be a list of at most ${max} strings`);
     }
     for (const { length } of value as string[]) characters += length;
     if (characters > MAX_LISTEN_CHARACTERS) {
-      throw bad(`${name} has too many characters. Maximum: ${MAX_LISTEN_CHARACTERS} in all lists together`);
+      throw invalidFilter(
+        `${name} has too many characters. Maximum: ${MAX_LISTEN_CHARACTERS} in all lists together`,
+      );
     }
     filter[name] = value;
   }
   return filter;
 }
 
-function bad(reason: string): RpcError {
+function invalidFilter(reason: string): RpcError {
   return new RpcError(INVALID_PARAMS, `Invalid params: notifications.${reason}`);
 }
 
-/** The part that the server offers anything of, and that the caller may read. */
-function honour({ taskIds: _, ...asked }: Filter, registry: Registry, { host, principal }: Call): Filter {
+/** The part of a filter that the server has definitions for and the caller has the scopes for. */
+function acceptFilter(
+  { taskIds: _, ...requested }: Filter,
+  registry: Registry,
+  { host, principal }: Call,
+): Filter {
   const { tools, prompts, resources, templates } = registry;
-  const may = (uri: string): boolean =>
+  const isAllowed = (uri: string): boolean =>
     scopesOf(registry, uri)?.every((scope) => host.holds(principal, scope)) ?? true;
-  const { toolsListChanged, promptsListChanged, resourcesListChanged, resourceSubscriptions } = asked;
+  const { toolsListChanged, promptsListChanged, resourcesListChanged, resourceSubscriptions } = requested;
   const hasResources = resources.size + templates.length > 0;
   return {
     ...(toolsListChanged && tools.size > 0 && { toolsListChanged }),
     ...(promptsListChanged && prompts.size > 0 && { promptsListChanged }),
     ...(resourcesListChanged && hasResources && { resourcesListChanged }),
     ...(resourceSubscriptions && hasResources &&
-      { resourceSubscriptions: resourceSubscriptions.filter(may) }),
+      { resourceSubscriptions: resourceSubscriptions.filter(isAllowed) }),
   };
 }

@@ -1,15 +1,16 @@
 /**
- * How many streams callers may hold open at one instance: each takes memory and a connection for as long as it likes.
+ * Limits how many streams a caller may hold open at one instance.
  *
  * @module
  */
 import { networkOf } from "../../http/network/network.ts";
 import { LimitError } from "../error.ts";
 import { principalKey } from "../session/principal_key.ts";
-import type { Storing } from "../session/storage_limits.ts";
+import type { Caller } from "../session/storage_limits.ts";
 
-/** Streams that are open at the same time. */
+/** The maximum of streams that are open at the same time. */
 export interface StreamLimits {
+  /** In one session. */
   readonly session: number;
   /** Of one caller with a token. */
   readonly caller: number;
@@ -21,8 +22,8 @@ export interface StreamLimits {
 
 export const STREAM_LIMITS: StreamLimits = { session: 32, caller: 256, network: 128, anonymous: 1000 };
 
-/** Seconds after which a caller that was refused should come back. */
-const RETRY_AFTER = 10;
+/** For `Retry-After`. */
+const RETRY_AFTER_SECONDS = 10;
 
 export class OpenStreams {
   readonly #limits: StreamLimits;
@@ -33,17 +34,17 @@ export class OpenStreams {
   }
 
   /**
-   * Counts a stream; gives the function that takes it off again, which may be called twice.
-   * @throws {LimitError} 429 when the session, the caller or the network has as many as it may, 503 when all have
+   * Counts a stream. Returns the function that releases it, which may be called twice.
+   * @throws {LimitError} 429 at the limit of the session, caller or network, 503 at the limit of all anonymous callers
    */
-  open({ principal, runtime }: Storing, session: { readonly id: string } | undefined): () => void {
+  open({ principal, runtime }: Caller, session: { readonly id: string } | undefined): () => void {
     const { session: perSession, caller, network: perNetwork, anonymous } = this.#limits;
     const counted: string[] = [];
     const count = (key: string, limit: number, reason: string, status: 429 | 503 = 429): void => {
       const open = this.#counts.get(key) ?? 0;
       if (open >= limit) {
         release();
-        throw new LimitError(reason, RETRY_AFTER, status);
+        throw new LimitError(reason, RETRY_AFTER_SECONDS, status);
       }
       this.#counts.set(key, open + 1);
       counted.push(key);

@@ -7,10 +7,10 @@
  */
 import { randomId } from "../../crypto/secret.ts";
 import { INTERNAL_ERROR, RpcError } from "../../jsonrpc/error.ts";
-import type { Answer } from "../../jsonrpc/message.ts";
+import { type ClientResponse, writeRequest } from "../../jsonrpc/message.ts";
 import type { Key, Store } from "../../store/store.ts";
 import type { Session } from "../session/session.ts";
-import { passOver, type Wakeups, wakingKey } from "../session/wakeups.ts";
+import { ignoreUnavailable, type Wakeups, watchedKey } from "../session/wakeups.ts";
 
 export interface ServerRequestOptions {
   readonly store: Store;
@@ -46,10 +46,12 @@ export async function sendServerRequest(
   const deadline = now() + RESPONSE_TIMEOUT_MS;
   try {
     await store.commit({ set: [{ key: pending, value: true, expires: deadline }] });
-    send(JSON.stringify({ jsonrpc: "2.0", id, method, params }));
+    send(writeRequest(id, method, params));
     for (;;) {
       const woken = new Promise<void>((resolve) => wake = resolve);
-      const entry = await store.get<Pick<Answer, "result" | "error">>(response).catch(passOver);
+      const entry = await store.get<Pick<ClientResponse, "result" | "error">>(response).catch(
+        ignoreUnavailable,
+      );
       if (entry) {
         if (entry.value.error === undefined) return entry.value.result;
         throw toClientError(method, entry.value.error);
@@ -77,7 +79,7 @@ export async function sendServerRequest(
 export async function acceptClientResponse(
   { store, now }: ServerRequestOptions,
   session: Session,
-  { id, result, error }: Answer,
+  { id, result, error }: ClientResponse,
 ): Promise<boolean> {
   if (typeof id !== "string") return false;
   const pending = await store.get(pendingKey(session, id));
@@ -102,7 +104,7 @@ export function toClientError(method: string, error: unknown): RpcError {
 }
 
 function responseKey({ id }: Session, request: string): Key {
-  return wakingKey("answer", id, request);
+  return watchedKey("answer", id, request);
 }
 
 function pendingKey({ id }: Session, request: string): Key {

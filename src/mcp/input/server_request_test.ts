@@ -45,7 +45,7 @@ async function asked() {
   const result = sendServerRequest(options, session, "roots/list", undefined, sent.resolve, gone.signal);
   const { id } = JSON.parse(await sent.promise);
   const answer = (members: object) =>
-    acceptClientResponse(options, session, { kind: "answer", id, ...members } as never);
+    acceptClientResponse(options, session, { kind: "response", id, ...members } as never);
   return { result, answer, gone, state, inner, wake: () => wake() };
 }
 

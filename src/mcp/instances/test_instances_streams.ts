@@ -235,9 +235,9 @@ export const STREAM_SCENARIOS: readonly Scenario[] = [
     const modern = await listen(b, { toolsListChanged: true });
     await b.order({ do: "end_streams" });
     assert.equal(await legacy.rest(), []);
-    const [farewell, ...more] = await modern.rest();
+    const [finalResult, ...more] = await modern.rest();
     assert.equal(more, []);
-    assert.is(farewell.result.resultType, "complete");
+    assert.is(finalResult.result.resultType, "complete");
   }],
 ];
 

@@ -1,18 +1,18 @@
 /**
- * What a stream of a session carried, kept for a client that lost its connection, on whichever instance it comes back
- * (https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#resumability-and-redelivery). Only streams
- * are kept, never answers that are one JSON text; and the instance that writes one says every few seconds that it is
- * there, so that one which will never end is not waited for.
+ * Logs the events of a session's streams in the store, so that a client can resume a stream on any instance
+ * (https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#resumability-and-redelivery). The instance that
+ * writes a stream renews a lease: when the lease ends, readers end the stream with an error.
  *
  * @module
  */
 import { randomId } from "../../crypto/secret.ts";
 import type { Entry, Key, Put, Store } from "../../store/store.ts";
-import { patiently } from "./patiently.ts";
-import { RECORD_BYTES, type StorageAllowance, type Storing } from "./storage_limits.ts";
-import { passOver, type Wakeups, wakingKey } from "./wakeups.ts";
+import { LEASE_GRACE_MS, LEASE_MS, LEASE_RENEWAL_MS, MAX_STORE_OUTAGE_MS } from "../lease.ts";
+import { retryWhileUnavailable } from "./retry_while_unavailable.ts";
+import { type Caller, RECORD_BYTES, type StorageAllowance } from "./storage_limits.ts";
+import { ignoreUnavailable, type Wakeups, watchedKey } from "./wakeups.ts";
 
-/** A message of a stream. The last one has `end`. */
+/** A message of a stream. The last event has `end`. */
 interface LoggedEvent {
   readonly json?: string;
   readonly end?: true;
@@ -22,44 +22,38 @@ export interface EventLogOptions {
   readonly store: Store;
   readonly wakeups: Wakeups;
   readonly now: () => number;
-  /** Milliseconds that an event is kept for. */
+  /** How long an event is kept, in milliseconds. */
   readonly lifetime: number;
   readonly storage: StorageAllowance;
 }
 
-/** The writer's word that it lives is good for so long, and given this often, in milliseconds. */
-const LEASE = 15_000;
-const RENEW_EVERY = 5_000;
-/** How long a reader waits on after that: where the store itself was away, the word of a live writer is on its way. */
-const GRACE = 6_000;
-/** How often a reader looks without being woken, in milliseconds. */
-const LOOK_EVERY = 2_000;
-/** No store is away for so long, in milliseconds: what a writer could not keep by then, it gives up. */
-const FOR_LONG = 60_000;
-/** Events that are written together, and those that may wait for it before their maker has to. */
-const PAGE = 50;
-const MOST_UNWRITTEN = 500;
+/** How often a reader polls, beside being woken by the watch of the store. */
+const POLL_INTERVAL_MS = 2_000;
+/** Events that are written in one commit. */
+const MAX_COMMIT_EVENTS = 50;
+/** Events that wait to be written before `room()` waits. */
+const MAX_UNWRITTEN_EVENTS = 500;
 
 const EVENT_ID = /^([A-Za-z0-9_-]{1,40})\.(\d{1,9})$/;
 
-/** The stream and the number of an event, from `Last-Event-ID`. */
-export function readEventId(id: string): { readonly stream: string; readonly sequence: number } | undefined {
+/** The stream and number of an event id; `undefined` for an id of another kind. */
+export function parseEventId(id: string): { readonly stream: string; readonly sequence: number } | undefined {
   const match = EVENT_ID.exec(id);
   return match ? { stream: match[1]!, sequence: Number(match[2]) } : undefined;
 }
 
-/** Who writes a stream, and until when it surely lives. `request` is the JSON text of a request id. */
+/** Held by the writer of a stream. `request` is the JSON text of a request id. */
 interface Lease {
   readonly request: string;
   /** Milliseconds since the epoch. */
   readonly until: number;
 }
 
-/** Writes one stream of a session. Its event ids are `<stream>.<number>`. */
+/** Writes the log of one stream of a session. Its event ids are `<stream>.<number>`. */
 export class LogWriter {
   readonly stream: string = randomId("");
-  /** Resolves when the stream can be found by whoever comes back, or the store could not keep it this time. */
-  readonly begun: Promise<void>;
+  /** Resolves when the stream can be resumed, or the first attempt to store it has failed. */
+  readonly started: Promise<void>;
   readonly #options: EventLogOptions;
   readonly #session: string;
   readonly #request: string;
@@ -67,60 +61,60 @@ export class LogWriter {
   #unwritten: Put[] = [];
   #writing: Promise<void> | undefined;
   #timer: ReturnType<typeof setInterval>;
-  readonly #storing: Storing;
+  readonly #caller: Caller;
   #isFull = false;
 
   /** @param request the JSON text of the id of the request that the stream answers */
-  constructor(options: EventLogOptions, session: string, request: string, storing: Storing) {
+  constructor(options: EventLogOptions, session: string, request: string, caller: Caller) {
     this.#options = options;
-    this.#storing = storing;
+    this.#caller = caller;
     this.#session = session;
     this.#request = request;
-    const begun = Promise.withResolvers<void>();
-    this.begun = begun.promise;
+    const started = Promise.withResolvers<void>();
+    this.started = started.promise;
     this.#unwritten.push(this.#lease());
-    this.#writing = this.#write(begun.resolve);
+    this.#writing = this.#write(started.resolve);
     this.#timer = setInterval(() => {
       options.store.commit({ set: [this.#lease()] }).catch(() => {});
-    }, RENEW_EVERY);
+    }, LEASE_RENEWAL_MS);
   }
 
-  /** The id of the event that comes before all others. */
+  /** The event id before the first event. */
   get firstId(): string {
     return `${this.stream}.0`;
   }
 
-  /** The caller may not have more stored: nothing is kept from now on. */
+  /** Whether the caller reached its storage limit. Nothing is logged from then on. */
   get isFull(): boolean {
     return this.#isFull;
   }
 
-  /** Keeps a message; its event id, or `undefined` where it is not kept. Events are written in their order. */
+  /** Logs a message. Returns its event id; `undefined` when it is not logged. Events are stored in order. */
   append(json: string): string | undefined {
     return this.#add({ json });
   }
 
-  /** Keeps the last message, if there is one: whoever follows knows that nothing else comes. */
+  /** Logs the end of the stream, with the last message if there is one. */
   end(json?: string): string | undefined {
     clearInterval(this.#timer);
     return this.#add(json === undefined ? { end: true } : { json, end: true });
   }
 
-  /** Resolves when all that was appended is kept. */
+  /** Resolves when all events are stored. */
   written(): Promise<void> {
     return this.#writing ?? Promise.resolve();
   }
 
-  /** Resolves when more may be appended: at once, unless the store is slower than who appends. */
+  /** Resolves when more may be appended: at once, unless the store is slower than the caller. */
   room(): Promise<void> {
-    return this.#unwritten.length < MOST_UNWRITTEN ? Promise.resolve() : this.written();
+    return this.#unwritten.length < MAX_UNWRITTEN_EVENTS ? Promise.resolve() : this.written();
   }
 
-  #lease(lease = LEASE): Put {
+  #lease(durationMs = LEASE_MS): Put {
     const now = this.#options.now();
     return {
       key: leaseKey(this.#session, this.stream),
-      value: { request: this.#request, until: now + lease },
+      value: { request: this.#request, until: now + durationMs },
       expires: now + this.#options.lifetime,
     };
   }
@@ -128,7 +122,7 @@ export class LogWriter {
   #add(value: LoggedEvent): string | undefined {
     const { now, lifetime, storage } = this.#options;
     const bytes = RECORD_BYTES + (value.json?.length ?? 0);
-    if (this.#isFull || !storage.has(this.#storing, bytes, lifetime)) {
+    if (this.#isFull || !storage.tryTake(this.#caller, bytes, lifetime)) {
       if (!this.#isFull) this.#giveUp();
       return undefined;
     }
@@ -142,51 +136,51 @@ export class LogWriter {
     return `${this.stream}.${sequence}`;
   }
 
-  /** Whoever comes back is told at once that the rest is lost. */
+  /** A client that resumes learns at once that the rest is lost. */
   #giveUp(): void {
     this.#isFull = true;
     clearInterval(this.#timer);
-    this.#unwritten.push(this.#lease(-FOR_LONG - 1));
+    this.#unwritten.push(this.#lease(-MAX_STORE_OUTAGE_MS - 1));
     this.#writing ??= this.#write();
   }
 
-  async #write(tried: () => void = () => {}): Promise<void> {
+  async #write(onAttempt: () => void = () => {}): Promise<void> {
     const { store } = this.#options;
     while (this.#unwritten.length > 0) {
-      const set = this.#unwritten.slice(0, PAGE);
-      // The client in front gets it in any case; when it is given up, who comes back later misses it.
-      await patiently(() => store.commit({ set }), tried).catch(() => {});
+      const set = this.#unwritten.slice(0, MAX_COMMIT_EVENTS);
+      // The connected client has the event in any case; a client that resumes may miss it.
+      await retryWhileUnavailable(() => store.commit({ set }), onAttempt).catch(() => {});
       this.#unwritten = this.#unwritten.slice(set.length);
     }
     this.#writing = undefined;
   }
 }
 
-export interface Followed {
+export interface ReplayedEvent {
   /** Event id. */
   readonly id: string;
   readonly json: string;
 }
 
 /**
- * What a stream carried after an event, and what it goes on to carry until it ends or `signal` aborts. `undefined` when
- * nothing is left of it, or the session has no such stream, or it is forgotten. A stream whose writer is gone ends with
- * the JSON that `lost` makes of the request's id.
+ * The events of a stream after `sequence`, and those to come until it ends or `signal` aborts. `undefined` when no events
+ * are left, the session has no such stream, or it has expired. When the writer's lease ends, the last event is the JSON text
+ * that `lost` returns for the request's id.
  */
-export async function follow(
+export async function replayStream(
   { store, wakeups, now }: EventLogOptions,
   session: string,
   { stream, sequence }: { readonly stream: string; readonly sequence: number },
   signal: AbortSignal,
   lost: (request: string) => string,
-): Promise<AsyncGenerator<Followed> | undefined> {
+): Promise<AsyncGenerator<ReplayedEvent> | undefined> {
   const prefix = eventKey(session, stream);
   const readLease = () => store.get<Lease>(leaseKey(session, stream));
   const lease = await readLease();
-  if (!lease || await isOver()) return undefined;
+  if (!lease || await hasEnded()) return undefined;
   const { request } = lease.value;
 
-  async function isOver(): Promise<boolean> {
+  async function hasEnded(): Promise<boolean> {
     const rest = { after: eventKey(session, stream, sequence), limit: 1 };
     const [next] = await store.list<LoggedEvent>(prefix, rest);
     if (next) return next.value.end === true && next.value.json === undefined;
@@ -194,24 +188,23 @@ export async function follow(
     return seen?.value.end === true;
   }
 
-  async function* events(): AsyncGenerator<Followed> {
+  async function* events(): AsyncGenerator<ReplayedEvent> {
     let after = sequence;
-    let changed = (): void => {};
-    const wake = (): void => changed();
+    let onWake = (): void => {};
+    const wake = (): void => onWake();
     const stop = wakeups.listen(["event", session, stream], wake);
     signal.addEventListener("abort", wake);
-    /** When the writer was first found silent, in milliseconds of this machine. */
-    let silent: number | undefined;
+    /** When the lease was first found ended, on this machine's clock, in milliseconds. */
+    let endedSince: number | undefined;
     try {
       while (!signal.aborted) {
-        const woken = new Promise<void>((resolve) => changed = resolve);
-        const look = async (): Promise<[Entry<LoggedEvent>[], Entry<Lease> | undefined]> => [
-          // With the last one that is known: it may have been told before it was kept, and have been the end.
+        const woken = new Promise<void>((resolve) => onWake = resolve);
+        const read = async (): Promise<[Entry<LoggedEvent>[], Entry<Lease> | undefined]> => [
+          // From the last known event on: the client may have received it before it was stored, and it may be the end.
           await store.list<LoggedEvent>(prefix, { after: eventKey(session, stream, after - 1) }),
           await readLease(),
         ];
-        // A store that fails for a moment has told nothing.
-        const found = await look().catch(passOver);
+        const found = await read().catch(ignoreUnavailable);
         const known = after;
         for (const { key, value } of found?.[0] ?? []) {
           const number = key.at(-1) as number;
@@ -222,14 +215,16 @@ export async function follow(
           after = number;
         }
         if (after > known) continue;
-        const late = found ? now() - (found[1]?.value.until ?? 0) : 0;
-        silent = late <= 0 ? undefined : silent ?? performance.now();
-        if (silent !== undefined && (late > FOR_LONG || performance.now() - silent >= GRACE)) {
+        const lateMs = found ? now() - (found[1]?.value.until ?? 0) : 0;
+        endedSince = lateMs <= 0 ? undefined : endedSince ?? performance.now();
+        const isLost = endedSince !== undefined &&
+          (lateMs > MAX_STORE_OUTAGE_MS || performance.now() - endedSince >= LEASE_GRACE_MS);
+        if (isLost) {
           yield { id: `${stream}.${after + 1}`, json: lost(request) };
           return;
         }
         let timer: ReturnType<typeof setTimeout> | undefined;
-        const time = new Promise<void>((resolve) => timer = setTimeout(resolve, LOOK_EVERY));
+        const time = new Promise<void>((resolve) => timer = setTimeout(resolve, POLL_INTERVAL_MS));
         await Promise.race([woken, time]);
         clearTimeout(timer);
       }
@@ -243,8 +238,8 @@ export async function follow(
 
 function eventKey(session: string, stream: string, sequence?: number): Key {
   return sequence === undefined
-    ? wakingKey("event", session, stream)
-    : wakingKey("event", session, stream, sequence);
+    ? watchedKey("event", session, stream)
+    : watchedKey("event", session, stream, sequence);
 }
 
 function leaseKey(session: string, stream: string): Key {

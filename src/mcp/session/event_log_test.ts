@@ -2,7 +2,13 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { memoryStore } from "../../store/drivers/memory.ts";
 import { type Store, StoreUnavailableError } from "../../store/store.ts";
-import { type EventLogOptions, follow, type Followed, LogWriter, readEventId } from "./event_log.ts";
+import {
+  type EventLogOptions,
+  LogWriter,
+  parseEventId,
+  type ReplayedEvent,
+  replayStream,
+} from "./event_log.ts";
 import { STORAGE_LIMITS, StorageAllowance, type StorageLimits } from "./storage_limits.ts";
 import { Wakeups } from "./wakeups.ts";
 
@@ -36,21 +42,25 @@ const NOBODY = { principal: undefined, runtime: undefined };
 const pause = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 const never = new AbortController().signal;
 
-async function read(options: EventLogOptions, id: string, signal = never): Promise<AsyncGenerator<Followed>> {
-  const events = await follow(options, "s", readEventId(id)!, signal, (request) => `lost ${request}`);
+async function read(
+  options: EventLogOptions,
+  id: string,
+  signal = never,
+): Promise<AsyncGenerator<ReplayedEvent>> {
+  const events = await replayStream(options, "s", parseEventId(id)!, signal, (request) => `lost ${request}`);
   return events!;
 }
 
-async function all(events: AsyncGenerator<Followed>): Promise<string[]> {
+async function all(events: AsyncGenerator<ReplayedEvent>): Promise<string[]> {
   const found = [];
-  for await (const { id, json } of events) found.push(`${readEventId(id)!.sequence} ${json}`);
+  for await (const { id, json } of events) found.push(`${parseEventId(id)!.sequence} ${json}`);
   return found;
 }
 
 test("what is appended is followed in order while it is written, and after its end, from any event on", async () => {
   const { options } = newLog();
   const log = new LogWriter(options, "s", "1", NOBODY);
-  await log.begun;
+  await log.started;
   const live = all(await read(options, log.firstId));
   const ids = Array.from({ length: 500 }, (_, i) => log.append(`e${i + 1}`));
   await pause(5);
@@ -59,8 +69,8 @@ test("what is appended is followed in order while it is written, and after its e
   const expected = [...ids.map((_, i) => `${i + 1} e${i + 1}`), "501 answer"];
   assert.equal(await live, expected);
   assert.equal(await all(await read(options, ids[249]!)), expected.slice(250));
-  assert.is(await follow(options, "s", readEventId(last!)!, never, String), undefined);
-  assert.is(await follow(options, "another", readEventId(ids[0]!)!, never, String), undefined);
+  assert.is(await replayStream(options, "s", parseEventId(last!)!, never, String), undefined);
+  assert.is(await replayStream(options, "another", parseEventId(ids[0]!)!, never, String), undefined);
 });
 
 test("events that are made faster than they can be kept are kept together", async () => {
@@ -78,7 +88,7 @@ test("events that are made faster than they can be kept are kept together", asyn
 test("a store that is away for a while loses nothing, for the writer and for who follows", async () => {
   const { options, state } = newLog();
   const log = new LogWriter(options, "s", "1", NOBODY);
-  await log.begun;
+  await log.started;
   const live = all(await read(options, log.firstId));
   log.append("one");
   await pause(5);
@@ -95,7 +105,7 @@ test("a store that is away at the beginning: the writer says so, and begins all 
   const { options, state } = newLog();
   state.away = true;
   const log = new LogWriter(options, "s", "1", NOBODY);
-  await log.begun;
+  await log.started;
   log.end("answer");
   state.away = false;
   await log.written();
@@ -127,7 +137,7 @@ test("a writer whose word came late, since the store was away, is not given up",
 test("who stops following leaves nothing behind", async () => {
   const { options } = newLog();
   const log = new LogWriter(options, "s", "1", NOBODY);
-  await log.begun;
+  await log.started;
   let listeners = 0;
   const { wakeups } = options;
   const listen = wakeups.listen.bind(wakeups);

@@ -1,8 +1,7 @@
 /**
  * `initialize` and `ping`
  * (https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle), and `server/discover`
- * (https://modelcontextprotocol.io/specification/draft/server/discover). Nothing waits for the handshake: what comes before
- * it is answered too.
+ * (https://modelcontextprotocol.io/specification/draft/server/discover). Requests before the handshake are answered too.
  *
  * @module
  */
@@ -23,7 +22,7 @@ export interface LifecycleOptions {
   readonly registry: Registry;
   readonly extensions: readonly Extension[];
   readonly sessions: Sessions;
-  /** Milliseconds for which a modern client may keep what it discovered. */
+  /** How long a client may cache the result of `server/discover`, in milliseconds. */
   readonly ttl: number;
   readonly cacheScope: "public" | "private";
   readonly modernHead: string;
@@ -60,7 +59,7 @@ export function handshakeMethods(
   ];
 }
 
-/** `server/discover`, written once. */
+/** `server/discover`. Its result is written as JSON in advance. */
 export function discoverMethods(
   { instructions, registry, extensions, ttl, cacheScope, modernHead }: LifecycleOptions,
 ): [string, Method<Call>][] {
@@ -75,7 +74,7 @@ export function discoverMethods(
   return [["server/discover", () => written]];
 }
 
-/** Name and version, shortened: they travel with a session. */
+/** Name and version, shortened, as they are part of the session id. */
 export function readClientInfo(
   { name, version }: Readonly<Record<string, unknown>>,
 ): { readonly name?: string; readonly version?: string } {

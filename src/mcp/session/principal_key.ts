@@ -1,11 +1,11 @@
 /**
- * One text per caller: what sealed things and limits are bound to.
+ * One string per principal, to which sessions, cursors, states and limits are bound.
  *
  * @module
  */
 import type { Principal } from "../../http/principal.ts";
 
-/** The workspace, the client and the subject of a caller. Empty for an anonymous one. */
+/** The workspace, client and subject of a caller; empty for an anonymous caller. */
 export function principalKey(principal: Principal | undefined): string {
   if (!principal) return "";
   const { workspace, client = "", subject = "" } = principal;

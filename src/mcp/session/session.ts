@@ -1,7 +1,7 @@
 /**
  * Sessions of the revisions with a handshake (https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#session-management).
- * A session id holds what the handshake told, signed: any instance can read it, nobody can make one, and nothing is
- * stored for it until it is ended or sets something.
+ * A session id is the signed content of the handshake: any instance can verify it, and nothing is stored for a session until
+ * it ends or changes a setting.
  *
  * @module
  */
@@ -12,27 +12,27 @@ import { LOST_RACE, retryLostRaces } from "../../store/retry.ts";
 import { CACHED, type Check, type Entry, type Key, type Put, type Store } from "../../store/store.ts";
 import type { LogLevel } from "../context.ts";
 import { principalKey } from "./principal_key.ts";
-import { RECORD_BYTES, type StorageAllowance, type Storing } from "./storage_limits.ts";
-import { wakingKey } from "./wakeups.ts";
+import { type Caller, RECORD_BYTES, type StorageAllowance } from "./storage_limits.ts";
+import { watchedKey } from "./wakeups.ts";
 
 export interface Session {
-  /** Names the session's records in the store. */
+  /** The key of the session's records in the store. */
   readonly id: string;
   readonly revision: string;
   readonly capabilities: Readonly<Record<string, unknown>>;
   readonly clientInfo: { readonly name?: string; readonly version?: string };
-  /** Who made it: a digest of {@linkcode principalKey}, empty for an anonymous caller. */
+  /** The principal that started it: a digest of {@linkcode principalKey}, empty for an anonymous caller. */
   readonly principal: string;
   /** Milliseconds since the epoch. */
   readonly expires: number;
 }
 
-/** What a session sets by requests of its own. */
+/** The stored settings of a session. */
 export interface SessionSettings {
   readonly level?: LogLevel;
-  /** How many subscriptions there are (`session_subscriptions.ts`), and their bytes. */
+  /** The number and bytes of its subscriptions (`session_subscriptions.ts`). */
   readonly subscriptions?: { readonly count: number; readonly bytes: number };
-  /** What `initialize` told, where the id is older than that (2024-11-05). */
+  /** The content of `initialize` over HTTP+SSE (2024-11-05), where the id exists before it. */
   readonly handshake?: Pick<Session, "revision" | "capabilities" | "clientInfo">;
 }
 
@@ -46,14 +46,13 @@ export interface SessionOptions {
 }
 
 const PURPOSE = "mcp_session";
-/** Characters of an id. */
-const LONGEST = 8000;
-/** Opened ids that are remembered, to spare opening them again. */
-const MAX_REMEMBERED = 1000;
-/** Sessions of callers without a token last so long at the most: their end is stored for the rest of it. */
+const MAX_SESSION_ID_CHARACTERS = 8000;
+/** Verified ids that are cached. */
+const MAX_CACHED_SESSIONS = 1000;
+/** The maximum lifetime of a session without a token. Its end is stored for the rest of that time. */
 export const MAX_ANONYMOUS_SESSION_MS: number = 24 * 3_600_000;
 
-/** The id travels in the open: it tells nobody who the caller is. */
+/** A digest, as clients and proxies can read the id. */
 function ownerOf(principal: Principal | undefined): string {
   return principal ? secretDigest(principalKey(principal)) : "";
 }
@@ -66,23 +65,23 @@ export class Sessions {
     this.#options = options;
   }
 
-  /** A new session, and its id for the client. */
+  /** Starts a session. Returns its id for the client. */
   async start(
     handshake: Pick<Session, "revision" | "capabilities" | "clientInfo">,
     principal: Principal | undefined,
   ): Promise<string> {
     const { now, lifetime } = this.#options;
     const session: Session = {
-      ...this.local(handshake, principal),
+      ...this.createLocal(handshake, principal),
       expires: now() + (principal ? lifetime : Math.min(lifetime, MAX_ANONYMOUS_SESSION_MS)),
     };
     const signed = signText(await this.#options.secret(), PURPOSE, JSON.stringify(session));
-    this.#remember(signed, session);
+    this.#cache(signed, session);
     return signed;
   }
 
-  /** A session that only its connection knows. */
-  local(
+  /** Creates a session without an id for the client: the connection itself is the session. */
+  createLocal(
     { revision, capabilities, clientInfo }: Pick<Session, "revision" | "capabilities" | "clientInfo">,
     principal: Principal | undefined,
   ): Session {
@@ -98,18 +97,18 @@ export class Sessions {
   }
 
   /**
-   * The session of an id; `undefined` when it was not made here, has ended, or is somebody else's. One that was begun
-   * without a token may go on with one (the client was asked for it meanwhile).
+   * The session of an id; `undefined` when its signature is invalid, it has ended or expired, or it belongs to another
+   * principal. A session that was started without a token may continue with one, after a challenge.
    */
   async open(signed: string, principal: Principal | undefined): Promise<Session | undefined> {
     let session = this.#opened.get(signed);
     if (!session) {
-      const text = signed.length > LONGEST
+      const text = signed.length > MAX_SESSION_ID_CHARACTERS
         ? undefined
         : readSignedText(await this.#options.secret(), PURPOSE, signed);
       if (text === undefined) return undefined;
       session = JSON.parse(text) as Session;
-      this.#remember(signed, session);
+      this.#cache(signed, session);
     }
     if (session.expires <= this.#options.now()) return undefined;
     if (session.principal !== "" && session.principal !== ownerOf(principal)) return undefined;
@@ -117,13 +116,13 @@ export class Sessions {
   }
 
   /**
-   * Ends it everywhere: its id is refused from now on.
-   * @throws {LimitError} when the caller may not have more stored
+   * Ends a session on all instances.
+   * @throws {LimitError} at the caller's storage limit
    */
-  async end(session: Session, storing: Storing): Promise<void> {
+  async end(session: Session, caller: Caller): Promise<void> {
     const { storage, store, now } = this.#options;
     const { expires } = session;
-    storage.take(storing, 2 * RECORD_BYTES, expires - now());
+    storage.take(caller, 2 * RECORD_BYTES, expires - now());
     await store.commit({
       set: [
         { key: endedKey(session), value: true, expires },
@@ -134,7 +133,7 @@ export class Sessions {
     for (const [signed, { id }] of this.#opened) if (id === session.id) this.#opened.delete(signed);
   }
 
-  /** What the session set so far. */
+  /** The current settings. */
   async settings(session: Session): Promise<SessionSettings> {
     return (await this.settingsEntry(session))?.value ?? {};
   }
@@ -143,76 +142,76 @@ export class Sessions {
     return this.#options.store.get(settingsKey(session));
   }
 
-  /** The condition that the settings are as they were read. */
-  checkOf(session: Session, entry: Entry<SessionSettings> | undefined): Check {
+  /** The check that the settings have not changed since they were read. */
+  settingsCheck(session: Session, entry: Entry<SessionSettings> | undefined): Check {
     return { key: settingsKey(session), version: entry?.version ?? null };
   }
 
-  putOf(session: Session, value: SessionSettings): Put {
+  settingsPut(session: Session, value: SessionSettings): Put {
     return { key: settingsKey(session), value, expires: session.expires };
   }
 
   /**
-   * Sets something, whatever other requests of the session set at the same time.
-   * @throws {LimitError} when the caller may not have more stored
+   * Changes the settings. Concurrent changes of other requests are kept.
+   * @throws {LimitError} at the caller's storage limit
    */
   async change(
     session: Session,
-    storing: Storing,
+    caller: Caller,
     change: (settings: SessionSettings) => SessionSettings,
   ): Promise<void> {
     const { store, storage, now } = this.#options;
-    let isPaid = false;
+    let isCounted = false;
     await retryLostRaces(async () => {
       const entry = await this.settingsEntry(session);
-      const put = this.putOf(session, change(entry?.value ?? {}));
-      if (!entry && !isPaid) storage.take(storing, RECORD_BYTES, session.expires - now());
-      isPaid = true;
-      return await store.commit({ check: [this.checkOf(session, entry)], set: [put] }) || LOST_RACE;
+      const put = this.settingsPut(session, change(entry?.value ?? {}));
+      if (!entry && !isCounted) storage.take(caller, RECORD_BYTES, session.expires - now());
+      isCounted = true;
+      return await store.commit({ check: [this.settingsCheck(session, entry)], set: [put] }) || LOST_RACE;
     });
   }
 
-  #remember(signed: string, session: Session): void {
-    // The oldest goes: a stranger who opens many sessions costs others one look each.
-    if (this.#opened.size >= MAX_REMEMBERED) this.#opened.delete(this.#opened.keys().next().value!);
+  #cache(signed: string, session: Session): void {
+    // Drops the oldest: many sessions of one caller cost others one verification each.
+    if (this.#opened.size >= MAX_CACHED_SESSIONS) this.#opened.delete(this.#opened.keys().next().value!);
     this.#opened.set(signed, session);
   }
 }
 
-/** Stands for a session that has ended. */
+/** The key of the record of a session that has ended. */
 export function endedKey({ id }: Session): Key {
   return ["mcp_session_end", id];
 }
 
-/** Which stream of the session speaks, or {@linkcode SESSION_ENDED}. */
+/** The key of the active stream of a session, or of {@linkcode SESSION_ENDED}. */
 export function streamKey({ id }: Session): Key {
-  return wakingKey("stream", id);
+  return watchedKey("stream", id);
 }
 
 export const SESSION_ENDED = "ended";
 
-/** What its streams listen to. */
+/** The topic that the streams of a session listen to. */
 export function settingsTopic({ id }: Session): readonly string[] {
   return ["session", id];
 }
 
 function settingsKey(session: Session): Key {
-  return wakingKey(...settingsTopic(session));
+  return watchedKey(...settingsTopic(session));
 }
 
-/** Only what is looked at later: the id travels in a header field with every request. */
+/** Only the capabilities that the server uses, as the id is sent with every request. */
 function knownCapabilities(given: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const known: Record<string, unknown> = {};
-  for (const [name, parts] of Object.entries(KNOWN)) {
+  for (const [name, parts] of Object.entries(KNOWN_CAPABILITIES)) {
     const value = given[name];
     if (typeof value !== "object" || value === null) continue;
-    const having = parts.filter((part) => typeof (value as Record<string, unknown>)[part] === "object");
-    known[name] = Object.fromEntries(having.map((part) => [part, {}]));
+    const present = parts.filter((part) => typeof (value as Record<string, unknown>)[part] === "object");
+    known[name] = Object.fromEntries(present.map((part) => [part, {}]));
   }
   return known;
 }
 
-const KNOWN: Readonly<Record<string, readonly string[]>> = {
+const KNOWN_CAPABILITIES: Readonly<Record<string, readonly string[]>> = {
   elicitation: ["form", "url"],
   sampling: ["tools", "context"],
   roots: [],

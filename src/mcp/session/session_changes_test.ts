@@ -3,7 +3,7 @@ import * as assert from "uvu/assert";
 import { memoryStore } from "../../store/drivers/memory.ts";
 import type { Key, ListOptions, Store } from "../../store/store.ts";
 import { Changes } from "../definition/changes.ts";
-import { hearChanges, type SessionChangesOptions } from "./session_changes.ts";
+import { type SessionChangesOptions, watchSessionChanges } from "./session_changes.ts";
 import { type Session, Sessions } from "./session.ts";
 import { Subscriptions } from "./session_subscriptions.ts";
 import { STORAGE_LIMITS, StorageAllowance } from "./storage_limits.ts";
@@ -35,7 +35,7 @@ function begin(store: Store): { options: SessionChangesOptions; session: Session
   const wakeups = new Wakeups(store);
   const storage = new StorageAllowance(STORAGE_LIMITS, Date.now);
   const sessions = new Sessions({ store, storage, secret, now: Date.now, lifetime: 60_000 });
-  const session = sessions.local(
+  const session = sessions.createLocal(
     { revision: "2025-11-25", capabilities: {}, clientInfo: {} },
     undefined,
   );
@@ -51,7 +51,7 @@ test("a subscription counts for what changes right after it, however slowly it i
   const { options, session } = begin(store);
   const told: string[] = [];
   const done = Promise.withResolvers<void>();
-  const stop = hearChanges(options, session, NOBODY, ({ change }) => {
+  const stop = watchSessionChanges(options, session, NOBODY, ({ change }) => {
     told.push(change.kind === "resource" ? change.uri : change.kind);
     if (change.kind === "prompts") done.resolve();
   });
@@ -78,7 +78,7 @@ test("what was missed comes first, and once", async () => {
   await changes.tell({ kind: "resource", uri: "test://b" });
   const told: string[] = [];
   const done = Promise.withResolvers<void>();
-  const stop = hearChanges(options, session, NOBODY, ({ change }) => {
+  const stop = watchSessionChanges(options, session, NOBODY, ({ change }) => {
     told.push(change.kind);
     if (change.kind === "prompts") done.resolve();
   }, { place });
@@ -96,7 +96,7 @@ test("a change waits for what has to be settled before it, as of when it came", 
   const first = Promise.withResolvers<void>();
   let settled = first.promise;
   const told: string[] = [];
-  const stop = hearChanges(options, session, NOBODY, ({ change }) => {
+  const stop = watchSessionChanges(options, session, NOBODY, ({ change }) => {
     told.push(change.kind);
     if (change.kind === "tools") done.resolve();
   }, { settled: () => settled });

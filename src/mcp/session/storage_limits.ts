@@ -1,6 +1,6 @@
 /**
- * How much callers may have stored through the tool server: subscriptions, tasks, what streams carried, and the ends of
- * sessions. Counted in memory of this instance, without a store call, as bytes for as long as they are kept.
+ * Limits how much a caller may store through the MCP server: subscriptions, tasks, event logs, and ends of sessions. Counted
+ * in the memory of the instance, without a store call, in bytes times lifetime.
  *
  * @module
  */
@@ -11,17 +11,17 @@ import type { RequestContext } from "../../http/service.ts";
 import { LimitError } from "../error.ts";
 import { principalKey } from "./principal_key.ts";
 
-/** Bytes. */
+/** Maximum bytes stored, for an hour. */
 export interface StorageLimits {
-  /** Of the subscriptions of one session of a caller with a token. */
+  /** Subscriptions of one session with a token. */
   readonly session: number;
-  /** Of the subscriptions of one anonymous session. */
+  /** Subscriptions of one anonymous session. */
   readonly anonymousSession: number;
-  /** Of everything that one caller with a token has stored. */
+  /** Everything of one caller with a token. */
   readonly caller: number;
-  /** Of everything that anonymous callers of one network have stored. */
+  /** Everything of the anonymous callers of one network. */
   readonly network: number;
-  /** Of everything that all anonymous callers together have stored. */
+  /** Everything of all anonymous callers. */
   readonly anonymous: number;
 }
 
@@ -33,7 +33,7 @@ export const STORAGE_LIMITS: StorageLimits = {
   anonymous: 256 * 1024 * 1024,
 };
 
-/** Bytes that a record has beside what is counted: its key, and the engine's own. */
+/** Bytes of the key and overhead of a record. */
 export const RECORD_BYTES = 200;
 
 /** Bytes of a record that holds a JSON value. */
@@ -41,8 +41,8 @@ export function recordBytes(value: unknown): number {
   return RECORD_BYTES + (JSON.stringify(value)?.length ?? 0);
 }
 
-/** Who has something stored: a call, or a request that is none. */
-export interface Storing {
+/** On whose behalf something is stored: a call, or an HTTP request. */
+export interface Caller {
   readonly principal: Principal | undefined;
   readonly runtime: RequestContext | undefined;
 }
@@ -67,29 +67,29 @@ export class StorageAllowance {
   }
 
   /**
-   * Takes room for bytes that are kept for so many milliseconds.
-   * @throws {LimitError} when the caller has none left
+   * Counts bytes that are stored for so many milliseconds.
+   * @throws {LimitError} at the caller's limit
    */
-  take(storing: Storing, bytes: number, lifetimeMs: number): void {
-    const retryAfter = this.#take(storing, bytes, lifetimeMs);
+  take(caller: Caller, bytes: number, lifetimeMs: number): void {
+    const retryAfter = this.#take(caller, bytes, lifetimeMs);
     if (retryAfter === 0) return;
-    const isOwn = storing.principal !== undefined || networkOf(storing.runtime ?? {}) !== undefined;
+    const isOwn = caller.principal !== undefined || networkOf(caller.runtime ?? {}) !== undefined;
     throw new LimitError("Storage limit reached for this caller", retryAfter, isOwn ? 429 : 503);
   }
 
-  /** The same, for what can be left out: `false` when there is no room. */
-  has(storing: Storing, bytes: number, lifetimeMs: number): boolean {
-    return this.#take(storing, bytes, lifetimeMs) === 0;
+  /** As {@linkcode take}, for optional records: `false` at the caller's limit. */
+  tryTake(caller: Caller, bytes: number, lifetimeMs: number): boolean {
+    return this.#take(caller, bytes, lifetimeMs) === 0;
   }
 
-  /** Gives back what is stored no longer. */
-  giveBack({ principal, runtime }: Storing, bytes: number, lifetimeMs: number): void {
+  /** Subtracts bytes that are not stored any more. */
+  giveBack({ principal, runtime }: Caller, bytes: number, lifetimeMs: number): void {
     const amount = amountOf(bytes, lifetimeMs);
     if (principal) this.#callers.giveBack(principalKey(principal), amount);
     else this.#anonymous.giveBack(networkOf(runtime ?? {}), amount);
   }
 
-  #take({ principal, runtime }: Storing, bytes: number, lifetimeMs: number): number {
+  #take({ principal, runtime }: Caller, bytes: number, lifetimeMs: number): number {
     const amount = amountOf(bytes, lifetimeMs);
     return principal
       ? this.#callers.take(principalKey(principal), amount)
@@ -97,7 +97,7 @@ export class StorageAllowance {
   }
 }
 
-/** What is kept for two hours takes the room of two windows. */
+/** A record that is kept for two hours counts twice. */
 function amountOf(bytes: number, lifetimeMs: number): number {
   return Math.ceil(bytes * Math.max(1, lifetimeMs / HOUR_MS));
 }

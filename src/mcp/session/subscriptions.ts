@@ -1,7 +1,7 @@
 /**
  * `resources/subscribe` and `resources/unsubscribe` of the revisions with a handshake
- * (https://modelcontextprotocol.io/specification/2025-11-25/server/resources#subscriptions). What a session subscribed to is
- * kept with it, so that its stream may be open on any instance.
+ * (https://modelcontextprotocol.io/specification/2025-11-25/server/resources#subscriptions). Subscriptions
+ * are stored, so that the stream of the session may be open on any instance.
  *
  * @module
  */
@@ -13,7 +13,7 @@ import { requireObject, requireString } from "../schema/params.ts";
 import type { CompiledTemplate, Registry } from "../definition/registry.ts";
 import type { Subscriptions } from "./session_subscriptions.ts";
 
-/** What it takes to read a resource, and so to hear that it changed; `undefined` when there is none of this URI. */
+/** The scopes that reading a resource requires, and so subscribing to it; `undefined` for an unknown URI. */
 export function scopesOf({ resources, templates }: Registry, uri: string): readonly string[] | undefined {
   return (resources.get(uri) ?? templates.find(({ match }) => match(uri)))?.scopes;
 }
@@ -39,7 +39,7 @@ export function subscriptionMethods(
   ];
 }
 
-/** @throws {ResourceNotFoundError} when there is no such resource @throws {ScopeError} when the caller may not read it */
+/** @throws {ResourceNotFoundError} for an unknown resource @throws {ScopeError} without the scopes to read it */
 async function requireResource({ resources, templates }: Registry, uri: string, call: Call): Promise<void> {
   const resource = resources.get(uri);
   if (resource) return call.requireScopes(...resource.scopes);
@@ -52,7 +52,7 @@ async function requireResource({ resources, templates }: Registry, uri: string, 
   throw new ResourceNotFoundError(uri, call.revision);
 }
 
-/** A template fits many URIs of which there is no resource. */
+/** A template also matches URIs of resources that do not exist. */
 async function exists(
   { definition }: CompiledTemplate,
   variables: Readonly<Record<string, string>>,

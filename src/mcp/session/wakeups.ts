@@ -1,49 +1,51 @@
 /**
- * Hearing of what other instances wrote: one watch of the store per process, however many streams and calls wait.
- * Records that somebody may wait for lie below `mcp`; a topic is the rest of their keys, as far as it names one thing.
+ * Wakes streams and calls when another instance changed a record that they wait for, with a single watch of the store per
+ * process. Watched records have keys below `mcp`; the topic is the part of the key after that which names one thing.
  *
  * @module
  */
-import { areRequestsApart } from "../http/requests_apart.ts";
+import { areRequestsIsolated } from "../http/request_isolation.ts";
 import { type Key, type Store, StoreUnavailableError } from "../../store/store.ts";
 
-/** `key` is what changed; `undefined` says that anything may have: look again. */
+/** `key` is what changed; `undefined` means that anything may have changed. */
 export type Listener = (key: Key | undefined) => void;
 
 const ROOT = "mcp";
 
-/** How many parts of a key name its topic, after the root; all others have as many as they have. */
+/** The number of key parts in a topic, after the root, by kind of record. By default all of them. */
 const TOPIC_LENGTH: Readonly<Record<string, number>> = { event: 3, change: 1, session: 2 };
 
-/** The key of a record that others hear of. */
-export function wakingKey(...parts: readonly (string | number)[]): Key {
+/** The key of a watched record. */
+export function watchedKey(...parts: readonly (string | number)[]): Key {
   return [ROOT, ...parts];
 }
 
 /**
- * What whoever waits does about a store that is away: nothing, since it looks again.
- * @throws what will not pass by itself
+ * Ignores a store that is unavailable, for code that reads again later.
+ * @throws any other error
  */
-export function passOver(error: unknown): undefined {
+export function ignoreUnavailable(error: unknown): undefined {
   if (!(error instanceof StoreUnavailableError)) throw error;
 }
 
-/** Hands changed keys to those who listen to their topic. */
+/** Calls listeners with the changed keys of their topic. */
 export class Wakeups {
   readonly #store: Store;
   readonly #isAlone: boolean;
   readonly #listeners = new Map<string, Set<Listener>>();
   #reader: ReadableStreamDefaultReader<readonly Key[]> | undefined;
 
-  /** @param isAlone serves one listener */
+  /** @param isAlone whether it serves a single listener */
   constructor(store: Store, isAlone = false) {
     this.#store = store;
     this.#isAlone = isAlone;
   }
 
-  /** Listens from now on: what is read after this call misses nothing. Gives the function that ends it. */
+  /** Listens from now on: reads after this call miss no change. Returns the function that ends it. */
   listen(topic: readonly (string | number)[], listener: Listener): () => void {
-    if (areRequestsApart() && !this.#isAlone) return new Wakeups(this.#store, true).listen(topic, listener);
+    if (areRequestsIsolated() && !this.#isAlone) {
+      return new Wakeups(this.#store, true).listen(topic, listener);
+    }
     const name = topic.join("\n");
     let listeners = this.#listeners.get(name);
     if (!listeners) this.#listeners.set(name, listeners = new Set());
@@ -63,16 +65,16 @@ export class Wakeups {
     this.#reader = reader;
     const read = async (): Promise<void> => {
       for (let { done, value } = await reader.read(); !done; { done, value } = await reader.read()) {
-        for (const key of value!) this.#tell(key);
+        for (const key of value!) this.#notify(key);
       }
     };
-    // A store that closed or failed wakes nobody: whoever waits also looks by the clock.
+    // When the watch ends or fails nothing wakes: those who wait also poll.
     read().catch(() => {}).finally(() => {
       if (this.#reader === reader) this.#reader = undefined;
     });
   }
 
-  #tell(key: Key): void {
+  #notify(key: Key): void {
     if (key.length === 1) {
       for (const listeners of this.#listeners.values()) for (const listener of listeners) listener(undefined);
       return;

@@ -1,22 +1,21 @@
 /**
- * Streams of bytes as lines of text, for stdio: in both directions, with room for slow readers.
+ * Reads and writes byte streams as lines of UTF-8 text, with back-pressure.
  *
  * @module
  */
 import { ByteBuffer } from "../../http/body/byte_buffer.ts";
 import { INVALID_REQUEST, PARSE_ERROR, RpcError } from "../../jsonrpc/error.ts";
 
-/** Bytes of one line. */
 const MAX_LINE_BYTES = 4 * 1024 * 1024;
 const LF = 10;
 
-// Deno and workerd take U+FEFF for a byte order mark where any chunk begins, and drop it: the mark is looked for below.
+// Deno and workerd drop U+FEFF as a byte order mark at the start of any chunk, so the mark is handled in `toLine`.
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** Lines that are not blank; an error stands for one that is too long, or no UTF-8. */
+/** Yields the lines that are not blank; an error for a line that is too long or not UTF-8. */
 export async function* readLines(input: ReadableStream<Uint8Array>): AsyncGenerator<string | RpcError> {
   const reader = input.getReader();
-  /** Of the line that has not ended. */
+  /** The beginning of a line that has not ended. */
   const held = new ByteBuffer();
   let isTooLong = false;
   for (;;) {
@@ -50,7 +49,7 @@ function join(held: ByteBuffer, piece: Uint8Array): Uint8Array {
   return held.take();
 }
 
-/** The text; empty for a line that is blank. */
+/** The text of a line; empty for a blank one. */
 function toLine(bytes: Uint8Array): string | RpcError {
   let text: string;
   try {
@@ -59,7 +58,7 @@ function toLine(bytes: Uint8Array): string | RpcError {
     return new RpcError(PARSE_ERROR, "Parse error: the message is not UTF-8", undefined, { cause });
   }
   if (text.trim() === "") return "";
-  // RFC 8259 §8.1: a mark may be passed over.
+  // RFC 8259 section 8.1: a byte order mark may be ignored.
   return text.startsWith("\ufeff") ? text.slice(1) : text;
 }
 
@@ -70,7 +69,7 @@ function tooLong(): RpcError {
   );
 }
 
-/** Writes lines. `write` resolves when there is room for another; `finish` when all are written. */
+/** Writes lines. `write` resolves when the next may be written, `finish` when all are written. */
 export function writeLines(
   output: WritableStream<Uint8Array>,
 ): { write: (text: string) => Promise<void>; finish: () => Promise<void> } {

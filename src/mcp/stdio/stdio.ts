@@ -1,7 +1,7 @@
 /**
  * The stdio transport (https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#stdio, and of 2026-07-28
- * https://modelcontextprotocol.io/specification/draft/basic/transports/stdio): one JSON message a line, nothing else on the
- * output. Both eras may speak over one process; a handshake makes the connection a session.
+ * https://modelcontextprotocol.io/specification/draft/basic/transports/stdio): one JSON message per line and nothing else on
+ * the output. One process serves clients of both eras; `initialize` makes the connection a session.
  *
  * @module
  */
@@ -9,22 +9,24 @@ import { randomId } from "../../crypto/secret.ts";
 import type { Principal } from "../../http/principal.ts";
 import {
   answerFault,
+  checkBatchSize,
   dispatchBatch,
   type Dispatcher,
   dispatchMessage,
-  refuseBatchSize,
 } from "../../jsonrpc/dispatch.ts";
 import { INTERNAL_ERROR, INVALID_REQUEST, RpcError } from "../../jsonrpc/error.ts";
 import {
-  type Answer,
+  type ClientResponse,
   type Id,
   type Message,
   parseJson,
   readMessage,
   type Response,
+  writeNotification,
+  writeRequest,
   writeResponse,
 } from "../../jsonrpc/message.ts";
-import { refuseBatch } from "../batch.ts";
+import { checkBatchAllowed } from "../batch.ts";
 import { Call, type CallHost, type Outlet } from "../call.ts";
 import type { Changes } from "../definition/changes.ts";
 import { eraOfRevision, LEGACY, MODERN, MODERN_ERA } from "../era.ts";
@@ -33,7 +35,7 @@ import { type Listening, type ListenOptions, notificationOf, startListening } fr
 import { claimedRevision, metaOf, type ModernWriter, readMeta } from "../modern.ts";
 import { toClientError } from "../input/server_request.ts";
 import type { Session, Sessions } from "../session/session.ts";
-import { hearChanges } from "../session/session_changes.ts";
+import { watchSessionChanges } from "../session/session_changes.ts";
 import type { Subscriptions } from "../session/session_subscriptions.ts";
 import type { Wakeups } from "../session/wakeups.ts";
 
@@ -49,21 +51,21 @@ export interface StdioOptions {
   readonly listen: ListenOptions;
 }
 
-/** A question to the client that waits. */
-interface Waiting {
+/** A request to the client that has no response yet. */
+interface PendingRequest {
   readonly method: string;
   readonly resolve: (result: unknown) => void;
   readonly reject: (error: unknown) => void;
 }
 
-/** Milliseconds in which calls may still be answered when the input has ended. Clients kill the process after 2 s. */
-const ANSWER_MS = 1000;
-/** Milliseconds more for those that were told to stop. */
+/** How long calls may still run after the input has ended. Clients kill the process after 2 s. */
+const FINISH_MS = 1000;
+/** How long cancelled calls may take to stop after that. */
 const STOP_MS = 500;
 
 /**
- * Answers messages until the input ends. Calls run at the same time; answers come as they are ready. Calls under way at
- * the end have a second to be answered; then they are cancelled.
+ * Serves one client until the input ends. Calls run concurrently and are answered in the order in which they finish. Calls
+ * that still run when the input ends have a second to finish; then they are cancelled.
  */
 export async function serveStdio(
   options: StdioOptions,
@@ -73,32 +75,32 @@ export async function serveStdio(
 ): Promise<void> {
   const { write, finish } = writeLines(output);
   const { host, sessions, writer } = options;
-  /** Requests that are not answered yet. */
+  /** Calls without a response yet. */
   const calls = new Map<Id, Call>();
-  /** Members of batches. */
-  const members = new Set<Call>();
+  /** Calls of batches. */
+  const batchCalls = new Set<Call>();
   const listens = new Map<Id, Listening>();
-  const waiting = new Map<string, Waiting>();
+  const pending = new Map<string, PendingRequest>();
   const stops: (() => void)[] = [];
   let session: Session | undefined;
-  let hasLeft = false;
+  let isInputClosed = false;
 
-  const send = (method: string, params?: Record<string, unknown>): Promise<void> =>
-    write(JSON.stringify({ jsonrpc: "2.0", method, ...(params && { params }) }));
+  const notify = (method: string, params?: Record<string, unknown>): Promise<void> =>
+    write(writeNotification(method, params));
 
-  /** Whoever reads no more needs not to hear of it. */
-  const say = (text: string): void => void write(text).catch(() => {});
+  /** Ignores a client that does not read any more. */
+  const send = (text: string): void => void write(text).catch(() => {});
 
-  const outlet: Outlet = { notify: send };
-  const askingOutlet: Outlet = {
-    notify: send,
+  const outlet: Outlet = { notify };
+  const sessionOutlet: Outlet = {
+    notify,
     ask: (method, params, signal) =>
       new Promise((resolve, reject) => {
-        if (hasLeft) return reject(leftBefore(method));
+        if (isInputClosed) return reject(disconnectedBefore(method));
         const id = randomId("");
-        waiting.set(id, { method, resolve, reject });
-        signal.addEventListener("abort", () => waiting.delete(id) && reject(signal.reason), { once: true });
-        say(JSON.stringify({ jsonrpc: "2.0", id, method, ...(params !== undefined && { params }) }));
+        pending.set(id, { method, resolve, reject });
+        signal.addEventListener("abort", () => pending.delete(id) && reject(signal.reason), { once: true });
+        send(writeRequest(id, method, params));
       }),
   };
 
@@ -111,27 +113,27 @@ export async function serveStdio(
       listens.delete(id);
     };
     if (revision >= MODERN) return call;
-    call.outlet = askingOutlet;
-    call.onHandshake = begin;
+    call.outlet = sessionOutlet;
+    call.onHandshake = startSession;
     if (session) call.join(session);
     return call;
   }
 
-  function begin(handshake: Pick<Session, "revision" | "capabilities" | "clientInfo">): void {
-    const own = session = sessions.local(handshake, principal);
+  function startSession(handshake: Pick<Session, "revision" | "capabilities" | "clientInfo">): void {
+    const own = session = sessions.createLocal(handshake, principal);
     for (const stop of stops.splice(0)) stop();
     stops.push(
-      hearChanges(options, own, { principal, runtime: undefined }, ({ change }) => {
-        send(...notificationOf(change)).catch(() => {});
+      watchSessionChanges(options, own, { principal, runtime: undefined }, ({ change }) => {
+        send(writeNotification(...notificationOf(change)));
       }),
     );
   }
 
   async function answer(message: Message): Promise<string | undefined> {
-    if (message.kind === "answer") return void takeAnswer(message);
+    if (message.kind === "response") return void deliverResponse(message);
     const claim = claimedRevision("params" in message ? metaOf(message.params) : undefined);
-    const looksAround = claim === undefined && "method" in message && message.method === "server/discover";
-    const revision = looksAround || claim !== undefined && !LEGACY.includes(claim as string)
+    const isBareDiscover = claim === undefined && "method" in message && message.method === "server/discover";
+    const revision = isBareDiscover || claim !== undefined && !LEGACY.includes(claim as string)
       ? MODERN
       : claim !== undefined
       ? claim as string
@@ -161,12 +163,12 @@ export async function serveStdio(
           : answerFault(dispatcher, id, error, method, call),
       );
     } finally {
-      // Of two with one id, the second is still there.
+      // A second request with the same id may have replaced it.
       if (calls.get(id) === call) calls.delete(id);
     }
   }
 
-  /** What a handler gave may be nothing that JSON can hold: that is a fault like any other. */
+  /** A result that cannot be written as JSON is an internal error. */
   function toText(response: Response, write: (response: Response) => string): string {
     try {
       return write(response);
@@ -176,20 +178,20 @@ export async function serveStdio(
   }
 
   async function listen(call: Call, { id, params }: Message & { kind: "request" }): Promise<undefined> {
-    const listening = await startListening(options.listen, call, params, say);
-    // Another of this id may have begun, or this one be cancelled meanwhile.
+    const listening = await startListening(options.listen, call, params, send);
+    // Meanwhile another with this id may have started, or this one may be cancelled.
     listens.get(id)?.stop();
     listens.delete(id);
     if (call.isCancelled) listening.stop();
     else listens.set(id, listening);
   }
 
-  function takeAnswer({ id, result, error }: Answer): void {
-    const asked = waiting.get(id as string);
-    if (!asked) return;
-    waiting.delete(id as string);
-    if (error === undefined) asked.resolve(result);
-    else asked.reject(toClientError(asked.method, error));
+  function deliverResponse({ id, result, error }: ClientResponse): void {
+    const request = pending.get(id as string);
+    if (!request) return;
+    pending.delete(id as string);
+    if (error === undefined) request.resolve(result);
+    else request.reject(toClientError(request.method, error));
   }
 
   async function answerLine(line: string | RpcError): Promise<string | undefined> {
@@ -201,20 +203,20 @@ export async function serveStdio(
       return writeResponse({ id: null, error: error as RpcError });
     }
     if (!Array.isArray(value)) return await answer(readMessage(value));
-    const excess = refuseBatchSize(value);
-    if (excess) return writeResponse({ id: null, error: excess });
+    const error = checkBatchSize(value);
+    if (error) return writeResponse({ id: null, error });
     const messages = value.map(readMessage);
-    const reason = refuseBatch(messages, session?.revision);
+    const reason = checkBatchAllowed(messages, session?.revision);
     if (reason !== undefined) {
       return writeResponse({ id: null, error: new RpcError(INVALID_REQUEST, reason) });
     }
-    for (const message of messages) if (message.kind === "answer") takeAnswer(message);
+    for (const message of messages) if (message.kind === "response") deliverResponse(message);
     const revision = session?.revision ?? LEGACY[0]!;
     const own: Call[] = [];
     const responses = await dispatchBatch(options.legacy, messages, (message) => {
       const call = newCall(revision);
       own.push(call);
-      members.add(call);
+      batchCalls.add(call);
       if (message.kind === "request") {
         call.id = message.id;
         call.meta = metaOf(message.params) ?? call.meta;
@@ -223,7 +225,7 @@ export async function serveStdio(
     }, { inSeries: true });
     for (const call of own) {
       call.end();
-      members.delete(call);
+      batchCalls.delete(call);
     }
     if (responses === undefined) return undefined;
     return isList(responses)
@@ -236,10 +238,10 @@ export async function serveStdio(
   let unanswered: Id[] = [];
   try {
     for await (const line of readLines(input)) {
-      keep(
+      track(
         answering,
         answerLine(line).then((text) => {
-          if (text !== undefined) keep(writing, write(text));
+          if (text !== undefined) track(writing, write(text));
         }),
       );
     }
@@ -247,13 +249,13 @@ export async function serveStdio(
     for (const call of calls.values()) call.cancel("The client disconnected");
     throw error;
   } finally {
-    // Nobody answers any more; what needs no answer is still finished.
-    hasLeft = true;
-    for (const { method, reject } of waiting.values()) reject(leftBefore(method));
-    await settled(answering, ANSWER_MS);
+    // The client cannot respond any more; calls that do not need a response may finish.
+    isInputClosed = true;
+    for (const { method, reject } of pending.values()) reject(disconnectedBefore(method));
+    await waitForAll(answering, FINISH_MS);
     unanswered = [...calls.keys()];
-    for (const call of [...calls.values(), ...members]) call.cancel("Standard input was closed");
-    await settled(answering, STOP_MS);
+    for (const call of [...calls.values(), ...batchCalls]) call.cancel("Standard input was closed");
+    await waitForAll(answering, STOP_MS);
     await Promise.allSettled(writing);
     for (const stop of stops) stop();
     for (const { stop } of listens.values()) stop();
@@ -263,26 +265,26 @@ export async function serveStdio(
     "Request cancelled: standard input was closed before it was answered",
   );
   for (const id of unanswered) await write(writeResponse({ id, error }));
-  for (const { farewell } of listens.values()) await write(farewell);
+  for (const { finalResult } of listens.values()) await write(finalResult);
   await finish();
 }
 
-/** Keeps work in the set until it has ended, in whichever way. */
-function keep(set: Set<Promise<unknown>>, work: Promise<unknown>): void {
+/** Keeps a promise in the set until it is settled. */
+function track(set: Set<Promise<unknown>>, work: Promise<unknown>): void {
   set.add(work);
   work.catch(() => {}).finally(() => set.delete(work));
 }
 
-/** Waits for all of them, so long at most. */
-async function settled(work: ReadonlySet<Promise<unknown>>, milliseconds: number): Promise<void> {
+/** Waits until all are settled, at most so many milliseconds. */
+async function waitForAll(work: ReadonlySet<Promise<unknown>>, milliseconds: number): Promise<void> {
   if (work.size === 0) return;
   let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<void>((resolve) => timer = setTimeout(resolve, milliseconds));
-  await Promise.race([Promise.allSettled(work), late]);
+  const timeout = new Promise<void>((resolve) => timer = setTimeout(resolve, milliseconds));
+  await Promise.race([Promise.allSettled(work), timeout]);
   clearTimeout(timer);
 }
 
-function leftBefore(method: string): RpcError {
+function disconnectedBefore(method: string): RpcError {
   return new RpcError(INTERNAL_ERROR, `The client disconnected before it answered ${method}`);
 }
 

@@ -9,7 +9,7 @@ import { LOST_RACE, retryLostRaces } from "../../store/retry.ts";
 import { compareAndSet, type Entry, type Json, type Key, type Put, type Store } from "../../store/store.ts";
 import { INTERNAL_ERROR } from "../../jsonrpc/error.ts";
 import type { InputRequest } from "../input/inputs.ts";
-import { type Wakeups, wakingKey } from "../session/wakeups.ts";
+import { type Wakeups, watchedKey } from "../session/wakeups.ts";
 
 export type TaskStatus = "working" | "input_required" | "completed" | "failed" | "cancelled";
 
@@ -246,7 +246,7 @@ function toPut({ id, ...record }: TaskRecord): Put {
 
 /** By the digest of the id, because the id is a secret: it proves that an anonymous caller owns the task. */
 function taskKey(id: string): Key {
-  return wakingKey("task", secretDigest(id));
+  return watchedKey("task", secretDigest(id));
 }
 
 function leaseKey(id: string): Key {

@@ -19,7 +19,7 @@ import { MissingCapabilityError } from "../error.ts";
 import { Inputs, readResponses } from "../input/inputs.ts";
 import { requireObject, requireString } from "../schema/params.ts";
 import type { CompiledTool } from "../definition/registry.ts";
-import { patiently } from "../session/patiently.ts";
+import { retryWhileUnavailable } from "../session/retry_while_unavailable.ts";
 import { principalKey } from "../session/principal_key.ts";
 import { recordBytes, type StorageAllowance } from "../session/storage_limits.ts";
 import { checkTaskTimes, type Outcome, toStorable, toTaskError } from "./task_outcome.ts";
@@ -233,7 +233,7 @@ export class Tasks {
       observe({ type: "fault", where: "task", error: outcome.error });
     }
     try {
-      await patiently(() => store.change(id, change));
+      await retryWhileUnavailable(() => store.change(id, change));
     } catch (error) {
       observe({ type: "fault", where: "task", error });
     } finally {

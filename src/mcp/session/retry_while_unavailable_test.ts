@@ -1,9 +1,9 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { StoreUnavailableError } from "../../store/store.ts";
-import { patiently } from "./patiently.ts";
+import { retryWhileUnavailable } from "./retry_while_unavailable.ts";
 
-const test = suite("mcp/patiently");
+const test = suite("mcp/retryWhileUnavailable");
 
 test("what a store that is away kept from being done is done when it is back", async () => {
   let tries = 0;
@@ -12,7 +12,7 @@ test("what a store that is away kept from being done is done when it is back", a
     if (++tries < 3) throw new StoreUnavailableError("away");
     return "done";
   };
-  assert.is(await patiently(work, () => heard++), "done");
+  assert.is(await retryWhileUnavailable(work, () => heard++), "done");
   assert.is(tries, 3);
   assert.is(heard, 3);
 });
@@ -23,7 +23,7 @@ test("what will not pass by itself is thrown at once", async () => {
     tries++;
     throw new TypeError("wrong");
   };
-  assert.instance(await patiently(work).catch((error) => error), TypeError);
+  assert.instance(await retryWhileUnavailable(work).catch((error) => error), TypeError);
   assert.is(tries, 1);
 });
 

@@ -1,0 +1,18 @@
+/**
+ * Timing of leases: the instance that writes a stream or runs a task renews a lease in the store, and others take it for
+ * stopped when the lease has ended.
+ *
+ * @module
+ */
+
+/** How long a lease is valid. */
+export const LEASE_MS = 15_000;
+
+/** How often its holder renews it. */
+export const LEASE_RENEWAL_MS = 5_000;
+
+/** How long others wait after the end of a lease: while the store was unavailable, the holder could not renew it. */
+export const LEASE_GRACE_MS = 6_000;
+
+/** The store is assumed not to be unavailable for longer: a lease that ended before that is not waited for. */
+export const MAX_STORE_OUTAGE_MS = 60_000;
