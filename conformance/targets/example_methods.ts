@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { dispatch, dispatchBatch, type Dispatcher, type Method } from "../../src/jsonrpc/dispatch.ts";
+import { dispatchBatch, type Dispatcher, dispatchMessage, type Method } from "../../src/jsonrpc/dispatch.ts";
 import { INVALID_PARAMS, PARSE_ERROR, RpcError } from "../../src/jsonrpc/error.ts";
 import {
   type Params,
@@ -53,7 +53,7 @@ export async function answerText(text: string): Promise<string | undefined> {
   } catch {
     return writeResponse({ id: null, error: new RpcError(PARSE_ERROR, "Parse error") });
   }
-  if (!Array.isArray(value)) return write(await dispatch(dispatcher, value, undefined));
+  if (!Array.isArray(value)) return write(await dispatchMessage(dispatcher, readMessage(value), undefined));
   return write(await dispatchBatch(dispatcher, value.map(readMessage), () => undefined));
 }
 

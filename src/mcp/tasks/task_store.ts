@@ -9,6 +9,7 @@ import { LOST_RACE, retryLostRaces } from "../../store/retry.ts";
 import { compareAndSet, type Entry, type Json, type Key, type Put, type Store } from "../../store/store.ts";
 import { INTERNAL_ERROR } from "../../jsonrpc/error.ts";
 import type { InputRequest } from "../input/inputs.ts";
+import { LEASE_GRACE_MS, LEASE_MS, LEASE_RENEWAL_MS, MAX_STORE_OUTAGE_MS } from "../lease.ts";
 import { type Wakeups, watchedKey } from "../session/wakeups.ts";
 
 export type TaskStatus = "working" | "input_required" | "completed" | "failed" | "cancelled";
@@ -49,13 +50,6 @@ interface Lease {
   /** When another instance first found the lease expired. */
   readonly silent?: number;
 }
-
-const RENEW_INTERVAL_MS = 5_000;
-const LEASE_MS = 15_000;
-/** How long an expired lease may still be renewed: after an outage of the store, the renewal is on its way. */
-const RENEWAL_GRACE_MS = 6_000;
-/** A lease that expired this long ago needs no grace: no outage of the store lasts so long. */
-const MAX_STORE_OUTAGE_MS = 60_000;
 
 /** Ids have 43 characters. */
 const MAX_ID_CHARACTERS = 100;
@@ -166,7 +160,7 @@ export class TaskStore {
     if (!lease) return true;
     const { until, silent } = lease.value;
     if (until >= now) return false;
-    if (silent !== undefined) return now - silent >= RENEWAL_GRACE_MS;
+    if (silent !== undefined) return now - silent >= LEASE_GRACE_MS;
     if (now - until >= MAX_STORE_OUTAGE_MS) return true;
     await compareAndSet(
       this.#store,
@@ -217,7 +211,7 @@ export class TaskStore {
       // A failure is retried with the next interval, before the lease ends unless the outage of the store is long.
       renew().catch(() => {});
       checkStatus().catch(() => {});
-    }, RENEW_INTERVAL_MS);
+    }, LEASE_RENEWAL_MS);
     return () => {
       this.#running.delete(id);
       clearInterval(timer);
