@@ -1,5 +1,5 @@
 /**
- * Batches of JSON-RPC, which came with revision 2025-03-26 and went with 2025-06-18
+ * Whether a batch is allowed: only revision 2025-03-26 and plain JSON-RPC callers have batches
  * (https://modelcontextprotocol.io/specification/2025-03-26/basic#batching).
  *
  * @module
@@ -7,7 +7,7 @@
 import type { Message } from "../jsonrpc/message.ts";
 import { claimedRevision, metaOf } from "./modern.ts";
 
-/** Why a batch is refused; `undefined` when it is not. `revision` is absent for callers that speak none. */
+/** Why a batch is refused; `undefined` when it is allowed. `revision` is `undefined` for plain callers. */
 export function checkBatchAllowed(
   messages: readonly Message[],
   revision: string | undefined,
@@ -18,7 +18,7 @@ export function checkBatchAllowed(
   if (messages.some((each) => each.kind === "request" && each.method === "initialize")) {
     return "Invalid Request: initialize must not be part of a batch";
   }
-  // A client of 2026-07-28 would not understand the answer.
+  // A client of 2026-07-28 would not understand the response.
   return messages.some((each) => "params" in each && claimedRevision(metaOf(each.params)) !== undefined)
     ? "Invalid Request: a request with a protocol version in _meta must not be part of a batch"
     : undefined;

@@ -1,6 +1,6 @@
 /**
- * One call: what its handler is given ({@linkcode CallContext}), and how it reaches the client, which depends on the
- * revision and the transport: at once on a stream, by a question that ends the run, or not at all.
+ * One call: implements the {@linkcode CallContext} that its handler gets. How it reaches the client depends on the revision
+ * and the transport: by a message on a stream, by a result that asks for input, or not at all.
  *
  * @module
  */
@@ -34,37 +34,40 @@ import { DEFAULT_LEVEL, severity } from "./log_level.ts";
 import type { Session } from "./session/session.ts";
 import type { AnySchema } from "./schema/standard_schema.ts";
 
-/** The way back to the client while a call runs. */
+/** Sends messages to the client while a call runs. */
 export interface Outlet {
-  /** Sends a notification of this call; resolves when there is room for another. */
+  /** Sends a notification. Resolves when the next may be sent. */
   notify(method: string, params: Record<string, unknown>): Promise<void>;
-  /** Sends a request and waits for its result; absent where there are none while a call runs. */
+  /** Sends a request and waits for its result; absent where the transport or revision does not allow it. */
   ask?: ((method: string, params: unknown, signal: AbortSignal) => Promise<unknown>) | undefined;
-  /** Lets go of the connection; the client comes back for the rest. */
+  /** Closes the connection; the client resumes the stream after `retry` milliseconds. */
   disconnect?(retry: number): Promise<void>;
 }
 
-/** What a call needs of the server. */
+/** What a call uses of the server. */
 export interface CallHost {
-  /** Whether a principal holds a scope, by itself or by one that implies it. */
+  /** Whether a principal has a scope, or one that implies it. */
   readonly holds: (principal: Principal | undefined, scope: string) => boolean;
-  /** Tells when the caller has cancelled, or is gone where that is the same. Gives the function that ends it. */
-  readonly watch: (call: Call, gone: () => void) => () => void;
-  /** The least severity that a session wants to hear of. */
-  readonly levelOf: (session: Session) => Promise<LogLevel>;
+  /**
+   * Calls `onCancelled` when the client cancels, or disconnects where that means the same. Returns the function that ends
+   * it.
+   */
+  readonly watchCancellation: (call: Call, onCancelled: () => void) => () => void;
+  /** The minimum log level of a session. */
+  readonly getLogLevel: (session: Session) => Promise<LogLevel>;
 }
 
-/** A call that has become a task. */
+/** The task that a call became. */
 export interface TaskRun {
   /** Sets the status message. */
   note(message: string): void;
-  /** Lets go of it. */
+  /** Stops renewing its lease. */
   end(): void;
 }
 
 const NOTHING: Meta = {};
-/** A progress token goes out with every notification: a longer one is none. */
-const MAX_TOKEN_CHARACTERS = 1024;
+/** A progress token is repeated in every notification; a longer one is ignored. */
+const MAX_PROGRESS_TOKEN_CHARACTERS = 1024;
 
 export class Call implements CallContext {
   readonly principal: Principal | undefined;
@@ -76,25 +79,26 @@ export class Call implements CallContext {
   /** Id of the request; `undefined` for a notification. */
   id: Id | undefined = undefined;
   session: Session | undefined = undefined;
-  /** Whether `initialize` begins a session; then its id for the client is here. */
+  /** Whether `initialize` may start a session. */
   offersSession = false;
+  /** The id of the session that it started, for the client. */
   startedSession: string | undefined = undefined;
-  /** Hears what `initialize` settled, where the connection itself is the session. */
+  /** Called with the result of `initialize`, where the connection itself is the session. */
   onHandshake: ((handshake: Pick<Session, "revision" | "capabilities" | "clientInfo">) => void) | undefined =
     undefined;
   outlet: Outlet | undefined = undefined;
-  /** Header fields of a modern request over HTTP, which must agree with its body. */
+  /** Header fields of a request of 2026-07-28 over HTTP, which must match its body. */
   headers: Headers | undefined = undefined;
-  /** Where an abort of the HTTP request shows. */
+  /** The HTTP request, whose signal aborts when the client disconnects. */
   request: Request | undefined = undefined;
-  /** The least severity that the client asked to hear of. */
+  /** The minimum log level that the client requested. */
   logLevel: LogLevel | undefined = undefined;
-  /** Answers of earlier runs, where questions end the run. */
+  /** Input from the client for earlier runs, where a request for input ends the run. */
   inputs: Inputs | undefined = undefined;
   task: TaskRun | undefined = undefined;
-  /** Makes a task of the call; set while a tool runs that may become one. */
+  /** Makes the call a task; set while a tool runs that may become one. */
   begin: ((options: TaskOptions) => Promise<boolean>) | undefined = undefined;
-  /** Hears of a cancellation by id, where the connection itself is the session. */
+  /** Called with the id of a cancelled request, where the connection itself is the session. */
   onCancelled: ((id: Id) => void) | undefined = undefined;
   runtime: RequestContext | undefined = undefined;
   isOver = false;
@@ -117,9 +121,9 @@ export class Call implements CallContext {
     if (!this.#controller) {
       this.#controller = new AbortController();
       if (this.#cancelled !== undefined) this.#controller.abort(this.#cancelled);
-      // Asked for only when somebody wants to know, and nobody does when it is over.
+      // Watched only once a handler uses the signal.
       else if (!this.isOver) {
-        this.#unwatch = this.host.watch(this, () => this.cancel("The client disconnected"));
+        this.#unwatch = this.host.watchCancellation(this, () => this.cancel("The client disconnected"));
       }
     }
     return this.#controller.signal;
@@ -129,7 +133,7 @@ export class Call implements CallContext {
     return this.#cancelled !== undefined;
   }
 
-  /** Tells the handler to stop. Nothing is sent for the call from now on. */
+  /** Aborts the signal. Nothing is sent for the call from now on. */
   cancel(reason: string): void {
     if (this.isOver || this.#cancelled !== undefined) return;
     this.#cancelled = new DOMException(reason, "AbortError");
@@ -137,8 +141,8 @@ export class Call implements CallContext {
   }
 
   /**
-   * It was answered: what comes from its handler from now on goes nowhere. A call that became a task goes on, until its
-   * task ends.
+   * Marks the call as answered: nothing that its handler sends from now on reaches the client. A call that became a task
+   * continues until the task ends.
    */
   end(): void {
     if (this.task) return;
@@ -146,22 +150,22 @@ export class Call implements CallContext {
     this.#unwatch?.();
   }
 
-  /** Takes over what the handshake of a session told. */
+  /** Sets the session, with the capabilities and client info of its handshake. */
   join(session: Session): void {
     this.session = session;
     this.capabilities = session.capabilities;
     this.clientInfo = session.clientInfo;
   }
 
-  /** Lets go of what the request said: its stream may be open for days, and it may have been large. */
-  forget(): void {
+  /** Releases the content of the request: its stream may stay open for days, and it may be large. */
+  releaseRequest(): void {
     this.meta = NOTHING;
     this.capabilities = NOTHING;
     this.headers = undefined;
     this.request = undefined;
   }
 
-  /** What becomes of the connection no longer matters. */
+  /** Separates the call from its connection. */
   detach(): void {
     this.#unwatch?.();
     this.#unwatch = undefined;
@@ -176,9 +180,11 @@ export class Call implements CallContext {
   async progress(progress: number, total?: number, message?: string): Promise<void> {
     if (this.task) return message === undefined ? undefined : this.task.note(message);
     const token = this.meta.progressToken;
-    const known = typeof token === "string" ? token.length <= MAX_TOKEN_CHARACTERS : Number.isFinite(token);
-    const rises = Number.isFinite(progress) && progress > this.#progress;
-    if (!known || !this.outlet || this.isOver || this.isCancelled || !rises) return;
+    const isValid = typeof token === "string"
+      ? token.length <= MAX_PROGRESS_TOKEN_CHARACTERS
+      : Number.isFinite(token);
+    const increases = Number.isFinite(progress) && progress > this.#progress;
+    if (!isValid || !this.outlet || this.isOver || this.isCancelled || !increases) return;
     this.#progress = progress;
     await this.outlet.notify("notifications/progress", {
       progressToken: token,
@@ -191,14 +197,14 @@ export class Call implements CallContext {
   async log(level: LogLevel, data: Json, logger?: string): Promise<void> {
     if (!this.outlet || this.task || this.isOver || this.isCancelled) return;
     if (this.logLevel === undefined && this.revision < MODERN) {
-      this.logLevel = this.session ? await this.host.levelOf(this.session) : DEFAULT_LEVEL;
+      this.logLevel = this.session ? await this.host.getLogLevel(this.session) : DEFAULT_LEVEL;
     }
-    const least = this.logLevel;
-    if (least === undefined || severity(level) < severity(least)) return;
+    const minimum = this.logLevel;
+    if (minimum === undefined || severity(level) < severity(minimum)) return;
     await this.outlet.notify("notifications/message", {
       level,
       ...(logger !== undefined && { logger }),
-      // JSON leaves out what it has nothing for, and clients must have it.
+      // JSON would leave out undefined, but data is required.
       data: data ?? null,
     });
   }
@@ -218,7 +224,7 @@ export class Call implements CallContext {
   }
 
   async sample({ key, ...params }: SamplingRequest): Promise<SamplingAnswer> {
-    if (params.tools) this.#demand("sampling.tools");
+    if (params.tools) this.#requireFeature("sampling.tools");
     return readSamplingResult(await this.#ask("sampling", key, "sampling/createMessage", params));
   }
 
@@ -253,12 +259,12 @@ export class Call implements CallContext {
     this.runtime?.waitUntil?.(settled);
   }
 
-  /** Questions end the run, which comes again with the answers. */
+  /** Whether a request for input ends the run, which is repeated with the input. */
   get #runsAgain(): boolean {
     return this.revision >= MODERN;
   }
 
-  #demand(feature: ClientFeature): void {
+  #requireFeature(feature: ClientFeature): void {
     if (!this.can(feature)) throw new MissingCapabilityError(requiredCapabilities(feature));
   }
 
@@ -268,16 +274,16 @@ export class Call implements CallContext {
     method: string,
     params: unknown,
   ): Promise<object> {
-    this.#demand(feature);
+    this.#requireFeature(feature);
     const request = params === undefined ? { method } : { method, params };
     if (this.#runsAgain) return (this.inputs ??= new Inputs()).ask(key, request) as object;
-    // Declared, but there is no way to reach the client: it keeps no session, or reads no streams.
+    // The client declared the capability but cannot be reached: it has no session, or does not accept streams.
     if (!this.outlet?.ask) throw new MissingCapabilityError(requiredCapabilities(feature));
     return readResultObject(await this.outlet.ask(method, params, this.signal), method);
   }
 }
 
-// Handlers take their context apart: `run: (_, { progress }) => …`.
+// Handlers may destructure their context: `run: (_, { progress }) => …`.
 bindMethods(
   Call.prototype,
   "can progress log elicit sample listRoots once requireScopes startTask disconnect elicitationCompleted waitUntil",

@@ -1,6 +1,6 @@
 /**
- * `notifications/cancelled` of sessions (https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/cancellation):
- * it may come to another instance than the one that runs the call, so it goes through the store.
+ * `notifications/cancelled` of sessions (https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/cancellation).
+ * It may arrive at another instance than the one that runs the call, so it goes through the store.
  *
  * @module
  */
@@ -13,8 +13,8 @@ import { type Session, SESSION_ENDED, streamKey } from "./session/session.ts";
 import { RECORD_BYTES, type StorageAllowance } from "./session/storage_limits.ts";
 import { type Wakeups, watchedKey } from "./session/wakeups.ts";
 
-/** Milliseconds for which a cancellation waits for a call that has not yet listened. */
-const LIFETIME = 60_000;
+/** How long a cancellation is kept for a call that does not listen yet. */
+const CANCELLATION_RETENTION_MS = 60_000;
 
 export class Cancellations {
   readonly #store: Store;
@@ -29,27 +29,30 @@ export class Cancellations {
     this.#now = now;
   }
 
-  /** Hears that a call is cancelled, or its session ended; gives the function that ends it. */
-  listen(session: Session, id: Id, cancelled: () => void): () => void {
+  /** Calls `onCancelled` when the request is cancelled or its session ends. Returns the function that ends it. */
+  listen(session: Session, id: Id, onCancelled: () => void): () => void {
     const key = keyOf(session, id);
     const end = streamKey(session);
-    const look = async (): Promise<void> => {
-      if (await this.#store.get(key).catch(() => undefined)) cancelled();
+    const checkCancelled = async (): Promise<void> => {
+      if (await this.#store.get(key).catch(() => undefined)) onCancelled();
     };
-    // Nobody could hear the answer, or answer what the call asks.
-    const lookAtEnd = async (): Promise<void> => {
+    // After the end of the session the client cannot get the response.
+    const checkEnded = async (): Promise<void> => {
       const entry = await this.#store.get(end).catch(() => undefined);
-      if (entry?.value === SESSION_ENDED) cancelled();
+      if (entry?.value === SESSION_ENDED) onCancelled();
     };
-    const stops = [this.#wakeups.listen(key.slice(1), look), this.#wakeups.listen(end.slice(1), lookAtEnd)];
-    look();
-    lookAtEnd();
+    const stops = [
+      this.#wakeups.listen(key.slice(1), checkCancelled),
+      this.#wakeups.listen(end.slice(1), checkEnded),
+    ];
+    checkCancelled();
+    checkEnded();
     return () => {
       for (const stop of stops) stop();
     };
   }
 
-  /** `notifications/cancelled`. Nobody hears whether there was such a call. */
+  /** `notifications/cancelled`. Unknown request ids are ignored. */
   methods(): [string, Method<Call>][] {
     return [["notifications/cancelled", async (params, call) => {
       const { session, onCancelled } = call;
@@ -57,9 +60,11 @@ export class Cancellations {
       if (typeof requestId !== "string" && typeof requestId !== "number") return;
       onCancelled?.(requestId);
       if (!session || String(requestId).length > 200) return;
-      if (!this.#storage.tryTake(call, RECORD_BYTES, LIFETIME)) return;
+      if (!this.#storage.tryTake(call, RECORD_BYTES, CANCELLATION_RETENTION_MS)) return;
       const key = keyOf(session, requestId);
-      await this.#store.commit({ set: [{ key, value: true, expires: this.#now() + LIFETIME }] });
+      await this.#store.commit({
+        set: [{ key, value: true, expires: this.#now() + CANCELLATION_RETENTION_MS }],
+      });
     }]];
   }
 }

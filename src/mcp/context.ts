@@ -1,6 +1,6 @@
 /**
- * What a handler of a tool, a resource or a prompt is given beside its arguments: who calls, how to report, and how to
- * ask the client. The same code serves every revision; `call.ts` is what stands behind it.
+ * The context that a handler of a tool, a resource or a prompt gets beside its arguments: the caller, progress and logging,
+ * and requests to the client. The same handler serves every revision; `call.ts` implements it.
  *
  * @module
  */
@@ -9,10 +9,10 @@ import type { Json } from "../store/store.ts";
 import type { ContentItem, Meta } from "./definition/content.ts";
 import type { AnySchema, Parsed } from "./schema/standard_schema.ts";
 
-/** Severities of RFC 5424, in rising order. */
+/** Severities of RFC 5424, in ascending order. */
 export type LogLevel = "debug" | "info" | "notice" | "warning" | "error" | "critical" | "alert" | "emergency";
 
-/** What a client can do for a tool. A dot asks for the part behind it. */
+/** Features that a client may support. The part after a dot is a sub-capability. */
 export type ClientFeature =
   | "elicitation"
   | "elicitation.url"
@@ -23,80 +23,80 @@ export type ClientFeature =
   | "tasks";
 
 export interface CallContext {
-  /** Who calls; `undefined` for an anonymous caller. */
+  /** The caller that the access token identifies; `undefined` for an anonymous caller. */
   readonly principal: Principal | undefined;
-  /** The protocol revision that the caller speaks, such as `2026-07-28`. */
+  /** The protocol revision of the client, such as `2026-07-28`. */
   readonly revision: string;
-  /** Aborts when the caller cancels, or is gone and could not hear the result any more. */
+  /** Aborts when the client cancels, or disconnects and cannot get the result any more. */
   readonly signal: AbortSignal;
-  /** The caller's `_meta`: trace context, progress token, keys of your own. */
+  /** The request's `_meta`: trace context, progress token, keys of your own. */
   readonly meta: Meta;
-  /** What the caller says it is; nobody checked it. */
+  /** Name and version of the client as it states them; not verified. */
   readonly clientInfo: { readonly name?: string; readonly version?: string };
-  /** Whether the caller said that it can. */
+  /** Whether the client declared the feature in its capabilities. */
   can(feature: ClientFeature): boolean;
   /**
-   * Tells how far the work is, when the caller asked to hear of it. `progress` must rise. Await it: it waits while
-   * the caller is slow to read. In a task, the message becomes the task's status message.
+   * Reports progress, if the client requested it. `progress` must increase with each call. Await it: it waits while the
+   * client is slow to read. In a task, the message becomes the task's status message.
    */
   progress(progress: number, total?: number, message?: string): Promise<void>;
-  /** Sends a log message, when the caller wants them of this level. Never secrets. */
+  /** Sends a log message, if the client requested this level. Must not contain secrets. */
   log(level: LogLevel, data: Json, logger?: string): Promise<void>;
   /**
-   * Asks the user, by a form or at a URL.
+   * Asks the user for input, by a form or at a URL (elicitation).
    *
-   * Up to 2025-11-25 the call waits for the answer. In 2026-07-28, and in a task, the call ends here, and runs again
-   * from its start when the answer has come: then this gives it at once. So what stands before a question must bear
-   * being done twice, or go through {@linkcode once}. Do not catch what it throws to do so.
-   * @throws {MissingCapabilityError} when the caller cannot
+   * Up to 2025-11-25 the call waits for the answer. In 2026-07-28, and in a task, the run ends here by an exception that you
+   * must not catch. With the answer the handler runs again from its start, and this returns the answer at once. So code
+   * before it must be idempotent, or go through {@linkcode once}.
+   * @throws {MissingCapabilityError} when the client does not support it
    */
   elicit<const Schema extends AnySchema>(request: FormRequest<Schema>): Promise<FormAnswer<Schema>>;
   elicit(request: UrlRequest): Promise<UrlAnswer>;
-  /** Has the caller's model write something. As {@linkcode elicit}. Deprecated in 2026-07-28. */
+  /** Asks the client's model for a message (sampling). Runs as {@linkcode elicit}. Deprecated in 2026-07-28. */
   sample(request: SamplingRequest): Promise<SamplingAnswer>;
-  /** The folders that the caller works in. As {@linkcode elicit}. Deprecated in 2026-07-28. */
+  /** Asks for the client's roots. Runs as {@linkcode elicit}. Deprecated in 2026-07-28. */
   listRoots(options?: { readonly key?: string }): Promise<readonly Root[]>;
   /**
-   * Makes a value once per call and key, however often the call runs again for answers: a charge, a random choice, an
-   * expensive result. What asks for the same key at the same time waits for it. The value is what JSON makes of it, and
-   * travels with the question (sealed), or with the task.
+   * Computes a value once per call and key, however often the handler runs again for input: a payment, a random choice, an
+   * expensive result. Concurrent calls with the same key wait for it. The value is serialized as JSON and kept in the
+   * request state (encrypted), or in the task.
    */
   once<Value extends Json>(key: string, make: () => Value | Promise<Value>): Promise<Value>;
   /**
-   * Refuses the call unless the token holds these scopes: over HTTP a 403 that tells the client what to ask for.
+   * Refuses the call unless the token has these scopes: over HTTP with a 403 that names them.
    * @throws {ScopeError}
    */
   requireScopes(...scopes: string[]): void;
   /**
-   * Answers the caller with a task and lets the call go on behind it (`io.modelcontextprotocol/tasks`). `false`
-   * when the caller knows no tasks: the call then goes on as it was.
+   * Responds with a task and continues the call in the background (`io.modelcontextprotocol/tasks`). `false` when the client
+   * does not support tasks: the call then continues as before.
    */
   startTask(options?: TaskOptions): Promise<boolean>;
   /**
-   * Closes the connection and keeps the call: the client comes back after `retry` milliseconds for the rest
+   * Closes the connection and continues the call: the client resumes the stream after `retry` milliseconds
    * (2025-11-25, SEP-1699). Does nothing where a stream cannot be resumed.
    */
   disconnect(retry?: number): Promise<void>;
-  /** Tells that what {@linkcode UrlAnswer} began has ended (2025-11-25). */
+  /** Notifies the client that an elicitation at a URL is complete (2025-11-25). */
   elicitationCompleted(elicitationId: string): Promise<void>;
-  /** Keeps the runtime alive for work that goes on after the answer. */
+  /** Keeps the runtime alive for work that continues after the response. */
   waitUntil(work: Promise<unknown>): void;
 }
 
 export interface TaskOptions {
-  /** Milliseconds from now until the task and its result are forgotten. @default 3600000 */
+  /** How long the task and its result are kept, in milliseconds from now. @default 3600000 */
   readonly ttl?: number;
-  /** Milliseconds after which the caller should look again. @default 1000 */
+  /** How often the client should poll, in milliseconds. @default 1000 */
   readonly pollInterval?: number;
   readonly statusMessage?: string;
 }
 
-/** `key` names the question within the call; without one, questions are numbered as they come. */
+/** `key` identifies the request within the call. @default a number in order */
 export interface FormRequest<Schema extends AnySchema = AnySchema> {
   readonly mode?: "form";
   readonly key?: string;
   readonly message: string;
-  /** A flat object of strings, numbers, booleans and choices (client/elicitation). Never ask for secrets by it. */
+  /** A flat object of strings, numbers, booleans and choices (client/elicitation). Must not ask for secrets. */
   readonly schema: Schema;
 }
 
@@ -113,7 +113,7 @@ export type FormAnswer<Schema extends AnySchema> =
   | { readonly action: "accept"; readonly content: Parsed<Schema> }
   | { readonly action: "decline" | "cancel"; readonly content?: undefined };
 
-/** `accept` says that the user agreed to go there, not that it is done. */
+/** `accept` means that the user agreed to open the URL, not that the interaction is complete. */
 export interface UrlAnswer {
   readonly action: "accept" | "decline" | "cancel";
 }
@@ -123,7 +123,7 @@ export interface SamplingMessage {
   readonly content: unknown;
 }
 
-/** As `sampling/createMessage` has it (client/sampling). */
+/** The params of `sampling/createMessage` (client/sampling). */
 export interface SamplingRequest {
   readonly key?: string;
   readonly messages: readonly {

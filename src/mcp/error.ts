@@ -1,6 +1,5 @@
 /**
- * Errors of MCP methods. Plain JSON-RPC callers and MCP clients know some of them by different codes, so those
- * carry both.
+ * Errors of MCP methods. Some have a different code for plain JSON-RPC callers and carry both.
  *
  * @module
  */
@@ -21,7 +20,7 @@ export const HEADER_MISMATCH = -32020;
 export const MISSING_CLIENT_CAPABILITY = -32021;
 export const UNSUPPORTED_VERSION = -32022;
 
-/** An unknown tool, prompt or resource: a server error to plain callers, what MCP says to MCP clients. */
+/** An unknown tool, prompt or resource: the code of MCP for MCP clients, a server error for plain callers. */
 export class UnknownNameError extends RpcError {
   override readonly name: string = "UnknownNameError";
   readonly plain: RpcError;
@@ -32,7 +31,7 @@ export class UnknownNameError extends RpcError {
   }
 }
 
-/** No resource has this URI: -32602 since 2026-07-28 (SEP-2164), -32002 before. */
+/** An unknown resource: -32602 since 2026-07-28 (SEP-2164), -32002 before. */
 export class ResourceNotFoundError extends UnknownNameError {
   override readonly name = "ResourceNotFoundError";
 
@@ -44,7 +43,7 @@ export class ResourceNotFoundError extends UnknownNameError {
   }
 }
 
-/** The store is out of reach or too busy for a moment; over HTTP a 503 with `Retry-After`. */
+/** The store is unavailable or too busy; over HTTP a 503 with `Retry-After`. */
 export class UnavailableError extends RpcError {
   override readonly name: string = "UnavailableError";
   /** Seconds. */
@@ -64,8 +63,7 @@ export class UnavailableError extends RpcError {
 }
 
 /**
- * The caller has as much as one may have of what a server can run out of: over HTTP a 429 with `Retry-After`
- * (RFC 6585 section 4), or a 503 where all callers together have it.
+ * The caller is at a limit: over HTTP a 429 with `Retry-After` (RFC 6585 section 4), or a 503 when all callers together are.
  */
 export class LimitError extends UnavailableError {
   override readonly name = "LimitError";
@@ -76,7 +74,7 @@ export class LimitError extends UnavailableError {
   }
 }
 
-/** A call that needs scopes which the caller does not hold (RFC 6750 §3.1); over HTTP a 401 or 403. */
+/** The call needs scopes that the caller does not have (RFC 6750 section 3.1); over HTTP a 401 or 403. */
 export class ScopeError extends RpcError {
   override readonly name = "ScopeError";
   readonly scopes: readonly string[];
@@ -87,7 +85,7 @@ export class ScopeError extends RpcError {
   }
 }
 
-/** A modern request whose `_meta` cannot stand: over HTTP a 400 (2026-07-28, basic, `_meta`). */
+/** A request with an invalid `_meta`: over HTTP a 400 (2026-07-28, basic, `_meta`). */
 export class MetaError extends RpcError {
   override readonly name = "MetaError";
 
@@ -96,7 +94,7 @@ export class MetaError extends RpcError {
   }
 }
 
-/** Header fields that do not say what the body says (2026-07-28, streamable-http, server validation). */
+/** Header fields that do not match the body (2026-07-28, streamable-http, server validation). */
 export class HeaderMismatchError extends RpcError {
   override readonly name = "HeaderMismatchError";
 
@@ -105,7 +103,7 @@ export class HeaderMismatchError extends RpcError {
   }
 }
 
-/** The caller cannot do what the call needs of it (2026-07-28, basic, `_meta`). */
+/** The client did not declare a capability that the call needs (2026-07-28, basic, `_meta`). */
 export class MissingCapabilityError extends RpcError {
   override readonly name = "MissingCapabilityError";
 
@@ -118,7 +116,7 @@ export class MissingCapabilityError extends RpcError {
   }
 }
 
-/** A revision that is not served (2026-07-28, basic/versioning). */
+/** The error for an unsupported revision (2026-07-28, basic/versioning). */
 export function unsupportedVersion(requested: string): RpcError {
   return new RpcError(
     UNSUPPORTED_VERSION,
@@ -127,7 +125,7 @@ export function unsupportedVersion(requested: string): RpcError {
   );
 }
 
-/** The modern HTTP status of an error; results and the errors of methods are 200. */
+/** The HTTP status of an error in 2026-07-28. Errors of methods are 200. */
 export function modernStatus(error: RpcError): number {
   switch (error.code) {
     case -32601:

@@ -1,6 +1,6 @@
 /**
- * The line between the server and the handlers that users write: an error that a handler throws is its answer, and says
- * nothing of the request's HTTP status.
+ * Separates errors of handlers from errors of the server: an error that a handler throws is returned to the client, but does
+ * not set the HTTP status.
  *
  * @module
  */
@@ -8,25 +8,25 @@ import { INTERNAL_ERROR, RpcError } from "../jsonrpc/error.ts";
 import { MissingCapabilityError, ScopeError, UnavailableError } from "./error.ts";
 
 /**
- * An {@linkcode RpcError} of a handler, with its code, message and data. The server's own errors with the same codes
- * have HTTP statuses; this one never has.
+ * An {@linkcode RpcError} that a handler threw, with its code, message and data. Unlike the server's own errors with the
+ * same code it does not set an HTTP status.
  */
 export class HandlerError extends RpcError {
   override readonly name = "HandlerError";
 
   constructor(cause: RpcError) {
     const { code, message, data } = cause;
-    // JSON writes null for what is no number.
+    // JSON would write null for NaN.
     super(Number.isSafeInteger(code) ? code : INTERNAL_ERROR, message, data, { cause });
   }
 }
 
-/** What the server throws on behalf of a handler: these keep their HTTP status. */
-const OF_SERVER = [ScopeError, MissingCapabilityError, UnavailableError, HandlerError];
+/** Errors that the server throws while a handler runs: these keep their HTTP status. */
+const SERVER_ERRORS = [ScopeError, MissingCapabilityError, UnavailableError, HandlerError];
 
-/** The error to throw in place of one that a handler threw. */
+/** The error to throw for an error that a handler threw. */
 export function toHandlerError(error: unknown): unknown {
-  const isOwn = error instanceof RpcError && !OF_SERVER.some((Class) => error instanceof Class);
+  const isOwn = error instanceof RpcError && !SERVER_ERRORS.some((Class) => error instanceof Class);
   return isOwn ? new HandlerError(error) : error;
 }
 

@@ -17,15 +17,15 @@ const LEVELS: readonly LogLevel[] = [
   "emergency",
 ];
 
-/** What a client with a session hears that never said what it wants. */
+/** The level of a session that has not set one. */
 export const DEFAULT_LEVEL: LogLevel = "info";
 
-/** Rises with the level (RFC 5424 counts the other way). */
+/** Increases with the level (RFC 5424 counts in the other direction). */
 export function severity(level: LogLevel): number {
   return LEVELS.indexOf(level);
 }
 
-/** @throws {RpcError} -32602 for a word that is none of the eight */
+/** @throws {RpcError} -32602 for an unknown level */
 export function parseLogLevel(value: unknown): LogLevel {
   if (LEVELS.includes(value as LogLevel)) return value as LogLevel;
   throw new RpcError(INVALID_PARAMS, `Invalid params: the log level must be one of ${LEVELS.join(", ")}`);

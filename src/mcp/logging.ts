@@ -1,7 +1,7 @@
 /**
- * `logging/setLevel`: which log messages a session hears
+ * `logging/setLevel`: the minimum log level of a session
  * (https://modelcontextprotocol.io/specification/2025-11-25/server/utilities/logging). Deprecated in 2026-07-28, where each
- * request says by itself what it wants to hear.
+ * request names its level in `_meta`.
  *
  * @module
  */
@@ -11,7 +11,7 @@ import { parseLogLevel } from "./log_level.ts";
 import { requireObject, requireString } from "./schema/params.ts";
 import type { Sessions } from "./session/session.ts";
 
-/** `logging/setLevel` of the revisions with a handshake. Without a session there is nothing to set it for. */
+/** `logging/setLevel` of the revisions with a handshake. Without a session it has no effect. */
 export function loggingMethods(sessions: Sessions): [string, Method<Call>][] {
   return [["logging/setLevel", async (params, call) => {
     const level = parseLogLevel(requireString(requireObject(params), "level"));

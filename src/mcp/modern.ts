@@ -1,6 +1,6 @@
 /**
- * Requests and results of revision 2026-07-28: what every request says of itself in `_meta`, and what every result
- * carries (https://modelcontextprotocol.io/specification/draft/basic/index#meta).
+ * Requests and results of revision 2026-07-28: reads the `_meta` of requests and writes that of results
+ * (https://modelcontextprotocol.io/specification/draft/basic/index#meta).
  *
  * @module
  */
@@ -23,19 +23,19 @@ const SERVER_KEY = PREFIX + "serverInfo";
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** `params._meta` of a message; `undefined` when there is none that is an object. */
+/** `params._meta` of a message; `undefined` when it is not an object. */
 export function metaOf(params: unknown): Members | undefined {
   const meta = typeof params === "object" && params !== null ? (params as Members)._meta : undefined;
   return typeof meta === "object" && meta !== null && !Array.isArray(meta) ? meta as Members : undefined;
 }
 
-/** The revision that a message claims for itself; `undefined` when it claims none. */
+/** The protocol version in `_meta`, which may be of any type; `undefined` without one. */
 export function claimedRevision(meta: Members | undefined): unknown {
   return meta && Object.hasOwn(meta, VERSION_KEY) ? meta[VERSION_KEY] : undefined;
 }
 
 /**
- * Takes over what a request says of itself, checked in the order that clients rely on. `headers` only over HTTP.
+ * Reads `_meta` into the call, after checks in the order that clients rely on. `headers` only over HTTP.
  * @throws {MetaError} {@linkcode HeaderMismatchError}, -32022
  */
 export function readMeta(call: Call, { id, method, params }: Request, headers: Headers | undefined): void {
@@ -68,7 +68,7 @@ function checkVersion(headers: Headers, version: string): void {
 }
 
 /** The parameter that `Mcp-Name` repeats, by method. */
-const NAMED: Readonly<Record<string, string>> = {
+const NAME_PARAMETERS: Readonly<Record<string, string>> = {
   "tools/call": "name",
   "prompts/get": "name",
   "resources/read": "uri",
@@ -82,7 +82,7 @@ function checkNames(headers: Headers, method: string, params: Members): void {
   const field = headers.get("mcp-method");
   if (field === null) throw new HeaderMismatchError("Mcp-Method is missing");
   if (field !== method) throw new HeaderMismatchError("Mcp-Method does not match the method in the body");
-  const member = Object.hasOwn(NAMED, method) ? NAMED[method] : undefined;
+  const member = Object.hasOwn(NAME_PARAMETERS, method) ? NAME_PARAMETERS[method] : undefined;
   if (member === undefined) return;
   const name = headers.get("mcp-name");
   const value = params[member];
@@ -96,20 +96,20 @@ function isObject(value: unknown): value is Members {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Writes answers of a server as the revision has them. */
+/** Writes responses of revision 2026-07-28. */
 export interface ModernWriter {
-  /** The beginning of each complete result: `{"resultType":"complete","_meta":{…}`. */
+  /** The beginning of every complete result: `{"resultType":"complete","_meta":{…}`. */
   readonly head: string;
-  /** JSON text of an answer. */
+  /** Returns the JSON text of a response. */
   readonly write: (response: Response) => string;
 }
 
-/** A writer that names the server in every result. */
+/** Creates a writer that adds the server info to every result. */
 export function createModernWriter(info: ServerInfo): ModernWriter {
   const server = implementation(info, MODERN);
   const head = `{"resultType":"complete","_meta":{"${SERVER_KEY}":${JSON.stringify(server)}}`;
 
-  function finish(result: unknown): string {
+  function writeResult(result: unknown): string {
     const members = (result ?? {}) as Members;
     if (members.resultType === undefined && members._meta === undefined) {
       const text = JSON.stringify(members);
@@ -122,6 +122,8 @@ export function createModernWriter(info: ServerInfo): ModernWriter {
   return {
     head,
     write: (response) =>
-      writeResponse("result" in response ? { id: response.id, json: finish(response.result) } : response),
+      writeResponse(
+        "result" in response ? { id: response.id, json: writeResult(response.result) } : response,
+      ),
   };
 }

@@ -1,13 +1,13 @@
 /**
- * What each revision isSupported: members of definitions, and kinds of content. An older client gets what it understands, in
- * words where it must.
+ * Adapts definitions and results to a revision: leaves out members that it does not have, and replaces content types that it
+ * does not have by text.
  *
  * @module
  */
 import type { ContentItem, ToolResult } from "./definition/content.ts";
 import { MODERN } from "./era.ts";
 
-/** When members of tools, resources and prompts came (changelogs of the revisions). */
+/** The first revision with each member of tools, resources and prompts (changelogs of the revisions). */
 const SINCE: Readonly<Record<string, string>> = {
   title: "2025-06-18",
   outputSchema: "2025-06-18",
@@ -15,7 +15,7 @@ const SINCE: Readonly<Record<string, string>> = {
   icons: "2025-11-25",
 };
 
-/** The members that a revision isSupported, without those that are `undefined`. */
+/** The members that the revision has, without those that are `undefined`. */
 export function membersFor(revision: string, members: Record<string, unknown>): Record<string, unknown> {
   const known: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(members)) {
@@ -24,16 +24,16 @@ export function membersFor(revision: string, members: Record<string, unknown>): 
   return known;
 }
 
-/** Tool annotations came with 2025-03-26; those of resources were there before. */
+/** As {@linkcode membersFor}, for a tool. Tool annotations exist since 2025-03-26, unlike those of resources. */
 export function toolMembersFor(revision: string, members: Record<string, unknown>): Record<string, unknown> {
   const known = membersFor(revision, members);
   if (revision < "2025-03-26") delete known.annotations;
-  // Any JSON came with 2026-07-28 (SEP-2106); before, structured content is an object.
+  // Before 2026-07-28 (SEP-2106) structured content is always an object.
   if (revision < MODERN && !isObjectSchema(known.outputSchema)) delete known.outputSchema;
   return known;
 }
 
-/** A tool's result as the revision has it. Nothing is copied where nothing differs. */
+/** A tool's result as the revision has it; the same object when nothing changes. */
 export function resultFor(revision: string, result: ToolResult): ToolResult {
   if (revision >= MODERN) return result;
   let { content } = result;

@@ -1,6 +1,6 @@
 /**
- * The tool server as a service: one table of methods per era, reached over HTTP and over stdio. Definitions may be
- * replaced while it runs; everything else is fixed at start.
+ * Composes the MCP server: one table of methods per era, served over HTTP and stdio. Definitions may be replaced while it
+ * runs; everything else is fixed at start.
  *
  * @module
  */
@@ -45,13 +45,13 @@ import { Tasks } from "./tasks/tasks.ts";
 import { runTool, toolMethods } from "./definition/tools.ts";
 import { Wakeups } from "./session/wakeups.ts";
 
-/** The complete options of the tool server; `options.ts` says what each is for. */
+/** The complete options of the MCP server, without defaults. `mcp_options.ts` describes each. */
 export interface ToolServerOptions extends ServerInfo {
   readonly instructions: string | undefined;
   readonly base: string;
   readonly issuer: string;
   readonly store: Store;
-  /** The key under which session ids, cursors and states are sealed. */
+  /** The key that signs session ids and encrypts cursors and request states. */
   readonly secret: () => Promise<Uint8Array>;
   readonly now: () => number;
   readonly definitions: Definitions;
@@ -59,7 +59,7 @@ export interface ToolServerOptions extends ServerInfo {
   readonly middleware: readonly Middleware[];
   readonly identify: IdentifyCaller;
   readonly auth: "required" | "optional" | "off";
-  /** What a scope implies, itself aside. */
+  /** The other scopes that a scope implies. */
   readonly implied: ReadonlyMap<string, ReadonlySet<string>>;
   readonly allowedHosts: readonly string[];
   readonly allowedOrigins: readonly string[];
@@ -70,45 +70,44 @@ export interface ToolServerOptions extends ServerInfo {
   /** Milliseconds. */
   readonly sessionLifetime: number;
   readonly keepAlive: number;
-  /** What callers may hold open and have stored; the defaults where they are left out. */
+  /** Limits of open streams and stored bytes. @default STREAM_LIMITS, STORAGE_LIMITS */
   readonly streamLimits?: Partial<StreamLimits> | undefined;
   readonly storageLimits?: Partial<StorageLimits> | undefined;
   readonly listLifetime: number;
-  /** Serves the transport of 2024-11-05, at `/mcp/sse`: `createSseHandlers`, for who wants it. */
+  /** `createSseHandlers`, to serve HTTP+SSE (2024-11-05) at `/mcp/sse`; not bundled unless you pass it. */
   readonly sse: SseFactory | undefined;
-  /** `serveStdio`, for who wants it: a server behind HTTP alone need not carry it. */
+  /** `serveStdio`, to serve stdio; not bundled unless you pass it. */
   readonly stdio: typeof serveStdio | undefined;
   readonly resourceMetadata: string | undefined;
-  /** What a 401 says to ask for to begin with. */
+  /** The scope in the challenge of a 401. */
   readonly initialScope?: string | undefined;
   readonly observe: Observe;
 }
 
 export interface ToolServer extends Service {
-  /** Serves one client over a pair of streams until the input ends. */
+  /** Serves one client over stdio until the input ends. */
   serveStdio(
     input: ReadableStream<Uint8Array>,
     output: WritableStream<Uint8Array>,
     principal?: Principal,
   ): Promise<void>;
   /**
-   * Offers these definitions from now on, in place of all before, and tells clients which lists changed. Calls under way
-   * end as they began.
-   * @throws {TypeError} for one that cannot stand; then nothing is replaced
+   * Replaces all definitions and notifies clients of the lists that changed. Running calls finish with the old definitions.
+   * @throws {TypeError} for an invalid definition; then nothing is replaced
    */
   replace(definitions: Definitions): Promise<void>;
-  /** Tells those who subscribed to a resource, on any instance, that it changed. */
+  /** Notifies the subscribers of a resource, on any instance, that it changed. */
   resourceUpdated(uri: string): Promise<void>;
-  /** Tells clients, on any instance, that a list is not what it was. */
+  /** Notifies clients, on any instance, that a list changed. */
   listChanged(list: "tools" | "resources" | "prompts"): Promise<void>;
-  /** Ends open streams in good order: for a process that stops. */
+  /** Ends open streams, before the process stops. */
   close(): void;
 }
 
-/** Milliseconds that the events of a stream are kept for a client that comes back. */
-const EVENT_LIFETIME = 10 * 60_000;
+/** How long the events of a stream are kept for a client that resumes it. */
+const EVENT_RETENTION_MS = 10 * 60_000;
 
-/** The tool server. @throws {TypeError} for a definition that cannot stand */
+/** Creates an MCP server. @throws {TypeError} for an invalid definition */
 export function createToolServer(options: ToolServerOptions): ToolServer {
   const { observe, base, store, now, secret, extensions } = options;
   const writer = createModernWriter(options);
@@ -121,14 +120,14 @@ export function createToolServer(options: ToolServerOptions): ToolServer {
   const cancellations = new Cancellations(store, wakeups, now, storage);
   const host: CallHost = {
     holds: (principal, scope) => principal !== undefined && hasScope(principal, scope, options.implied),
-    levelOf: async (session) =>
+    getLogLevel: async (session) =>
       (await sessions.settings(session).catch(() => undefined))?.level ?? DEFAULT_LEVEL,
-    watch(call, gone) {
-      // In a session a lost connection is no cancellation; that comes by name, perhaps to another instance.
-      if (call.session) return cancellations.listen(call.session, call.id!, gone);
+    watchCancellation(call, onCancelled) {
+      // In a session a disconnect does not cancel; notifications/cancelled does, perhaps at another instance.
+      if (call.session) return cancellations.listen(call.session, call.id!, onCancelled);
       const signal = call.request?.signal;
-      signal?.addEventListener("abort", gone, { once: true });
-      return () => signal?.removeEventListener("abort", gone);
+      signal?.addEventListener("abort", onCancelled, { once: true });
+      return () => signal?.removeEventListener("abort", onCancelled);
     },
   };
   const inputRequired = createInputRequired(new RequestStates(secret, now));
@@ -150,12 +149,12 @@ export function createToolServer(options: ToolServerOptions): ToolServer {
       observe({ type: "store_unavailable", where: "mcp", error });
       return new UnavailableError(error);
     }
-    // What a handler throws that was told to stop; nobody hears the answer.
+    // A cancelled handler may throw anything; its response is not sent.
     if (call?.isCancelled) return new RpcError(INTERNAL_ERROR, "Request cancelled");
     observe({ type: "fault", where: method.slice(0, 100), error });
     return undefined;
   };
-  // All others need no answer and get none: a call without an id is not made.
+  // Other notifications are ignored, also methods that are sent without an id.
   const notifications = new Map(cancellations.methods());
   const legacy = { methods: new Map<string, Method<Call>>(), notifications, onFault };
   const modern = { methods: new Map<string, Method<Call>>(), notifications, onFault };
@@ -165,7 +164,7 @@ export function createToolServer(options: ToolServerOptions): ToolServer {
     const own = flatten(definitions);
     const all = [...extensions.flatMap((each) => each.definitions(own)), ...own];
     const compiled = compileRegistry(middleware.length > 0 ? group({ middleware }, all) : all);
-    // What takes a token to read is not for a cache that gives it to others.
+    // A shared cache must not keep what requires a token.
     const cacheScope = options.auth === "required" ? "private" : "public";
     const pages = {
       pageSize: options.pageSize,
@@ -210,7 +209,7 @@ export function createToolServer(options: ToolServerOptions): ToolServer {
     ];
     const extended = extensions.flatMap((each) => extensionMethods(each, options));
     registry = compiled;
-    // The tables are replaced as they stand: dispatchers hold on to them.
+    // Replaced in place, as the handlers keep references to the two dispatchers.
     (legacy as { methods: Map<string, Method<Call>> }).methods = new Map([
       ...both,
       ...handshakeMethods(lifecycle),
@@ -227,7 +226,7 @@ export function createToolServer(options: ToolServerOptions): ToolServer {
   }
   install(options.definitions);
 
-  const log = { store, wakeups, now, lifetime: EVENT_LIFETIME, storage };
+  const log = { store, wakeups, now, lifetime: EVENT_RETENTION_MS, storage };
   const { keepAlive } = options;
   const open = new Set<() => void>();
   const listen = { registry: () => registry, changes, tasks, taskStore, writer };
@@ -269,7 +268,7 @@ export function createToolServer(options: ToolServerOptions): ToolServer {
       const before = registry;
       install(definitions);
       for (const kind of findChangedLists(before, registry)) {
-        // They are in place: that clients hear of it a little later is no reason to say that they are not.
+        // The definitions are replaced: a failed notification must not make replace() fail.
         await changes.tell({ kind }).catch((error) => onFault(error, "replace"));
       }
     },

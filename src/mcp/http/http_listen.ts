@@ -46,7 +46,7 @@ export async function openListenStream(
   }
   try {
     const listening = await startListening(listen, call, params, (json) => stream.send(json));
-    call.forget();
+    call.releaseRequest();
     stop = listening.stop;
     finish = () => {
       stream.send(listening.finalResult);

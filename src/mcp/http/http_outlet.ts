@@ -78,7 +78,7 @@ export class HttpOutlet implements Outlet {
     if (!stream || this.#waiting >= MAX_WAITING_NOTIFICATIONS) return;
     this.#send(writeNotification(method, params));
     this.#waiting++;
-    await Promise.all([stream.waitUntilWritable(), this.#log?.room()]);
+    await Promise.all([stream.waitUntilWritable(), this.#log?.waitUntilWritable()]);
     this.#waiting--;
   }
 

@@ -31,7 +31,7 @@ export interface EventLogOptions {
 const POLL_INTERVAL_MS = 2_000;
 /** Events that are written in one commit. */
 const MAX_COMMIT_EVENTS = 50;
-/** Events that wait to be written before `room()` waits. */
+/** Events that wait to be written before `waitUntilWritable()` waits. */
 const MAX_UNWRITTEN_EVENTS = 500;
 
 const EVENT_ID = /^([A-Za-z0-9_-]{1,40})\.(\d{1,9})$/;
@@ -106,7 +106,7 @@ export class LogWriter {
   }
 
   /** Resolves when more may be appended: at once, unless the store is slower than the caller. */
-  room(): Promise<void> {
+  waitUntilWritable(): Promise<void> {
     return this.#unwritten.length < MAX_UNWRITTEN_EVENTS ? Promise.resolve() : this.written();
   }
 

@@ -77,8 +77,11 @@ test("events that are made faster than they can be kept are kept together", asyn
   const { options, state } = newLog();
   const log = new LogWriter(options, "s", "1", NOBODY);
   for (let i = 0; i < 1000; i++) log.append("e");
-  assert.is(await Promise.race([log.room().then(() => "room"), Promise.resolve("none")]), "none");
-  await log.room();
+  assert.is(
+    await Promise.race([log.waitUntilWritable().then(() => "room"), Promise.resolve("none")]),
+    "none",
+  );
+  await log.waitUntilWritable();
   log.end();
   await log.written();
   assert.ok(state.commits < 30, `${state.commits} commits`);
