@@ -1,12 +1,12 @@
 /**
- * Speaking to a tool server as clients of each era do, and reading streams as they come. Nothing but tests imports this.
+ * Test clients of each era, and a reader of event streams. Nothing but tests imports this.
  *
  * @module
  */
 import * as assert from "uvu/assert";
 import type { ToolServer } from "./service.ts";
 
-// The tests look into messages of every shape.
+// Tests read messages of any shape.
 // deno-lint-ignore no-explicit-any
 export type Message = any;
 
@@ -14,7 +14,7 @@ const ENDPOINT = "http://127.0.0.1:8787/mcp";
 const BOTH = "application/json, text/event-stream";
 export const META = "io.modelcontextprotocol/";
 
-/** `params` of a modern request: what they are, and `_meta`. */
+/** `params` of a request of 2026-07-28, with `_meta`. */
 export function modernParams(
   params: Record<string, unknown> = {},
   capabilities: Record<string, unknown> = {},
@@ -31,7 +31,7 @@ export function modernParams(
   };
 }
 
-/** The header fields that a modern request needs. */
+/** The header fields that a request of 2026-07-28 needs. */
 export function modernHeaders(method: string, params: Record<string, unknown> = {}): Record<string, string> {
   const name = params.name ?? params.uri ?? params.taskId;
   return {
@@ -47,7 +47,7 @@ export interface Exchange {
   readonly headers: Headers;
   /** One JSON text, or the messages of a stream until it ended. */
   readonly messages: Message[];
-  /** The last of them: the answer. */
+  /** The last of them: the response. */
   readonly answer: Message;
   /** Event ids of a stream. */
   readonly ids: string[];
@@ -73,12 +73,12 @@ export async function readResponse(response: Response): Promise<Exchange> {
 }
 
 export interface Client {
-  /** The response as it comes. */
+  /** Returns the response before its body is read. */
   fetch(body: unknown, headers?: Record<string, string>): Promise<Response>;
   send(body: unknown, headers?: Record<string, string>): Promise<Exchange>;
 }
 
-/** Posts to the server's endpoint. */
+/** A client that posts to the server's endpoint. */
 export function client(server: ToolServer): Client {
   const fetch = (body: unknown, headers: Record<string, string> = {}): Promise<Response> =>
     server.fetch(
@@ -122,7 +122,7 @@ export interface SessionClient {
   other(method: string, headers?: Record<string, string>): Promise<Response>;
 }
 
-/** Shakes hands. `elsewhere` is another instance to go on with. */
+/** Starts a session. Later requests go to `elsewhere`, another instance. */
 export async function session(
   server: ToolServer,
   { capabilities = {}, revision = "2025-11-25", headers: more = {} }: {
@@ -167,7 +167,7 @@ export interface Event {
 }
 
 export interface EventReader {
-  /** The next event, comments aside; `undefined` at the end. */
+  /** The next event, without comments; `undefined` at the end. */
   next(): Promise<Event | undefined>;
   /** The next event that has data, as JSON. */
   message(): Promise<Message>;
@@ -220,7 +220,7 @@ export function readEvents(response: Response): EventReader {
   };
 }
 
-/** The server as callers at an address reach it. */
+/** The server for callers with this IP address. */
 export function from(server: ToolServer, ip: string): ToolServer {
   return { ...server, fetch: (request) => server.fetch(request, { ip }) };
 }

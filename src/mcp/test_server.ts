@@ -1,6 +1,6 @@
 /**
- * A tool server with a few definitions, and a way to post to it: what the tests of this room talk to. Nothing but
- * tests imports this.
+ * An MCP server with a few definitions, and a function that posts to it, for the tests of this module. Nothing but tests
+ * imports this.
  *
  * @module
  */
@@ -37,7 +37,7 @@ export const DEFINITIONS: readonly Definition[] = [
     description: "Greets",
     input: { type: "object", properties: { name: { type: "string", maxLength: 10 } }, required: ["name"] },
     output: { type: "object", properties: { greeting: { type: "string" } }, required: ["greeting"] },
-    // The compiler would not let it give what does not fit.
+    // The cast allows a result that does not match the output schema.
     run: ({ name }) =>
       (name === "nobody" ? { wrong: true } : { greeting: `Hello, ${name}` }) as { greeting: string },
   }),
@@ -100,14 +100,14 @@ export const WRITER: Principal = {
 export interface TestServer {
   readonly server: ToolServer;
   readonly events: TrivetEvent[];
-  /** Posts a body (JSON unless it is text) and reads the answer; `body` is undefined when it is empty. */
+  /** Posts a body (as JSON unless it is text) and reads the response; `body` is `undefined` when it is empty. */
   post(body: unknown, headers?: Record<string, string>): Promise<Answer>;
 }
 
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
-  // The tests look into answers of every shape.
+  // Tests read responses of any shape.
   // deno-lint-ignore no-explicit-any
   readonly body: any;
 }
@@ -178,7 +178,7 @@ export function newServer(options: Partial<ToolServerOptions> = {}): TestServer 
   };
 }
 
-/** A JSON-RPC request; without an id it gets 1. */
+/** A JSON-RPC request. @param id 1 by default */
 export function request(method: string, params?: unknown, id: unknown = 1): Record<string, unknown> {
   return { jsonrpc: "2.0", id, method, params };
 }

@@ -21,7 +21,7 @@ testAll(test, "SQLite", async () => {
   return both([store, store], () => folder.remove());
 });
 
-// What is known elsewhere a quarter of a second later may be told twice, or not at all: not so what belongs to a call.
+// Two connections see each other's commits with a delay, so changes may come twice or not at all; calls are not affected.
 testAll(test, "SQLite, each with a connection", async () => {
   const folder = temporaryFolder();
   const open = () => sqliteStore(`${folder.path}/test.db`);
@@ -42,7 +42,7 @@ if (postgres === undefined) skipBecause(test, "no PostgreSQL listens: instances 
 else {
   const address = `${postgres}?schema=trivet_test_${run}&max=4`;
   const start = (to: string) => Promise.all([startInstance(to, "A"), startInstance(to, "B")]);
-  /** They end by themselves, in good order, once they are to let go. */
+  /** Checks that the processes end by themselves, without errors. */
   const ended = async (instances: readonly InstanceProcess[]): Promise<void> => {
     const codes = await Promise.all(instances.map((each) => each.close()));
     assert.equal(codes, instances.map(() => 0));
@@ -50,7 +50,7 @@ else {
   };
   let afterKill: () => Promise<void>;
 
-  test("PostgreSQL: an instance is killed in the middle of everything", async () => {
+  test("PostgreSQL: an instance is killed during calls", async () => {
     const [a, b] = await start(address);
     const check = await killInTheMiddle({ a, b }, () => a.kill());
     afterKill = async () => {
@@ -65,7 +65,7 @@ else {
     return { a, b, close: () => ended([a, b]) };
   });
 
-  test("PostgreSQL: it is away for a while", async () => {
+  test("PostgreSQL: it is unavailable for a while", async () => {
     const proxy = new CutProxy(Number(new URL(postgres).port));
     await proxy.start();
     const through = new URL(address);
@@ -77,14 +77,14 @@ else {
     await proxy.stop();
   });
 
-  test("PostgreSQL: clients that hang up at any moment leave nothing behind", async () => {
+  test("PostgreSQL: clients that disconnect at any moment leave nothing open", async () => {
     const [a, b] = await start(address);
     await clientsHangUp({ a, b });
     await letGo([a, b]);
     await ended([a, b]);
   });
 
-  test("PostgreSQL: what became of what the killed instance did is known on another", async () => {
+  test("PostgreSQL: another instance reports the outcome of the calls of the killed one", async () => {
     await afterKill();
   });
 

@@ -1,6 +1,6 @@
 /**
- * One instance of a tool server among several on one store: its tools, and what a test can have it do. It runs in the
- * test's own process here, and in one of its own by `runtime/test_mcp_instance.ts`. Nothing but tests imports this.
+ * One of several MCP server instances on one store: its tools, and the orders that it takes from a test. It runs in the
+ * test's process, or in its own by `end_to_end/mcp/test_mcp_instance.ts`. Nothing but tests imports this.
  *
  * @module
  */
@@ -13,22 +13,22 @@ import { newServer } from "../test_server.ts";
 
 export const WATCHED = "test://watched";
 
-/** What a test tells an instance beside requests. */
+/** What a test can order an instance to do, beside requests. */
 export type Order =
   | { readonly do: "update"; readonly uri: string }
-  /** Offers one tool more, or one less. */
+  /** Adds a tool to the definitions, or removes it. */
   | { readonly do: "replace" }
   /** Sets its clock forward, in milliseconds. */
   | { readonly do: "advance"; readonly by: number }
-  /** Ends open streams, as a process does that stops. */
+  /** Ends open streams, as a process that stops does. */
   | { readonly do: "end_streams" }
   | { readonly do: "report" };
 
-/** What an instance knows of itself. */
+/** The state of an instance. */
 export interface Report {
-  /** What runs of tools told, in order. */
+  /** Texts that running tools reported, in order. */
   readonly told: readonly string[];
-  /** Watches of the store that are open. */
+  /** Open watches of the store. */
   readonly watches: number;
   /** Faults that were observed. */
   readonly faults: readonly string[];
@@ -52,7 +52,7 @@ const untilAborted = (signal: AbortSignal) =>
     signal.addEventListener("abort", () => resolve(), { once: true });
   });
 
-/** An instance in this process. All that share a store have the same secret, as by `serverSecret`. */
+/** An instance in this process. Instances on one store have the same secret. */
 export function instanceOver(
   shared: Store,
   name: string,
@@ -190,7 +190,7 @@ function definitionsOf(name: string, tell: (what: string) => void): Definition[]
   ];
 }
 
-/** The store, and how many of its watches are open. */
+/** The store, with the number of its open watches. */
 function counting(store: Store): { readonly store: Store; readonly watches: () => number } {
   let open = 0;
   const counted: Store = {

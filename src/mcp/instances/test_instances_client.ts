@@ -1,5 +1,5 @@
 /**
- * A client that says to which of several instances each of its requests goes. Nothing but tests imports this.
+ * A client that chooses the instance for each request. Nothing but tests imports this.
  *
  * @module
  */
@@ -7,8 +7,8 @@ import * as assert from "uvu/assert";
 import type { Instance } from "./test_instances.ts";
 import { request } from "../test_server.ts";
 
-/** Milliseconds after which nothing will come any more. */
-const PATIENCE = 6000;
+/** How long to wait for an event. */
+const EVENT_TIMEOUT_MS = 6000;
 
 // Tests look into messages of every shape.
 // deno-lint-ignore no-explicit-any
@@ -22,7 +22,7 @@ export interface StreamEvent {
   readonly data: string;
 }
 
-/** What came back: a stream or one JSON text. */
+/** A response: a stream or one JSON text. */
 export interface Reply {
   readonly status: number;
   readonly headers: Headers;
@@ -30,7 +30,7 @@ export interface Reply {
   readonly body: Message;
 }
 
-/** Events of a response, as they come. */
+/** The events of a response. */
 export class Stream {
   /** Id of the last event. */
   lastId: string | undefined;
@@ -46,7 +46,7 @@ export class Stream {
   }
 
   /** The next event, with or without data; `undefined` when the stream has ended. */
-  async nextEvent(patience: number = PATIENCE): Promise<StreamEvent | undefined> {
+  async nextEvent(patience: number = EVENT_TIMEOUT_MS): Promise<StreamEvent | undefined> {
     for (;;) {
       const end = this.#text.indexOf("\n\n");
       if (end >= 0) {
@@ -56,7 +56,7 @@ export class Stream {
         this.lastId = event.id ?? this.lastId;
         return event;
       }
-      // A read that came late is still the next one's.
+      // After a timeout, the pending read is used by the next call.
       this.#reading ??= this.#reader.read();
       const { done, value } = await within(patience, "an event", this.#reading);
       this.#reading = undefined;
@@ -88,7 +88,7 @@ export class Stream {
     return await this.next(milliseconds).then(() => false, (error) => error instanceof LateError);
   }
 
-  /** Hangs up. */
+  /** Disconnects. */
   async cut(): Promise<void> {
     this.#abort();
     await this.#reader.cancel().catch(() => {});
@@ -135,7 +135,7 @@ export interface ClientOptions {
 const MODERN = "2026-07-28";
 const META = "io.modelcontextprotocol/";
 
-/** One client, in one session where its revision has them. */
+/** A client, with a session where its revision has sessions. */
 export class Client {
   readonly revision: string;
   session: string | undefined;
@@ -150,7 +150,7 @@ export class Client {
     this.#token = token;
   }
 
-  /** A client whose session was opened on an instance. */
+  /** Opens a session on an instance. */
   static async open(on: Instance, options: ClientOptions = {}): Promise<Client> {
     const client = new Client(options);
     const { status, headers, body } = await client.request(on, "initialize", {
@@ -164,7 +164,7 @@ export class Client {
     return client;
   }
 
-  /** Sends a request with an id of its own. */
+  /** Sends a request with a new id. */
   request(on: Instance, method: string, params: Record<string, unknown> = {}): Promise<Reply> {
     return this.post(on, request(method, params, ++this.#ids));
   }
@@ -201,7 +201,7 @@ export class Client {
     return this.#send(on, path, { method: "POST", headers, body: JSON.stringify(sent) });
   }
 
-  /** The stream of the session, or the rest of another after an event. */
+  /** Opens the stream of the session, or resumes a stream after an event. */
   get(on: Instance, lastEventId?: string, path: string = "/mcp"): Promise<Reply> {
     const headers: Record<string, string> = {};
     if (lastEventId !== undefined) headers["last-event-id"] = lastEventId;
@@ -212,7 +212,7 @@ export class Client {
     return this.#send(on, "/mcp", { method: "DELETE" });
   }
 
-  /** Answers a question of the server. */
+  /** Responds to a request of the server. */
   async answer(on: Instance, id: unknown, answer: Record<string, unknown>): Promise<number> {
     return (await this.post(on, { jsonrpc: "2.0", id, ...answer })).status;
   }
@@ -227,7 +227,7 @@ export class Client {
     }
     if (this.#token !== undefined) headers.set("authorization", `Bearer ${this.#token}`);
     const response = await within(
-      PATIENCE,
+      EVENT_TIMEOUT_MS,
       `the response of ${on.name}`,
       on.fetch(path, { ...init, headers, signal: gone.signal }),
     );
@@ -242,11 +242,11 @@ export class Client {
   }
 }
 
-/** Looks again and again until it is so. */
+/** Polls until the condition is true. */
 export async function eventually(
   isSo: () => Promise<boolean>,
   what: string,
-  patience: number = PATIENCE,
+  patience: number = EVENT_TIMEOUT_MS,
 ): Promise<void> {
   const late = Date.now() + patience;
   while (!await isSo()) {
@@ -255,7 +255,7 @@ export async function eventually(
   }
 }
 
-/** What runs of tools tell on an instance from now on, when it is so many. */
+/** Waits for so many texts that running tools report on an instance from now on. */
 export async function tellingOf(on: Instance): Promise<(count: number) => Promise<readonly string[]>> {
   const before = (await on.order({ do: "report" })).told.length;
   return async (count) => {

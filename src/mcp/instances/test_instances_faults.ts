@@ -1,6 +1,6 @@
 /**
- * What holds when an instance is killed, when the store is away for a while, and when clients hang up at any moment: for
- * two instances in processes of their own. Nothing but tests imports this.
+ * Faults, for two instances in their own processes: an instance is killed, the store is unavailable for a while, clients
+ * disconnect at any moment. Nothing but tests imports this.
  *
  * @module
  */
@@ -12,10 +12,10 @@ import { begin, TASK_CLIENT, until } from "./test_instances_tasks.ts";
 const PROGRESS = { _meta: { progressToken: "p" } };
 const ASKING = { capabilities: { elicitation: {} } };
 const ACCEPT = { result: { action: "accept", content: { name: "Ann" } } };
-/** Milliseconds within which it must be known that an instance is gone. */
-const KNOWN_GONE = 25_000;
+/** How long it may take until other instances find that one has stopped. */
+const MAX_DETECTION_MS = 25_000;
 
-/** A session, a call in it, and what it said so far. */
+/** A session, a running call in it, and its first messages. */
 async function started({ a }: Pair, tool: string, args: unknown, count: number) {
   const client = await Client.open(a, ASKING);
   const stream = (await client.call(a, tool, args, PROGRESS)).stream!;
@@ -24,7 +24,7 @@ async function started({ a }: Pair, tool: string, args: unknown, count: number) 
   return { client, stream, said };
 }
 
-/** Kills A in the middle of everything. Gives what checks, on B, what became of it. */
+/** Kills A during calls. Returns the function that checks the outcome on B. */
 export async function killInTheMiddle(
   pair: Pair,
   kill: () => Promise<unknown>,
@@ -48,12 +48,12 @@ export async function killInTheMiddle(
 
   async function lost({ client, stream }: typeof counting): Promise<unknown[]> {
     const rest = (await client.get(b, stream.lastId)).stream!;
-    const messages = await rest.rest(KNOWN_GONE);
+    const messages = await rest.rest(MAX_DETECTION_MS);
     const { id, error } = messages.at(-1);
     assert.is(id, client.lastRequest);
     assert.is(error.code, -32603);
     assert.match(error.message, "Send the request again");
-    assert.ok(Date.now() - killed < KNOWN_GONE);
+    assert.ok(Date.now() - killed < MAX_DETECTION_MS);
     return messages.slice(0, -1);
   }
 
@@ -64,12 +64,12 @@ export async function killInTheMiddle(
     await stream.cut();
   }
 
-  /** Statuses of a task, as they are told on the stream and by asking. */
+  /** Statuses of tasks, by notification and by polling. */
   async function tasksEnd(): Promise<void> {
-    const failed = await until(b, tasks, failing, "failed", KNOWN_GONE);
+    const failed = await until(b, tasks, failing, "failed", MAX_DETECTION_MS);
     assert.is(failed.error.code, -32603);
     assert.match(failed.statusMessage, "Call the tool again");
-    const again = await until(b, tasks, restarting, "completed", KNOWN_GONE);
+    const again = await until(b, tasks, restarting, "completed", MAX_DETECTION_MS);
     assert.is(again.result.content[0].text, "done on B");
     const last = new Map<string, string>();
     while (last.get(failing) !== "failed" || last.get(restarting) !== "completed") {
@@ -97,7 +97,7 @@ export async function killInTheMiddle(
   return async () => void await work;
 }
 
-/** The store goes away in the middle of everything, and comes back. */
+/** The store is unavailable during calls, and then available again. */
 export async function storeGoesAway(
   pair: Pair,
   { leave, comeBack }: { leave: () => void; comeBack: () => void },
@@ -128,7 +128,7 @@ export async function storeGoesAway(
   await new Promise((resolve) => setTimeout(resolve, 1500));
   comeBack();
   for (const on of [a, b]) {
-    // On Bun a connection that was cut while it was being opened is now and then noticed only after five seconds.
+    // Bun sometimes takes five seconds to notice that a connection was cut while it was opened.
     const isBack = async () => (await listener.request(on, "ping")).status === 200;
     await eventually(isBack, `${on.name} is back`, 15_000);
   }
@@ -160,7 +160,7 @@ export async function storeGoesAway(
   assert.is(done.result.content[0].text, "done on A");
 }
 
-/** Clients that hang up while they are answered, and before. */
+/** Clients disconnect during and before the response. */
 export async function clientsHangUp({ a, b }: Pair): Promise<void> {
   const legacy = await Client.open(a);
   const modern = new Client({ revision: "2026-07-28" });

@@ -1,6 +1,6 @@
 /**
- * What holds for a session whose requests go to different instances: a list of scenarios for any two instances on one
- * store. Nothing but tests imports this.
+ * Scenarios of a session whose requests go to different instances, for any two instances on one store. Nothing but tests
+ * imports this.
  *
  * @module
  */
@@ -11,7 +11,7 @@ import { Client, type Pair, type Scenario, tellingOf, textOf } from "./test_inst
 const ASKING = { capabilities: { elicitation: {}, sampling: {} } };
 const ACCEPT = { result: { action: "accept", content: { name: "Ann" } } };
 
-/** A session, its `ask` on A, and the question. */
+/** A session, its call of `ask` on A, and the server's request. */
 async function asked({ a }: Pair, tool: string = "ask") {
   const client = await Client.open(a, ASKING);
   const stream = (await client.call(a, tool)).stream!;

@@ -1,6 +1,6 @@
 /**
- * What holds for streams that are opened on one instance and fed by another, and for those that are taken up again where
- * they were not begun: a list of scenarios for any two instances on one store. Nothing but tests imports this.
+ * Scenarios of streams whose events come from another instance, and of streams that are resumed at another instance, for any
+ * two instances on one store. Nothing but tests imports this.
  *
  * @module
  */
@@ -20,7 +20,7 @@ const TOOLS_CHANGED = "notifications/tools/list_changed";
 const UPDATED = "notifications/resources/updated";
 const PROGRESS = { _meta: { progressToken: "p" } };
 
-/** A modern stream on an instance, after its acknowledgment. */
+/** A `subscriptions/listen` stream on an instance, after its acknowledgment. */
 async function listen(on: Pair["a"], notifications: Record<string, unknown>): Promise<Stream> {
   const client = new Client({ revision: MODERN });
   const stream = (await client.request(on, "subscriptions/listen", { notifications })).stream!;
@@ -137,7 +137,7 @@ export const STREAM_SCENARIOS: readonly Scenario[] = [
       await stream.cut();
       for (let i = 0; i < 3; i++) await [a, b][i % 2]!.order({ do: "update", uri: uris[sent++]! });
       stream = (await client.get(here!, stream.lastId)).stream!;
-      // Some come while it is being opened.
+      // Some changes come while the stream is opened.
       const more = [0, 1].map((i) => [a, b][i]!.order({ do: "update", uri: uris[sent++]! }));
       while (seen.length < sent) seen.push((await stream.next()).params.uri);
       await Promise.all(more);
@@ -177,7 +177,7 @@ export const STREAM_SCENARIOS: readonly Scenario[] = [
         let rest = (await client.get(b, stream.lastId)).stream!;
         seen.push(await rest.next(), await rest.next());
         await rest.cut();
-        // Back where it was begun, and then after its end.
+        // Resumed where it began, then after its end.
         rest = (await client.get(a, rest.lastId)).stream!;
         seen.push(await rest.next());
         const last = rest.lastId;

@@ -1,5 +1,5 @@
 /**
- * All scenarios of two instances on one store, as tests. Nothing but tests imports this.
+ * Runs all scenarios of two instances on one store as tests. Nothing but tests imports this.
  *
  * @module
  */
@@ -19,12 +19,12 @@ const SCENARIOS: readonly Scenario[] = [
   ...QUESTION_SCENARIOS,
   ...SSE_SCENARIOS,
 ];
-/** Two instances, and what ends them. */
+/** Two instances, and the function that closes them. */
 export interface Opened extends Pair {
   close(): Promise<void>;
 }
 
-/** Registers every scenario as a test of two instances, which keep nothing of any. */
+/** Registers every scenario as a test. After each, no instance may have a stream or call open. */
 export function testAll(
   test: Test,
   engine: string,
@@ -45,16 +45,16 @@ export function testAll(
   });
 }
 
-/** No stream is open and no call runs: nothing is watched. */
+/** Waits until no stream is open and no call runs, so that the store has no watch. */
 export async function letGo(instances: readonly Instance[]): Promise<void> {
   for (const instance of instances) {
     const watchesNothing = async () => (await instance.order({ do: "report" })).watches === 0;
-    await eventually(watchesNothing, `${instance.name} lets go of the store`);
+    await eventually(watchesNothing, `${instance.name} closes its watch of the store`);
     assert.equal((await instance.order({ do: "report" })).faults, []);
   }
 }
 
-/** Two in this process, over one store or one each. */
+/** Two instances in this process, on one store or one each. */
 export function both(stores: readonly [Store, Store], remove: () => unknown = () => {}): Opened {
   return {
     a: instanceOver(stores[0], "A"),

@@ -1,6 +1,6 @@
 /**
- * What holds for tasks, for questions that end a run, and for the transport of 2024-11-05, with requests that go to
- * different instances: a list of scenarios for any two on one store. Nothing but tests imports this.
+ * Scenarios of tasks, of requests for input that end a run, and of HTTP+SSE (2024-11-05), with requests to different
+ * instances, for any two instances on one store. Nothing but tests imports this.
  *
  * @module
  */
@@ -18,7 +18,7 @@ import {
 } from "./test_instances_client.ts";
 import { request } from "../test_server.ts";
 
-/** Of a client that knows tasks. */
+/** A client that supports tasks. */
 export const TASK_CLIENT: ClientOptions = {
   revision: "2026-07-28",
   capabilities: { elicitation: {}, extensions: { "io.modelcontextprotocol/tasks": {} } },
@@ -28,7 +28,7 @@ const NAMED = { name: { action: "accept", content: { name: "Ann" } } };
 // deno-lint-ignore no-explicit-any
 type Task = any;
 
-/** Makes a task; its id. */
+/** Starts a task. Returns its id. */
 export async function begin(on: Instance, client: Client, tool: string, args: unknown = {}): Promise<string> {
   const { body } = await client.call(on, tool, args);
   assert.is(body.result.resultType, "task", JSON.stringify(body));
@@ -40,7 +40,7 @@ async function look(on: Instance, client: Client, taskId: string): Promise<Task>
   return body.result ?? body;
 }
 
-/** The task when it has a status. */
+/** Waits until a task has a status. */
 export async function until(
   on: Instance,
   client: Client,
@@ -57,7 +57,7 @@ export async function until(
   return task;
 }
 
-/** Texts of the statuses that a stream tells, to the last. */
+/** The statuses that a stream reports, to the last. */
 async function statuses(stream: Stream, last: string): Promise<string[]> {
   const seen: string[] = [];
   while (seen.at(-1) !== last) seen.push((await stream.next()).params.status);
@@ -187,7 +187,7 @@ export const QUESTION_SCENARIOS: readonly Scenario[] = [
   ],
 ];
 
-/** A client of 2024-11-05: its stream on A, and what posts to the address that the stream named. */
+/** A client of HTTP+SSE: its stream on A, and a function that posts to the endpoint of the stream. */
 async function openSse({ a, b }: Pair) {
   const client = new Client({ revision: "2024-11-05" });
   const { stream } = await client.get(a, undefined, "/mcp/sse");

@@ -1,6 +1,5 @@
 /**
- * A store that tells how many of its watches are open, and fails when it is told to: for tests of what is left behind.
- * Nothing but tests imports this.
+ * A store that counts its open watches and fails on demand, for tests of leaks. Nothing but tests imports this.
  *
  * @module
  */
@@ -8,17 +7,17 @@ import type { Key, Store } from "../../store/store.ts";
 
 export interface WatchedStore {
   readonly store: Store;
-  /** Streams of changes that somebody reads. */
+  /** The number of open watches. */
   watches(): number;
-  /** Reads reject while it is set. */
+  /** Reads reject while it is true. */
   fails: boolean;
 }
 
-/** Watches over a store. */
+/** Wraps a store. */
 export function watchedStore(inner: Store): WatchedStore {
   let open = 0;
   const read = <Value>(work: () => Promise<Value>): Promise<Value> =>
-    watched.fails ? Promise.reject(new Error("The store is away")) : work();
+    watched.fails ? Promise.reject(new Error("The store is unavailable")) : work();
   const watched: WatchedStore = {
     fails: false,
     watches: () => open,
