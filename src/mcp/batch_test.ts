@@ -9,7 +9,7 @@ const test = suite("mcp/batch");
 const REVISION = { revision: "2025-03-26" };
 const answer = { jsonrpc: "2.0", id: "x", result: 0 };
 
-test("a batch is counted before any of it is looked up: answers too", async () => {
+test("a batch is counted before any of its messages is read from the store, responses too", async () => {
   const { store, calls } = countingStore();
   const { server } = newServer({ store, bodyLimit: 4_194_304 });
   const own = await session(server, REVISION);
@@ -23,13 +23,13 @@ test("a batch is counted before any of it is looked up: answers too", async () =
   assert.ok(calls() - before <= 2 + 1 + 100, "one look for each answer, and one for the session");
 });
 
-/** A tool that knows how many of it run at the same time. */
+/** A tool that counts how many of its calls run concurrently. */
 function newCounter() {
   let running = 0;
   let most = 0;
   const count = tool({
     name: "count",
-    description: "Counts who runs",
+    description: "Counts concurrent calls",
     async run() {
       most = Math.max(most, ++running);
       await new Promise((resolve) => setTimeout(resolve, 2));
@@ -42,7 +42,7 @@ function newCounter() {
 
 const calls = Array.from({ length: 5 }, (_, i) => request("tools/call", { name: "count" }, i));
 
-test("members of a session's batch run one after the other, and are answered in their order", async () => {
+test("messages of a session's batch run sequentially and are answered in order", async () => {
   const { count, most } = newCounter();
   const { server } = newServer({ definitions: [count] });
   const { answer: answers } = await (await session(server, REVISION)).send(calls);
@@ -50,7 +50,7 @@ test("members of a session's batch run one after the other, and are answered in 
   assert.is(most(), 1);
 });
 
-test("members of a batch without a session run at the same time", async () => {
+test("messages of a batch without a session run concurrently", async () => {
   const { count, most } = newCounter();
   const { server } = newServer({ definitions: [count] });
   const { answer: answers } = await client(server).send(calls);
@@ -58,7 +58,7 @@ test("members of a batch without a session run at the same time", async () => {
   assert.is(most(), 5);
 });
 
-test("JSON with more values than a message may have is 413, whatever they are", async () => {
+test("JSON with too many values is 413, whatever they are", async () => {
   const { server } = newServer({ bodyLimit: 4_194_304 });
   const many = (count: number, write: (i: number) => string, open = "[", close = "]") =>
     open + Array.from({ length: count }, (_, i) => write(i)).join(",") + close;

@@ -7,7 +7,7 @@ import { newServer, request } from "./test_server.ts";
 
 const test = suite("mcp/call");
 
-/** What a modern caller is told while this runs. */
+/** The params of the notifications that a client gets while this runs. */
 async function told(run: (call: CallContext) => Promise<unknown>): Promise<Message[]> {
   const { server } = newServer({
     definitions: [tool({ name: "tells", description: "d", run: (_, call) => run(call) })],
@@ -17,7 +17,7 @@ async function told(run: (call: CallContext) => Promise<unknown>): Promise<Messa
   return messages.slice(0, -1).map(({ params }: Message) => params);
 }
 
-test("progress is told in numbers that JSON has", async () => {
+test("progress is sent only with numbers that JSON can represent", async () => {
   const params = await told(async (call) => {
     await call.progress(NaN);
     await call.progress(Infinity);
@@ -33,11 +33,11 @@ test("progress is told in numbers that JSON has", async () => {
   ]);
 });
 
-test("a log message has data, also where there is none", async () => {
+test("a log message always has data", async () => {
   assert.equal(await told((call) => call.log("info", undefined as never)), [{ level: "info", data: null }]);
 });
 
-test("an argument of a prompt may be called like a member of every object", async () => {
+test("a prompt argument may have the name of a member of Object.prototype", async () => {
   const { post } = newServer({
     definitions: [prompt({
       name: "p",

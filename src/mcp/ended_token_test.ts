@@ -1,6 +1,6 @@
 /**
- * What stays open ends when the token that it was opened with is no longer valid: revoked, or of a user, client or key
- * that is gone. A store that fails meanwhile ends nothing.
+ * Streams end when their token is no longer valid: revoked, or of a removed user, client or key. They stay open while the
+ * store is unavailable.
  *
  * @module
  */
@@ -58,7 +58,7 @@ const STREAMS: Readonly<Record<string, (server: ToolServer) => Promise<EventRead
 };
 
 for (const [name, open] of Object.entries(STREAMS)) {
-  test(`${name} ends with the first comment after its token did`, async () => {
+  test(`${name} ends with the first comment after its token was revoked`, async () => {
     let answer: () => Promise<boolean> = () => Promise.resolve(true);
     let asked = 0;
     const principal = {
@@ -85,7 +85,7 @@ for (const [name, open] of Object.entries(STREAMS)) {
     answer = () => Promise.reject(new StoreUnavailableError("away"));
     await pause();
     answer = () => Promise.resolve(false);
-    // What was sent before comes first.
+    // Reads what was sent before.
     while (await events.next() !== undefined);
   });
 }

@@ -8,7 +8,7 @@ import { newServer, request, STREAMABLE } from "./test_server.ts";
 
 const test = suite("mcp/handler");
 
-/** A server all of whose handlers throw this. */
+/** A server whose handlers all throw this. */
 function thrower(error: RpcError) {
   const fail = () => {
     throw error;
@@ -45,7 +45,7 @@ const REQUESTS = [
 ] as const;
 
 for (const code of [-32700, -32600, -32601, -32602, -32020, -32021, -32022, -32002, 404]) {
-  test(`the code ${code} of a handler says nothing of the HTTP status`, async () => {
+  test(`the code ${code} of a handler does not set the HTTP status`, async () => {
     const { server, post } = thrower(new RpcError(code, "Of the handler", { why: 1 }));
     for (const [method, params] of REQUESTS) {
       const said = await modern(server, method, params);
@@ -58,7 +58,7 @@ for (const code of [-32700, -32600, -32601, -32602, -32020, -32021, -32022, -320
   });
 }
 
-test("what is listed anew for a caller is a handler's too", async () => {
+test("an error of a list handler does not set the HTTP status either", async () => {
   const list = () => Promise.reject(new RpcError(-32601, "Not here"));
   const { server } = newServer({
     definitions: [resourceTemplate({ uriTemplate: "test://{a}", name: "a", list, read: () => "x" })],
@@ -67,7 +67,7 @@ test("what is listed anew for a caller is a handler's too", async () => {
   assert.equal([status, answer.error.code], [200, -32601]);
 });
 
-test("a code that is no whole number is an internal error", async () => {
+test("a code that is not an integer is an internal error", async () => {
   for (const code of [NaN, 1.5, "7" as never, undefined as never]) {
     const { post } = thrower(new RpcError(code, "Odd"));
     assert.is((await post(request("tools/call", { name: "runs" }))).body.error.code, -32603);

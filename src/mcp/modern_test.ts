@@ -9,7 +9,7 @@ const { server } = newServer();
 const REVISIONS = ["2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
 const SERVER = { [META + "serverInfo"]: { name: "test", version: "1.2.3" } };
 
-test("server/discover tells revisions, capabilities and instructions, with cache hints", async () => {
+test("server/discover returns revisions, capabilities, instructions and cache hints", async () => {
   const { status, headers, answer } = await modern(server, "server/discover");
   assert.is(status, 200);
   assert.is(headers.get("content-type"), "application/json");
@@ -34,13 +34,13 @@ test("server/discover tells revisions, capabilities and instructions, with cache
   });
 });
 
-test("server/discover is answered to one who says nothing of a revision", async () => {
+test("server/discover is answered without a revision in the request", async () => {
   const { status, answer } = await client(server).send({ jsonrpc: "2.0", id: 1, method: "server/discover" });
   assert.is(status, 200);
   assert.equal(answer.result.supportedVersions, REVISIONS);
 });
 
-test("a result says what it is and who gave it", async () => {
+test("a result has its type and the server info", async () => {
   const { status, answer } = await modern(server, "tools/call", { name: "add", arguments: { a: 1, b: 2 } });
   assert.is(status, 200);
   assert.equal(answer.result, {
@@ -115,7 +115,7 @@ test("client info may be left out", async () => {
   assert.is((await discover({ _meta: meta })).status, 200);
 });
 
-test("an unknown revision is 400 with -32022, what is served and what was asked", async () => {
+test("an unknown revision is 400 with -32022, the supported and the requested revisions", async () => {
   for (const version of ["2099-01-01", "v999.0.0", ""]) {
     const params = modernParams({}, {}, { [META + "protocolVersion"]: version });
     const headers = { ...modernHeaders("server/discover"), "mcp-protocol-version": version };
@@ -126,7 +126,7 @@ test("an unknown revision is 400 with -32022, what is served and what was asked"
   }
 });
 
-test("a claim of an older revision is served as that revision has it", async () => {
+test("an older revision in _meta is served in its own shape", async () => {
   for (const version of REVISIONS.slice(1)) {
     const params = modernParams({}, {}, { [META + "protocolVersion"]: version });
     const body = { jsonrpc: "2.0", id: 1, method: "tools/list", params };
@@ -160,7 +160,7 @@ for (
   });
 }
 
-test("Mcp-Name may be base64, and must be what it says", async () => {
+test("Mcp-Name may be base64, and must match the body when decoded", async () => {
   const uri = "test://ü";
   const encoded = `=?base64?${btoa(String.fromCharCode(...new TextEncoder().encode(uri)))}?=`;
   const { status, answer } = await modern(server, "resources/read", { uri }, {
@@ -206,7 +206,7 @@ for (
   });
 }
 
-test("a batch, an answer, and text that is no JSON are 400; the error has no id", async () => {
+test("a batch, a response and invalid JSON are 400; the error has no id", async () => {
   const headers = modernHeaders("tools/list");
   const one = { jsonrpc: "2.0", id: 1, method: "tools/list", params: modernParams() };
   for (const body of [[one], { jsonrpc: "2.0", id: 1, result: {} }, "{"]) {
@@ -224,7 +224,7 @@ test("a notification is 202 without a body", async () => {
   assert.equal(messages, []);
 });
 
-test("a session id is passed over, and none is given", async () => {
+test("a session id is ignored, and no session starts", async () => {
   const { status, headers } = await modern(server, "tools/list", {}, {
     headers: { "mcp-session-id": "made-up" },
   });
@@ -255,7 +255,7 @@ test("without the capability that a tool needs: 400 with -32021, naming it", asy
   assert.equal(answer.error.data, { requiredCapabilities: { sampling: {} } });
 });
 
-test("a call without scopes is 401 or 403, and the codes are not of the old range", async () => {
+test("a call without scopes is 401 or 403, with codes outside the reserved range", async () => {
   const anonymous = await modern(server, "tools/call", { name: "secret" });
   assert.is(anonymous.status, 401);
   assert.is(anonymous.answer.error.code, 401);
@@ -266,7 +266,7 @@ test("a call without scopes is 401 or 403, and the codes are not of the old rang
   assert.match(reader.headers.get("www-authenticate")!, /error="insufficient_scope", scope="read write"/);
 });
 
-test("arguments that do not fit, and an unknown tool, are 200", async () => {
+test("invalid arguments and an unknown tool are 200", async () => {
   const bad = await modern(server, "tools/call", { name: "add", arguments: { a: "one" } });
   assert.is(bad.status, 200);
   assert.is(bad.answer.result.isError, true);

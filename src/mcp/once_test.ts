@@ -38,7 +38,7 @@ for (const [how, handler] of Object.entries(HANDLERS)) {
   });
 }
 
-test("what could not be made is tried again", async () => {
+test("a value that could not be computed is computed again", async () => {
   let tries = 0;
   const { post } = give("tries", async (call) => {
     const make = () => {
@@ -55,7 +55,7 @@ test("what could not be made is tried again", async () => {
 });
 
 for (const nothing of [undefined, null]) {
-  test(`what gives ${nothing} is done once too, and each run sees the same`, async () => {
+  test(`a function that returns ${nothing} runs once too, and each run gets the same value`, async () => {
     made = 0;
     const { server } = give("charge", async (call) => {
       const value = await call.once("charge", () => {
@@ -74,7 +74,7 @@ for (const nothing of [undefined, null]) {
   });
 }
 
-test("what is being made when a question ends the run is kept", async () => {
+test("a value that is being computed when a request for input ends the run is kept", async () => {
   made = 0;
   const { server } = give("both", async (call) => {
     const slow = async () => {
@@ -95,7 +95,7 @@ test("what is being made when a question ends the run is kept", async () => {
   assert.equal([result.content[0].text, made], ["1 Ann", 1]);
 });
 
-test("a state belongs to its method: tools, prompts and resources of one name do not share", async () => {
+test("a request state is bound to its method: tools, prompts and resources of the same name do not share it", async () => {
   const ask = async (call: CallContext) => {
     const secret = await call.once("secret", () => ++made);
     return `${secret} ${(await call.elicit({ key: "name", message: "?", schema: NAME })).action}`;
@@ -120,7 +120,7 @@ test("a state belongs to its method: tools, prompts and resources of one name do
   for (const [made, requestState] of states) {
     for (const [method, params] of requests) {
       const again = { ...params, requestState, inputResponses: { name: accept } };
-      // The parameters of another method, as far as it takes them.
+      // With the parameters of another method.
       const { answer } = await modern(server, method, again, { capabilities: FORMS });
       assert.is(answer.error?.code, method === made ? undefined : -32602, `${made} then ${method}`);
     }

@@ -35,7 +35,7 @@ const definitions = [
   tool({ name: "task", description: "Is a task", task: "required", run: () => "done" }),
 ];
 
-/** Items up to so many characters. */
+/** A list with items of so many characters in total. */
 function fill(size: number, write: (i: number) => string, open = "[", close = "]"): string {
   const items: string[] = [];
   for (let length = 0, i = 0; length < size; i++) length += items[items.push(write(i)) - 1]!.length + 1;

@@ -71,7 +71,7 @@ const KNOWN: Readonly<Record<string, readonly string[]>> = {
 };
 
 for (const revision of [...OLD, "2026-07-28"]) {
-  test(`${revision}: lists have the members that it knows`, async () => {
+  test(`${revision}: lists have the members of the revision`, async () => {
     const known = KNOWN[revision]!;
     const [object, list] = (await ask(revision, "tools/list")).tools;
     assert.equal(Object.keys(object).sort(), ["name", "description", "inputSchema", ...known].sort());
@@ -86,7 +86,7 @@ for (const revision of [...OLD, "2026-07-28"]) {
     assert.is(shown.arguments[0].required, true);
   });
 
-  test(`${revision}: content that it does not know comes in words`, async () => {
+  test(`${revision}: content types that the revision does not have become text`, async () => {
     const result = await ask(revision, "tools/call", { name: "content" });
     const types = result.content.map((item: { type: string }) => item.type);
     assert.equal(types, [
@@ -100,7 +100,7 @@ for (const revision of [...OLD, "2026-07-28"]) {
     assert.is(messages[0].content.type, revision >= "2025-03-26" ? "audio" : "text");
   });
 
-  test(`${revision}: structured content is what it allows, and always there as text`, async () => {
+  test(`${revision}: structured content follows the revision, and is always present as text`, async () => {
     const object = await ask(revision, "tools/call", { name: "object" });
     assert.equal(object.structuredContent, revision >= "2025-06-18" ? { a: 1 } : undefined);
     assert.is(object.content[0].text, '{"a":1}');

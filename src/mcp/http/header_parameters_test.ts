@@ -44,7 +44,7 @@ for (
     ["an argument that no field repeats", { free: "x" }, { "mcp-param-other": "y" }],
   ] as const
 ) {
-  test(`${what} agrees`, async () => {
+  test(`${what} matches`, async () => {
     const { status, answer } = await call(given, headers);
     assert.is(status, 200, JSON.stringify(answer));
     assert.ok(answer.result);

@@ -5,7 +5,7 @@ import { call, newServer, STREAMABLE } from "../test_server.ts";
 
 const test = suite("mcp/http_outlet");
 
-test("a keepAlive that no timer takes makes no stream of a call that says nothing", async () => {
+test("a keepAlive beyond the range of timers opens no stream for a silent call", async () => {
   const slow = tool({
     name: "slow",
     description: "Waits",

@@ -68,7 +68,7 @@ const request = (method: string, params?: unknown, id: unknown = 1) => ({
 const hello = (protocolVersion: string, capabilities = {}) =>
   request("initialize", { protocolVersion, capabilities, clientInfo: { name: "old", version: "1" } });
 
-test("the stream names where messages go; answers come on it, whichever instance took the message", async () => {
+test("the stream names the endpoint for messages; responses come on it from any instance", async () => {
   const [a, b] = pair();
   const { events, path } = await open(a);
   assert.match(path, /^\/mcp\/messages\?session=[\w.-]+$/);
@@ -88,7 +88,7 @@ test("the stream names where messages go; answers come on it, whichever instance
   await events.cancel();
 });
 
-test("a tool asks on the stream; a newer revision may be agreed on", async () => {
+test("a tool sends a request on the stream; a newer revision may be negotiated", async () => {
   const [a, b] = pair();
   const { events, path } = await open(a);
   await post(b, path, hello("2025-06-18", { elicitation: {} }));
@@ -123,7 +123,7 @@ test("progress, cancellation, subscriptions and changes", async () => {
   await events.cancel();
 });
 
-test("when the stream is gone, its address is", async () => {
+test("when the stream ends, its endpoint is 404", async () => {
   const [a, b] = pair();
   const { events, path } = await open(a);
   await events.cancel();
@@ -131,7 +131,7 @@ test("when the stream is gone, its address is", async () => {
   assert.is((await post(b, path, request("ping"))).status, 404);
 });
 
-test("a result that JSON cannot hold is answered as a fault", async () => {
+test("a result that JSON cannot represent is an internal error", async () => {
   const big = tool({ name: "big", description: "Gives it", run: () => ({ content: [], _meta: { of: 1n } }) });
   const { server } = newServer({ definitions: [big], sse: createSseHandlers });
   const { events, path } = await open(server);
@@ -140,7 +140,7 @@ test("a result that JSON cannot hold is answered as a fault", async () => {
   await events.cancel();
 });
 
-test("what is no message, no session, or another caller's is refused", async () => {
+test("an invalid message, an unknown session and another caller's session are refused", async () => {
   const [a] = pair();
   const { events, path } = await open(a, { authorization: "Bearer reader" });
   const own = { authorization: "Bearer reader" };
@@ -161,7 +161,7 @@ test("what is no message, no session, or another caller's is refused", async () 
   await events.cancel();
 });
 
-test("other methods are 405; without the option there is nothing", async () => {
+test("other methods are 405; without the option the paths are 404", async () => {
   const [a] = pair();
   assert.is((await post(a, "/mcp/sse", request("ping"))).headers.get("allow"), "GET, OPTIONS");
   const get = await a.fetch(new Request("http://127.0.0.1:8787/mcp/messages"));
@@ -170,7 +170,7 @@ test("other methods are 405; without the option there is nothing", async () => {
   assert.is((await server.fetch(new Request("http://127.0.0.1:8787/mcp/sse"))).status, 404);
 });
 
-test("a store that says so and removes nothing does not have messages sent over and over", async () => {
+test("a store that does not remove messages does not cause them to be sent again", async () => {
   const store = withoutRemoving(memoryStore());
   const { server } = newServer({ store, definitions, sse: createSseHandlers });
   const { events, path } = await open(server);

@@ -59,7 +59,7 @@ for (
   });
 }
 
-test("plain: the message of an unknown method names it, that of an unknown tool the cause", async () => {
+test("plain: the error of an unknown method or tool names it", async () => {
   const { post } = newServer();
   assert.match((await post(request("no/such"))).body.error.message, "no/such");
   assert.match((await post(call("nothing"))).body.error.message, "Unknown tool: nothing");
@@ -83,7 +83,7 @@ test("plain: a batch is 200 with a list, in which errors keep their plain codes"
 
 // The Streamable HTTP profile.
 
-test("streamable: notifications and answers are 202 with an empty body", async () => {
+test("streamable: notifications and responses are 202 with an empty body", async () => {
   for (const message of [NOTIFICATION, { jsonrpc: "2.0", id: 1, result: {} }]) {
     const { status, body } = await newServer().post(message, STREAMABLE);
     assert.is(status, 202);
@@ -110,7 +110,7 @@ for (
   });
 }
 
-test("streamable: batches are served in 2025-03-26, named or assumed, and in no other revision", async () => {
+test("streamable: batches are allowed in 2025-03-26, named or by default, and in no other revision", async () => {
   const { post } = newServer();
   const accept = STREAMABLE.accept;
   assert.is((await post([request("ping")], { accept })).status, 200);
@@ -121,7 +121,7 @@ test("streamable: batches are served in 2025-03-26, named or assumed, and in no 
   }
 });
 
-test("an MCP-Protocol-Version that is not served is 400, naming those that are", async () => {
+test("an unsupported MCP-Protocol-Version is 400 and names the supported ones", async () => {
   for (const version of ["2099-01-01", "1999-01-01", "", "2025-11-25, 2025-06-18"]) {
     const { status, body } = await newServer().post(request("ping"), { "mcp-protocol-version": version });
     assert.is(status, 400);
@@ -134,9 +134,9 @@ test("an MCP-Protocol-Version that is not served is 400, naming those that are",
   }
 });
 
-// The ladder.
+// Checks before a message is dispatched.
 
-test("another Host or Origin is 403 before anything is read", async () => {
+test("a foreign Host or Origin is 403 before anything is read", async () => {
   const { server } = newServer();
   for (const headers of [{ host: "evil.example" }, { origin: "https://evil.example" }]) {
     const init = {
@@ -152,7 +152,7 @@ test("another Host or Origin is 403 before anything is read", async () => {
   }
 });
 
-test("GET and DELETE without a session, and PUT, are 405 with Allow; OPTIONS tells it", async () => {
+test("GET and DELETE without a session, and PUT, are 405 with Allow; OPTIONS returns the same Allow", async () => {
   const { server } = newServer();
   for (const method of ["GET", "DELETE", "PUT"]) {
     const response = await server.fetch(new Request("http://127.0.0.1/mcp", { method }));
@@ -185,7 +185,7 @@ const unwritable = [
 for (const headers of [{}, STREAMABLE, { accept: STREAMABLE.accept }]) {
   for (const message of [call("big"), request("prompts/get", { name: "big" }), call("refuse")]) {
     const profile = Object.keys(headers).join() || "plain";
-    test(`${profile}: a result that JSON cannot hold is a fault, and is answered`, async () => {
+    test(`${profile}: a result that JSON cannot represent is an internal error`, async () => {
       const { post, events } = newServer({ definitions: unwritable });
       const { status, body } = await post(message, headers);
       assert.is(status, profile === "plain" ? 500 : 200);
@@ -195,7 +195,7 @@ for (const headers of [{}, STREAMABLE, { accept: STREAMABLE.accept }]) {
   }
 }
 
-test("a request that comes as a notification is not done, nor a notification that comes as a request", async () => {
+test("a method sent as a notification does not run, nor a notification sent as a request", async () => {
   const { post, events } = newServer();
   for (const headers of [{}, STREAMABLE]) {
     const { id: _, ...notification } = call("no_input");
@@ -206,7 +206,7 @@ test("a request that comes as a notification is not done, nor a notification tha
   assert.equal(events, []);
 });
 
-test("a progress token that JSON cannot hold is none", async () => {
+test("a progress token that JSON cannot represent is ignored", async () => {
   const asks = tool({
     name: "asks",
     description: "Reports",
@@ -254,7 +254,7 @@ test("other paths are 404", async () => {
   }
 });
 
-// Who may call.
+// Authentication.
 
 test("required: no token is 401 with a bare challenge, a bad one is invalid_token", async () => {
   const { post } = newServer({ auth: "required", resourceMetadata: "http://127.0.0.1/meta" });
@@ -267,13 +267,13 @@ test("required: no token is 401 with a bare challenge, a bad one is invalid_toke
   assert.is((await post(request("ping"), { authorization: "Bearer reader" })).status, 200);
 });
 
-test("optional: a bad token is refused, though none would do", async () => {
+test("optional: an invalid token is refused, although none is required", async () => {
   const { post } = newServer();
   assert.is((await post(request("ping"))).status, 200);
   assert.is((await post(request("ping"), { authorization: "Bearer wrong" })).status, 401);
 });
 
-test("a tool with scopes is seen by who holds them; others are told which they need, all at once", async () => {
+test("a tool with scopes is listed for callers that have them; others get a challenge that names all of them", async () => {
   const { post } = newServer();
   const names = async (authorization?: string) =>
     (await post(request("tools/list"), authorization ? { authorization } : {})).body.result.tools
@@ -297,9 +297,9 @@ test("a tool with scopes is seen by who holds them; others are told which they n
   assert.equal(writer.body.result.content, [{ type: "text", text: "writer" }]);
 });
 
-// Anything a stranger can send.
+// Arbitrary input.
 
-test("a thousand generated messages are answered as specified: never 500 but for unknown names, never a stack", async () => {
+test("a thousand generated messages are answered as specified: 500 only for unknown names, never a stack trace", async () => {
   const { post, events } = newServer();
   let seed = 7;
   const random = (below: number): number => (seed = (seed * 1103515245 + 12345) & 0x7fffffff) % below;
@@ -328,7 +328,7 @@ test("a thousand generated messages are answered as specified: never 500 but for
   assert.equal(events.filter((event) => event.type === "fault"), []);
 });
 
-test("nesting that would break a recursive reader is an answer too", async () => {
+test("deep nesting is answered with an error", async () => {
   const { post } = newServer({ bodyLimit: 10_000_000 });
   const deep = "[".repeat(100_000) + "]".repeat(100_000);
   assert.ok((await post(deep)).status < 500);

@@ -11,7 +11,7 @@ const MB = 1024 * 1024;
 const PADDING = 2 * MB;
 const STREAMS = 20;
 
-/** Only Node lets a test collect garbage and then believe what the heap says. */
+/** Only on Node can a test collect garbage and measure the heap. */
 function collector(): (() => void) | undefined {
   if ("Deno" in globalThis || "Bun" in globalThis) return undefined;
   setFlagsFromString("--expose-gc");

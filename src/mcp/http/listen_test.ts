@@ -28,7 +28,7 @@ async function listen(
   });
 }
 
-test("the acknowledgment comes first, with what is honoured; then only what was asked for, with the subscription's id", async () => {
+test("the acknowledgment comes first, with the accepted filter; then only what it contains, with the subscription id", async () => {
   const store = memoryStore();
   const a = newServer({ store, definitions }).server;
   const b = newServer({ store, definitions }).server;
@@ -60,7 +60,7 @@ test("the acknowledgment comes first, with what is honoured; then only what was 
   await events.cancel();
 });
 
-test("what the server has none of is not honoured", async () => {
+test("a filter is not accepted for lists without definitions", async () => {
   const { server } = newServer({ definitions: [definitions[0]!] });
   const asked = {
     toolsListChanged: true,
@@ -75,7 +75,7 @@ test("what the server has none of is not honoured", async () => {
   await events.cancel();
 });
 
-test("close() ends it in good order, with the result", async () => {
+test("close() ends the stream with the result", async () => {
   const { server } = newServer({ definitions });
   const events = readEvents(await listen(server, {}));
   assert.equal((await events.message()).params.notifications, {});
@@ -91,7 +91,7 @@ test("close() ends it in good order, with the result", async () => {
   assert.is(await events.next(), undefined);
 });
 
-test("replace() tells of the lists that differ, and of no other", async () => {
+test("replace() notifies of the lists that changed, and of no other", async () => {
   const { server } = newServer({ definitions });
   const events = readEvents(
     await listen(server, { toolsListChanged: true, promptsListChanged: true, resourcesListChanged: true }),
@@ -113,7 +113,7 @@ test("replace() tells of the lists that differ, and of no other", async () => {
   await events.cancel();
 });
 
-test("definitions that cannot stand replace nothing", async () => {
+test("invalid definitions replace nothing", async () => {
   const { server } = newServer({ definitions });
   let thrown: unknown;
   await server.replace([definitions[0]!, definitions[0]!]).catch((error) => thrown = error);
@@ -142,7 +142,7 @@ for (
   });
 }
 
-test("a token that ended ends the stream", async () => {
+test("a token that expires ends the stream", async () => {
   let now = Date.now();
   const principal = { client: "c", workspace: "default", scopes: new Set<string>(), expires: now + 1000 };
   const { server } = newServer({

@@ -61,7 +61,7 @@ function call(own: SessionClient): Promise<Response> {
 }
 
 for (const revision of ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"]) {
-  test(`${revision}: a session has so many streams, then 429 with Retry-After; one that ends makes room`, async () => {
+  test(`${revision}: a session has a limit of streams, then 429 with Retry-After; one that ends is released`, async () => {
     const { server } = newServer({ definitions, streamLimits: { session: 3 } });
     const own = await session(server, { revision });
     const { streams, refused } = await fill(() => own.other("GET"));
@@ -83,7 +83,7 @@ for (
     ["all anonymous callers", { anonymous: 3 }, "127.0.0.1", 503, 503],
   ] as const
 ) {
-  test(`${what} may hold three streams: then ${status} in each protocol's words, and callers with a token go on`, async () => {
+  test(`${what} may hold three streams: then ${status} in the shape of each protocol; callers with a token are not affected`, async () => {
     const { server } = newServer({ definitions, streamLimits: limits });
     const near = from(server, ip);
     const { streams, refused } = await fill(() => listen(near));
@@ -100,7 +100,7 @@ for (
   });
 }
 
-test("one network's streams are not another's, and an IPv6 subscriber is one", async () => {
+test("each network has its own limit, and an IPv6 /64 is one network", async () => {
   const { server } = newServer({ definitions, streamLimits: { network: 3 } });
   const addresses = ["2001:4860:1:2::1", "2001:4860:1:2::2"].map((ip) => from(server, ip));
   let i = 0;
@@ -111,7 +111,7 @@ test("one network's streams are not another's, and an IPv6 subscriber is one", a
   await closeAll([...streams, other]);
 });
 
-test("a caller with a token has so many, in whatever sessions", async () => {
+test("a caller with a token has one limit for all sessions", async () => {
   const { server } = newServer({ definitions, streamLimits: { caller: 3 } });
   const headers = { authorization: "Bearer reader" };
   const { streams, refused } = await fill(async () => (await session(server, { headers })).other("GET"));
@@ -121,7 +121,7 @@ test("a caller with a token has so many, in whatever sessions", async () => {
   await closeAll([...streams, other]);
 });
 
-test("a call that may have no stream is answered all the same, by one JSON text", async () => {
+test("a call that may not open a stream is answered by one JSON text", async () => {
   const { server } = newServer({ definitions, streamLimits: { session: 1 } });
   const own = await session(server);
   const stream = await own.other("GET");
@@ -134,7 +134,7 @@ test("a call that may have no stream is answered all the same, by one JSON text"
   await closeAll([stream]);
 });
 
-test("the stream of a call and the rest of a lost one count, and make room when they end", async () => {
+test("the stream of a call and a resumed stream count until they end", async () => {
   const { server } = newServer({ definitions, streamLimits: { session: 1 } });
   const own = await session(server);
   const events = readEvents(await call(own));
@@ -152,7 +152,7 @@ test("the stream of a call and the rest of a lost one count, and make room when 
   await closeAll([own2]);
 });
 
-test("a listen that is refused for its filter, and a session's end, leave nothing counted", async () => {
+test("a listen with an invalid filter, and the end of a session, leave nothing counted", async () => {
   const { server } = newServer({ definitions, streamLimits: { session: 1, anonymous: 1 } });
   for (let i = 0; i < 3; i++) {
     const own = await session(server);

@@ -14,7 +14,7 @@ import { Wakeups } from "./wakeups.ts";
 
 const test = suite("mcp/event_log");
 
-/** A log over a store that can be away, with a clock that can be set. */
+/** A log on a store that can be made unavailable, with a clock that can be set. */
 function newLog(limits: Partial<StorageLimits> = {}) {
   const inner = memoryStore();
   const state = { away: false, commits: 0, ahead: 0, watches: 0 };
@@ -57,7 +57,7 @@ async function all(events: AsyncGenerator<ReplayedEvent>): Promise<string[]> {
   return found;
 }
 
-test("what is appended is followed in order while it is written, and after its end, from any event on", async () => {
+test("events are replayed in order from any event on, while the stream is written and after its end", async () => {
   const { options } = newLog();
   const log = new LogWriter(options, "s", "1", NOBODY);
   await log.started;
@@ -73,7 +73,7 @@ test("what is appended is followed in order while it is written, and after its e
   assert.is(await replayStream(options, "another", parseEventId(ids[0]!)!, never, String), undefined);
 });
 
-test("events that are made faster than they can be kept are kept together", async () => {
+test("events that come faster than they can be stored are stored in one commit", async () => {
   const { options, state } = newLog();
   const log = new LogWriter(options, "s", "1", NOBODY);
   for (let i = 0; i < 1000; i++) log.append("e");
@@ -88,7 +88,7 @@ test("events that are made faster than they can be kept are kept together", asyn
   assert.is((await all(await read(options, log.firstId))).length, 1000);
 });
 
-test("a store that is away for a while loses nothing, for the writer and for who follows", async () => {
+test("an unavailable store loses nothing, for writer and reader", async () => {
   const { options, state } = newLog();
   const log = new LogWriter(options, "s", "1", NOBODY);
   await log.started;
@@ -104,7 +104,7 @@ test("a store that is away for a while loses nothing, for the writer and for who
   assert.equal(await live, ["1 one", "2 two", "3 answer"]);
 });
 
-test("a store that is away at the beginning: the writer says so, and begins all the same", async () => {
+test("a store that is unavailable at first: the writer starts all the same", async () => {
   const { options, state } = newLog();
   state.away = true;
   const log = new LogWriter(options, "s", "1", NOBODY);
@@ -115,7 +115,7 @@ test("a store that is away at the beginning: the writer says so, and begins all 
   assert.equal(await all(await read(options, log.firstId)), ["1 answer"]);
 });
 
-test("a writer that is silent for long is gone: its stream ends with what is made of the request's id", async () => {
+test("a writer whose lease has ended: its stream ends with the error for the request id", async () => {
   const { options, state } = newLog();
   const log = new LogWriter(options, "s", '"r"', NOBODY);
   log.append("one");
@@ -125,7 +125,7 @@ test("a writer that is silent for long is gone: its stream ends with what is mad
   log.end();
 });
 
-test("a writer whose word came late, since the store was away, is not given up", async () => {
+test("a lease that is renewed late, since the store was unavailable, does not end the stream", async () => {
   const { options, state } = newLog();
   const log = new LogWriter(options, "s", "1", NOBODY);
   log.append("one");
@@ -137,7 +137,7 @@ test("a writer whose word came late, since the store was away, is not given up",
   assert.equal(await live, ["1 one", "2 answer"]);
 });
 
-test("who stops following leaves nothing behind", async () => {
+test("a reader that stops leaves nothing open", async () => {
   const { options } = newLog();
   const log = new LogWriter(options, "s", "1", NOBODY);
   await log.started;

@@ -5,7 +5,7 @@ import { retryWhileUnavailable } from "./retry_while_unavailable.ts";
 
 const test = suite("mcp/retryWhileUnavailable");
 
-test("what a store that is away kept from being done is done when it is back", async () => {
+test("work is retried until the store is available", async () => {
   let tries = 0;
   let heard = 0;
   const work = async () => {
@@ -17,7 +17,7 @@ test("what a store that is away kept from being done is done when it is back", a
   assert.is(heard, 3);
 });
 
-test("what will not pass by itself is thrown at once", async () => {
+test("any other error is thrown at once", async () => {
   let tries = 0;
   const work = async () => {
     tries++;

@@ -11,7 +11,7 @@ import { Wakeups } from "./wakeups.ts";
 
 const test = suite("mcp/session_changes");
 
-/** A store whose answers come when `answer` says so. */
+/** A store whose reads resolve when `answer` is called. */
 function slowStore(answer: (key: Key) => Promise<void>): Store {
   const store = memoryStore();
   return new Proxy(store, {
@@ -43,7 +43,7 @@ function begin(store: Store): { options: SessionChangesOptions; session: Session
   return { options: { changes: new Changes(store, wakeups, Date.now), subscriptions, wakeups }, session };
 }
 
-test("a subscription counts for what changes right after it, however slowly it is read", async () => {
+test("a subscription counts for a change right after it, however slowly it is read", async () => {
   let slow = false;
   const store = slowStore(([, kind]) =>
     slow && kind === "session" ? new Promise((resolve) => setTimeout(resolve, 30)) : Promise.resolve()
@@ -69,7 +69,7 @@ test("a subscription counts for what changes right after it, however slowly it i
   stop();
 });
 
-test("what was missed comes first, and once", async () => {
+test("missed changes come first, and once", async () => {
   const { options, session } = begin(memoryStore());
   const { changes } = options;
   await options.subscriptions.add(session, "test://a", NOBODY);
@@ -82,7 +82,7 @@ test("what was missed comes first, and once", async () => {
     told.push(change.kind);
     if (change.kind === "prompts") done.resolve();
   }, { place });
-  // It comes while those before it are found.
+  // It comes while earlier changes are read.
   await changes.tell({ kind: "tools" });
   await changes.tell({ kind: "prompts" });
   await done.promise;
@@ -90,7 +90,7 @@ test("what was missed comes first, and once", async () => {
   stop();
 });
 
-test("a change waits for what has to be settled before it, as of when it came", async () => {
+test("a change waits for what `settled` returned when it came", async () => {
   const { options, session } = begin(memoryStore());
   const done = Promise.withResolvers<void>();
   const first = Promise.withResolvers<void>();

@@ -28,7 +28,7 @@ function pair(): [ToolServer, ToolServer] {
   return [newOne(), newOne()];
 }
 
-test("what is left of an answered call's stream, on another instance; nothing is 204", async () => {
+test("the rest of an answered call's stream comes from another instance; 204 when nothing is left", async () => {
   const [a, b] = pair();
   const { fetch, other } = await session(a, {}, b);
   const events = await readEvents(await fetch(call("say"))).all();
@@ -42,7 +42,7 @@ test("what is left of an answered call's stream, on another instance; nothing is
   assert.is(nothing.body, null);
 });
 
-test("a cancelled call's stream has no rest: clients that come back for it are told to stop", async () => {
+test("resuming the stream of a cancelled call is 204", async () => {
   const [a, b] = pair();
   const { fetch, send, other } = await session(a, {}, b);
   const events = readEvents(await fetch(call("hang")));
@@ -52,7 +52,7 @@ test("a cancelled call's stream has no rest: clients that come back for it are t
   assert.is((await other("GET", { "last-event-id": "AAAAAAAAAAAAAAAAAAAAAA.1" })).status, 204, "forgotten");
 });
 
-test("a stream of a call that is cut off goes on elsewhere, and is over after the cancellation", async () => {
+test("a stream that was cut off is resumed at another instance, and ends when the call is cancelled", async () => {
   const [a, b] = pair();
   const { fetch, send, other } = await session(a, {}, b);
   const events = readEvents(await fetch(call("hang")));
@@ -67,7 +67,7 @@ test("a stream of a call that is cut off goes on elsewhere, and is over after th
   assert.is((await other("GET", { "last-event-id": last })).status, 204);
 });
 
-test("of two streams of a session the newer speaks; the other one stays, and speaks when that is gone", async () => {
+test("of two streams of a session the newer is active; the other becomes active when it ends", async () => {
   const [a, b] = pair();
   const { send, other } = await session(a, {}, a);
   await send({ jsonrpc: "2.0", id: 1, method: "resources/subscribe", params: { uri: "test://a" } });
@@ -78,7 +78,7 @@ test("of two streams of a session the newer speaks; the other one stays, and spe
   await b.resourceUpdated("test://a");
   assert.is((await newer.message()).method, "notifications/resources/updated");
   await newer.cancel();
-  // Whether it knows already that the newer one is gone shows only by its speaking.
+  // That it became active shows only when it sends a message.
   const spoke = older.message();
   let heard = false;
   spoke.then(() => heard = true);
@@ -108,7 +108,7 @@ test("the end of a session ends its streams on every instance", async () => {
   await others.cancel();
 });
 
-test("streams begin at once, also for clients that know no empty events", async () => {
+test("streams begin at once, also for clients of revisions without empty events", async () => {
   const { server } = newServer({ definitions: DEFINITIONS });
   const { other } = await session(server, { revision: "2025-06-18" });
   const response = await other("GET");

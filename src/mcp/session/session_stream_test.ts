@@ -8,7 +8,7 @@ import { newServer } from "../test_server.ts";
 
 const test = suite("mcp/session_stream");
 
-/** A gate that a tool waits at. */
+/** A gate at which a tool waits. */
 function gate(): { open: () => void; passed: Promise<void> } {
   let open = (): void => {};
   const passed = new Promise<void>((resolve) => open = resolve);
@@ -22,7 +22,7 @@ const progress = (id: unknown, name: string) => ({
   params: { name, _meta: { progressToken: "t" } },
 });
 
-/** A tool that tells 1, waits at the gate, tells 2 and 3, and answers. */
+/** A tool that reports progress 1, waits at the gate, reports 2 and 3, and returns. */
 function steps({ passed }: { readonly passed: Promise<void> }) {
   return tool({
     name: "steps",
@@ -46,7 +46,7 @@ function instance(
   return newServer({ store, definitions: definitions as never, ...options }).server;
 }
 
-test("a stream begins with an empty event and ends with the answer; progress only rises; ids are one stream's", async () => {
+test("a stream begins with an empty event and ends with the response; progress only increases; event ids are of one stream", async () => {
   const { open, passed } = gate();
   open();
   const server = instance(memoryStore(), [steps({ passed })]);
@@ -66,7 +66,7 @@ test("a stream begins with an empty event and ends with the answer; progress onl
   assert.equal(messages[3].result.content, [{ type: "text", text: "done" }]);
 });
 
-test("older revisions get no empty event; without a session there are no ids; the plain hear nothing", async () => {
+test("older revisions get no empty event; without a session there are no event ids; plain callers get no notifications", async () => {
   const { open, passed } = gate();
   open();
   const server = instance(memoryStore(), [steps({ passed })]);
@@ -88,7 +88,7 @@ test("older revisions get no empty event; without a session there are no ids; th
   assert.is(plain.headers.get("content-type"), "application/json");
 });
 
-test("a client that lost its stream has the rest on another instance, once and in order", async () => {
+test("a client resumes its stream at another instance and gets the rest once and in order", async () => {
   const { open, passed } = gate();
   const store = memoryStore();
   const own = await session(instance(store, [steps({ passed })]));
@@ -110,14 +110,14 @@ test("a client that lost its stream has the rest on another instance, once and i
   assert.equal(await resumed.next(), { id, data: "" }, "where it was, for who loses this one at once");
   const rest = (await resumed.all()).map(({ data }) => JSON.parse(data!));
   assert.equal(rest.map(({ params, id }) => params?.progress ?? id), [2, 3, "r"]);
-  // All of it again, for who asks again.
+  // Resuming again replays all of it again.
   const again = await own.other("GET", { "last-event-id": id! });
   assert.is((await readEvents(again).all()).length, 4);
-  // Another session has no such stream. With one of its own it would come back as often as that is closed.
+  // Another session cannot resume it: 204, so that its client stops reconnecting.
   assert.is((await other.other("GET", { "last-event-id": id! })).status, 204);
 });
 
-test("disconnect() ends the connection with a time to wait; the rest is there afterwards", async () => {
+test("disconnect() ends the connection with a retry time; the client resumes the stream afterwards", async () => {
   const { open, passed } = gate();
   const leaves = tool({
     name: "leaves",
@@ -139,7 +139,7 @@ test("disconnect() ends the connection with a time to wait; the rest is there af
   assert.is(await resumed.next(), undefined);
 });
 
-test("disconnect() does nothing for a client that holds no event id", async () => {
+test("disconnect() does nothing for a client without an event id", async () => {
   const leaves = tool({
     name: "leaves",
     description: "Would let go of the connection",
@@ -155,14 +155,14 @@ test("disconnect() does nothing for a client that holds no event id", async () =
   }
 });
 
-test("a writer that is gone ends the stream with an error for the request", async () => {
+test("a writer whose lease has ended ends the stream with an error for the request", async () => {
   let now = Date.now();
   const store = memoryStore();
   const options = { now: () => now };
   const own = await session(instance(store, [steps({ passed: new Promise(() => {}) })], options));
   const events = readEvents(await own.fetch(progress("r", "steps")));
   const { id } = (await events.next())!;
-  // Its instance says nothing for longer than its word is good for.
+  // Its instance does not renew the lease.
   now += 80_000;
   const b = instance(store, [], options);
   const resumed = readEvents(
@@ -181,7 +181,7 @@ test("a writer that is gone ends the stream with an error for the request", asyn
   await events.cancel();
 });
 
-test("the stream of a session carries changes from any instance, the newer one of two", async () => {
+test("the stream of a session carries changes from any instance; of two streams the newer one", async () => {
   const store = memoryStore();
   const watched = resource({ uri: "test://a", name: "a", read: () => "x" });
   const other = resource({ uri: "test://b", name: "b", read: () => "x" });
@@ -212,7 +212,7 @@ test("the stream of a session carries changes from any instance, the newer one o
   await newer.cancel();
 });
 
-test("what changed while nobody listened comes with Last-Event-ID, once", async () => {
+test("changes while no stream was open come with Last-Event-ID, once", async () => {
   const store = memoryStore();
   const server = instance(store, [resource({ uri: "test://a", name: "a", read: () => "x" })]);
   const own = await session(server);
@@ -231,7 +231,7 @@ test("what changed while nobody listened comes with Last-Event-ID, once", async 
   await again.cancel();
 });
 
-test("a quiet stream carries comments, also of a call that says nothing", async () => {
+test("a stream without messages carries comments, also that of a silent call", async () => {
   const { open, passed } = gate();
   const silent = tool({
     name: "silent",
@@ -253,13 +253,13 @@ test("a quiet stream carries comments, also of a call that says nothing", async 
   assert.is((await reader.read()).done, true);
 });
 
-test("GET needs an Accept that names event streams", async () => {
+test("GET requires an Accept that includes event streams", async () => {
   const { server } = newServer();
   const { other } = await session(server);
   assert.is((await other("GET", { accept: "application/json" })).status, 406);
 });
 
-test("close() ends the streams that are open", async () => {
+test("close() ends open streams", async () => {
   const { server } = newServer();
   const { other } = await session(server);
   const stream = readEvents(await other("GET"));

@@ -10,7 +10,7 @@ import { newServer } from "../test_server.ts";
 
 const test = suite("mcp/session_subscriptions");
 const HOUR = 3_600_000;
-/** There are documents with numbers. */
+/** Documents exist for numbers. */
 const definitions = [
   resourceTemplate({
     uriTemplate: "doc://{id}",
@@ -23,7 +23,7 @@ const doc = (i: number, length = 0) => `doc://${i}${"x".repeat(length)}`;
 
 const subscribe = (own: SessionClient, uri: string) => own.request("resources/subscribe", { uri });
 
-test("only a resource that there is can be subscribed to: nothing is stored for another that a template fits", async () => {
+test("only an existing resource can be subscribed to: nothing is stored for other URIs that match a template", async () => {
   const { store, written } = countingStore();
   const { server } = newServer({ store, definitions });
   const own = await session(server);
@@ -35,7 +35,7 @@ test("only a resource that there is can be subscribed to: nothing is stored for 
   assert.ok(written() > before);
 });
 
-test("what says that there is a resource is asked first, unless middleware stands before reading", async () => {
+test("`exists` is asked before reading, unless middleware guards reads", async () => {
   const asked: string[] = [];
   const template = resourceTemplate({
     uriTemplate: "doc://{id}",
@@ -53,7 +53,7 @@ test("what says that there is a resource is asked first, unless middleware stand
   assert.equal(asked, ["exists 1"]);
 });
 
-test("each subscription is a record of its own: 100 in a batch write as much for each as for the first", async () => {
+test("each subscription is one record: in a batch of 100 each writes as much as the first", async () => {
   const { store, written, calls } = countingStore();
   const { server } = newServer({ store, definitions, bodyLimit: 1e6 });
   const own = await session(server, { revision: "2025-03-26" });
@@ -74,7 +74,7 @@ test("each subscription is a record of its own: 100 in a batch write as much for
   }
 });
 
-test("a hundred requests of one session at once all subscribe", async () => {
+test("a hundred concurrent requests of one session all subscribe", async () => {
   const { server } = newServer({ definitions });
   const own = await session(server);
   const uris = Array.from({ length: 100 }, (_, i) => doc(i));
@@ -89,7 +89,7 @@ test("a hundred requests of one session at once all subscribe", async () => {
   await events.cancel();
 });
 
-test("a session that loses every race is 503 with Retry-After, and not asked to go on for ever", async () => {
+test("a session that loses every race gets 503 with Retry-After", async () => {
   let loses = false;
   const store = losingRaces(memoryStore(), ({ check = [] }) => loses && check.length > 0);
   const { server } = newServer({ store, definitions });
@@ -99,7 +99,7 @@ test("a session that loses every race is 503 with Retry-After, and not asked to 
   assert.equal([status, headers.get("retry-after")], [503, "1"]);
 });
 
-test("bytes of one session are bounded; unsubscribing makes room, and so does time", async () => {
+test("bytes of one session are limited; unsubscribing and expiry release them", async () => {
   let now = Date.now();
   const store = memoryStore({ now: () => now });
   const { server } = newServer({ store, definitions, now: () => now, sessionLifetime: 24 * HOUR });
@@ -116,7 +116,7 @@ test("bytes of one session are bounded; unsubscribing makes room, and so does ti
   assert.is((await subscribe(own, doc(101, 5000))).status, 200);
 });
 
-test("a caller with a token has more room, and what is subscribed stays as long as the session", async () => {
+test("a caller with a token has a higher limit, and its subscriptions live as long as the session", async () => {
   let now = Date.now();
   const store = memoryStore({ now: () => now });
   const { server } = newServer({ store, definitions, now: () => now, sessionLifetime: 24 * HOUR });
@@ -130,7 +130,7 @@ test("a caller with a token has more room, and what is subscribed stays as long 
   await events.cancel();
 });
 
-test("a subscription of an anonymous session ends if no stream uses it, and is kept on when one did", async () => {
+test("a subscription of an anonymous session expires unless a stream uses it, which renews it", async () => {
   let now = Date.now();
   const store = memoryStore({ now: () => now });
   const { server } = newServer({ store, definitions, now: () => now, sessionLifetime: 24 * HOUR });
@@ -159,7 +159,7 @@ test("the end of a session removes its subscriptions", async () => {
   assert.equal(await store.list(["mcp", "session"]), []);
 });
 
-test("one session's end leaves other sessions as they are", async () => {
+test("the end of one session does not affect others", async () => {
   let secrets = 0;
   const secret = () => (secrets++, Promise.resolve(new Uint8Array(32).fill(7)));
   const { server } = newServer({ definitions, secret });
@@ -171,7 +171,7 @@ test("one session's end leaves other sessions as they are", async () => {
   assert.is((await one.request("ping")).status, 404);
 });
 
-test("an anonymous network stores so much, then 429 with Retry-After; another network still may", async () => {
+test("an anonymous network has a storage limit, then 429 with Retry-After; another network is not affected", async () => {
   const { server } = newServer({ definitions, storageLimits: { network: 20_000 } });
   const [near, far] = [from(server, "198.51.100.7"), from(server, "198.51.100.8")];
   let refused: Awaited<ReturnType<typeof subscribe>> | undefined;
@@ -186,7 +186,7 @@ test("an anonymous network stores so much, then 429 with Retry-After; another ne
   assert.is((await subscribe(reader, doc(1, 4000))).status, 200, "a caller with a token has its own");
 });
 
-test("all anonymous callers of unknown address store so much together, then 503 with Retry-After", async () => {
+test("all anonymous callers of unknown address share a storage limit, then 503 with Retry-After", async () => {
   const { server } = newServer({ definitions, storageLimits: { anonymous: 5000 } });
   assert.is((await subscribe(await session(server), doc(1, 4000))).status, 200);
   const { status, headers } = await subscribe(await session(server), doc(1, 4000));

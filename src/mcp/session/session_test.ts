@@ -19,7 +19,7 @@ function pair(definitions = DEFINITIONS, options = {}): [ToolServer, ToolServer]
   ];
 }
 
-test("initialize gives an id of visible ASCII; another instance takes it; DELETE ends it everywhere", async () => {
+test("initialize returns an id of visible ASCII; another instance accepts it; DELETE ends it everywhere", async () => {
   const [a, b] = pair();
   const { id, request, other } = await session(a, {}, b);
   assert.match(id, /^[\x21-\x7e]+$/);
@@ -38,7 +38,7 @@ test("initialize gives an id of visible ASCII; another instance takes it; DELETE
   assert.is((await other("GET")).status, 404);
 });
 
-test("GET and DELETE of a revision that is not served are 400, and the session goes on", async () => {
+test("GET and DELETE with an unsupported revision are 400, and the session continues", async () => {
   const { request, other } = await session(newServer({}).server);
   for (const version of ["1999-01-01", "2025-11-25, 2025-11-25", "newest"]) {
     for (const method of ["GET", "DELETE"] as const) {
@@ -52,7 +52,7 @@ test("GET and DELETE of a revision that is not served are 400, and the session g
   assert.is((await request("tools/list")).status, 200);
 });
 
-test("an id that was changed, made up, or is over its time is 404", async () => {
+test("a changed, invented or expired id is 404", async () => {
   let now = Date.now();
   const { server } = newServer({ now: () => now });
   const { id } = await session(server);
@@ -75,7 +75,7 @@ test("an id that was changed, made up, or is over its time is 404", async () => 
   assert.is(await ask(id), 404);
 });
 
-test("a session is its caller's; one that began without a token may go on with one", async () => {
+test("a session is bound to its caller; one that started without a token may continue with one", async () => {
   const { server } = newServer();
   const reader = { authorization: "Bearer reader" };
   const own = await session(server, { headers: reader });
@@ -88,7 +88,7 @@ test("a session is its caller's; one that began without a token may go on with o
   assert.not.match(atob(own.id.split(".")[0]!.replaceAll("-", "+").replaceAll("_", "/")), /reader/);
 });
 
-test("the revision of a session is the one that was agreed on; plain callers get no session", async () => {
+test("the revision of a session is the negotiated one; plain callers get no session", async () => {
   const { server } = newServer();
   for (const revision of ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"]) {
     const { result, id } = await session(server, { revision });
@@ -136,7 +136,7 @@ const call = (name: string, id: unknown = 7) => ({
   params: { name },
 });
 
-test("a tool asks on the stream of its call; the answer comes to another instance", async () => {
+test("a tool sends a request on the stream of its call; the response goes to another instance", async () => {
   const [a, b] = pair(asking);
   const capabilities = { elicitation: {}, sampling: {}, roots: {} };
   for (
@@ -168,7 +168,7 @@ test("a tool asks on the stream of its call; the answer comes to another instanc
   }
 });
 
-test("an error as the answer is the tool's failure; another session cannot answer", async () => {
+test("an error response is an error for the tool; another session cannot respond", async () => {
   const [a, b] = pair(asking);
   const own = await session(a, { capabilities: { elicitation: {} } });
   const other = await session(b, { capabilities: { elicitation: {} } });
@@ -196,7 +196,7 @@ for (
     ["roots without uri", { result: { roots: [{ uri: 1 }] } }, -32602, "roots"],
   ] as const
 ) {
-  test(`${what}: the call is answered with ${code}, and nothing is a fault`, async () => {
+  test(`${what}: the call is answered with ${code}, and no fault is reported`, async () => {
     const { server, events } = newServer({ definitions: asking });
     const own = await session(server, { capabilities: { elicitation: {}, roots: {} } });
     const stream = readEvents(await own.fetch(call(name)));
@@ -208,7 +208,7 @@ for (
   });
 }
 
-test("a resource or a prompt that is told to stop is no fault", async () => {
+test("a cancelled resource or prompt is not a fault", async () => {
   const { server, events } = newServer({
     definitions: [
       resource({ uri: "test://asks", name: "asks", read: async (call) => String(await call.listRoots()) }),
@@ -226,7 +226,7 @@ test("a resource or a prompt that is told to stop is no fault", async () => {
   assert.equal(events, []);
 });
 
-test("DELETE cancels what runs: nobody is there to answer its questions, or to hear of it", async () => {
+test("DELETE cancels running calls", async () => {
   const [a, b] = pair(asking);
   const own = await session(a, { capabilities: { elicitation: {} } }, b);
   const events = readEvents(await own.fetch(call("ask")));
@@ -235,7 +235,7 @@ test("DELETE cancels what runs: nobody is there to answer its questions, or to h
   assert.is(await events.next(), undefined);
 });
 
-test("a tool that is called in a batch, and one that looks again when all is over, leave nobody listening", async () => {
+test("a tool in a batch, and one that reads its signal after the end, leave no listener", async () => {
   let after: Promise<void> | undefined;
   const watches = tool({
     name: "watches",
@@ -261,7 +261,7 @@ test("a tool that is called in a batch, and one that looks again when all is ove
   assert.is(watched.watches(), 0);
 });
 
-test("a client that cannot is told so by the tool's result", async () => {
+test("a missing client capability is named in the tool's result", async () => {
   const { server } = newServer({ definitions: asking });
   const { request } = await session(server);
   const { answer } = await request("tools/call", { name: "ask" });
@@ -269,7 +269,7 @@ test("a client that cannot is told so by the tool's result", async () => {
   assert.match(answer.result.content[0].text, /elicitation/);
 });
 
-test("each revision gets the form that it knows", async () => {
+test("each revision gets a form in its own shape", async () => {
   const { server } = newServer({ definitions: asking });
   for (const [revision, mode] of [["2025-11-25", "form"], ["2025-06-18", undefined]] as const) {
     const own = await session(server, { revision, capabilities: { elicitation: {} } });
@@ -281,7 +281,7 @@ test("each revision gets the form that it knows", async () => {
   }
 });
 
-test("notifications/cancelled on another instance aborts the tool; no answer follows", async () => {
+test("notifications/cancelled at another instance aborts the tool; no response follows", async () => {
   let aborted = (): void => {};
   const stopped = new Promise<void>((resolve) => aborted = resolve);
   const slow = tool({
@@ -312,7 +312,7 @@ test("notifications/cancelled on another instance aborts the tool; no answer fol
   assert.is(await events.next(), undefined);
 });
 
-test("logging/setLevel holds for the session, on every instance", async () => {
+test("logging/setLevel applies to the session on every instance", async () => {
   const logs = tool({
     name: "logs",
     description: "Logs at three levels",

@@ -42,7 +42,7 @@ async function over(server: ToolServer, taskId: string): Promise<Message> {
   throw new Error("The task did not end");
 }
 
-test("tasks of an anonymous network take room by the bytes of their arguments; then 429, and nothing is stored", async () => {
+test("tasks of an anonymous network count by the bytes of their arguments; then 429, and nothing is stored", async () => {
   const store = memoryStore();
   const { server } = newServer({
     store,
@@ -60,7 +60,7 @@ test("tasks of an anonymous network take room by the bytes of their arguments; t
   assert.is((await start(near, 20_000, 0, { authorization: "Bearer reader" })).status, 200);
 });
 
-test("a result that an anonymous caller has no room for fails the task", async () => {
+test("a result beyond the storage limit fails the task", async () => {
   const { server } = newServer({ definitions, storageLimits: { network: 30_000 } });
   const near = from(server, ADDRESS);
   const fits = (await start(near, 10, 100)).answer.result.taskId;
@@ -70,7 +70,7 @@ test("a result that an anonymous caller has no room for fails the task", async (
   assert.equal([ended.status, ended.error.code], ["failed", -32000]);
 });
 
-test("a stream is kept while its caller has room; then it goes on without event ids, and its rest is told lost", async () => {
+test("a stream is logged up to the storage limit; then it continues without event ids, and cannot be resumed", async () => {
   const store = memoryStore();
   const { server } = newServer({ store, definitions, storageLimits: { network: 5000 } });
   const own = await session(from(server, ADDRESS));
@@ -94,7 +94,7 @@ test("a stream is kept while its caller has room; then it goes on without event 
   assert.equal([lost.id, lost.error.code], [7, -32603]);
 });
 
-test("a session's end is stored only while its caller has room", async () => {
+test("the end of a session is stored only within the storage limit", async () => {
   const { server } = newServer({ definitions, storageLimits: { network: 2000 } });
   const near = from(server, ADDRESS);
   const statuses = [];

@@ -12,7 +12,7 @@ const definitions = [
 ];
 const CLOSED = ["test://closed", "test://closed/7"];
 
-test("who may not read a resource cannot subscribe to it", async () => {
+test("a caller without the scopes of a resource cannot subscribe to it", async () => {
   const { server } = newServer({ definitions });
   for (const [token, status] of [[undefined, 401], ["reader", 403], ["writer", 200]] as const) {
     const own = await session(server, token ? { headers: { authorization: `Bearer ${token}` } } : {});
@@ -26,7 +26,7 @@ test("who may not read a resource cannot subscribe to it", async () => {
   }
 });
 
-test("nor hear of it on a modern stream", async () => {
+test("nor get its changes by subscriptions/listen", async () => {
   const { server } = newServer({ definitions });
   const resourceSubscriptions = ["test://open", ...CLOSED, "test://not-yet"];
   const params = modernParams({ notifications: { resourceSubscriptions } });

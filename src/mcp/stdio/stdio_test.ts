@@ -8,7 +8,7 @@ import { watchedStore } from "../instances/test_watched_store.ts";
 
 const test = suite("mcp/stdio");
 
-/** Feeds chunks and returns the lines that came out. */
+/** Writes chunks and returns the lines of the output. */
 async function talk(
   chunks: readonly (string | Uint8Array)[],
   definitions = DEFINITIONS,
@@ -37,20 +37,20 @@ async function talk(
 const ping = (id: unknown) => JSON.stringify({ jsonrpc: "2.0", id, method: "ping" });
 const ids = (lines: readonly string[]) => lines.map((line) => JSON.parse(line).id);
 
-test("a message a line, an answer a line", async () => {
+test("one message per line, one response per line", async () => {
   assert.equal(await talk([ping(1) + "\n" + ping("b") + "\n"]), [
     '{"jsonrpc":"2.0","id":1,"result":{}}',
     '{"jsonrpc":"2.0","id":"b","result":{}}',
   ]);
 });
 
-test("chunks may end anywhere, also inside a character; lines may end with CR LF; blank ones are nothing", async () => {
+test("chunks may end anywhere, also inside a character; lines may end with CR LF; blank lines are ignored", async () => {
   const bytes = new TextEncoder().encode(`\n\r\n${ping("ü𝄞")}\r\n   \n${ping(2)}`);
   const split = Array.from(bytes, (byte) => Uint8Array.of(byte));
   assert.equal(ids(await talk(split)), ["ü𝄞", 2]);
 });
 
-test("a byte order mark before a line is passed over; inside it is a character like any other", async () => {
+test("a byte order mark before a line is ignored; inside a line it is a character", async () => {
   const encoder = new TextEncoder();
   const lines = [ping("\ufeffa"), "\ufeff" + ping("b\ufeff")].join("\n");
   const bytes = encoder.encode("\ufeff" + lines);
@@ -64,7 +64,7 @@ test("the last line needs no line break", async () => {
   assert.equal(ids(await talk([ping(1)])), [1]);
 });
 
-test("notifications are not answered; garbage is -32700 with id null, and the next line is read", async () => {
+test("notifications are not answered; invalid JSON is -32700 with id null, and the next line is read", async () => {
   const lines = await talk(['{"jsonrpc":"2.0","method":"notifications/initialized"}\nnot json\n', ping(3)]);
   assert.equal(lines.map((line) => JSON.parse(line)).map(({ id, error }) => [id, error?.code]), [
     [null, -32700],
@@ -79,7 +79,7 @@ test("a batch is answered with one line", async () => {
   assert.is(JSON.parse(error!).error.code, -32600);
 });
 
-test("a line over 4 MiB is refused once and passed over", async () => {
+test("a line over 4 MiB is refused once and skipped", async () => {
   const long = "x".repeat(1024 * 1024);
   const lines = await talk([long, long, long, long, long, long, "\n", ping(9)]);
   assert.equal(lines.map((line) => JSON.parse(line)).map(({ id, error }) => [id, error?.code]), [
@@ -100,7 +100,7 @@ test("a line of 4 MiB is read, whatever its characters, and one byte more is ref
   assert.equal([codes.get(1), codes.get(null), codes.get(9), codes.size], [undefined, -32600, undefined, 3]);
 });
 
-test("a line that is no UTF-8 is -32700, a character that is cut off too, and the next line is read", async () => {
+test("a line that is not UTF-8, or ends within a character, is -32700, and the next line is read", async () => {
   const encoder = new TextEncoder();
   for (const bytes of [[0xff], [0xf0, 0x9f, 0x92], [0xe2, 0x82], [0xed, 0xa0, 0x80], [0xc0, 0x80]]) {
     const broken = [
@@ -127,7 +127,7 @@ test("a line that is no UTF-8 is -32700, a character that is cut off too, and th
   }
 });
 
-test("a line keeps no chunk: one that is used again arrives as what it was each time", async () => {
+test("chunks are copied: the input may reuse its buffer", async () => {
   const { server } = newServer();
   const message = { jsonrpc: "2.0", id: "whole", method: "ping", params: { x: "y".repeat(100_000) } };
   const bytes = new TextEncoder().encode(JSON.stringify(message) + "\n");
@@ -148,7 +148,7 @@ test("a line keeps no chunk: one that is used again arrives as what it was each 
   assert.equal(JSON.parse(text), { jsonrpc: "2.0", id: "whole", result: {} });
 });
 
-test("when the input ends, calls under way are still answered", async () => {
+test("when the input ends, running calls are still answered", async () => {
   const slow = tool({
     name: "slow",
     description: "Waits",
@@ -160,7 +160,7 @@ test("when the input ends, calls under way are still answered", async () => {
   assert.is(JSON.parse(lines[1]!).result.content[0].text, "late");
 });
 
-test("when the input ends, calls that go on are told to stop, and not waited for", async () => {
+test("when the input ends, calls that do not finish are cancelled, and then abandoned", async () => {
   const told: string[] = [];
   const definitions = [
     tool({ name: "hangs", description: "Never ends", run: () => new Promise(() => {}) }),
@@ -212,12 +212,12 @@ const hello = JSON.stringify({
 }) + "\n";
 const ask = '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"asks"}}\n';
 
-test("when the input ends, no tool waits for the client, also none that asks again", async () => {
+test("when the input ends, no tool waits for the client, also with a new request", async () => {
   const lines = await talk([hello + ask], [asks]);
   assert.match(JSON.parse(lines.at(-1)!).result.content[0].text, /Nobody answers/);
 });
 
-test("null in place of an error is a refusal", async () => {
+test("null in place of an error object is an error response", async () => {
   const { server } = newServer({ definitions: [asks] });
   const encoder = new TextEncoder();
   const lines: string[] = [];
@@ -237,7 +237,7 @@ test("null in place of an error is a refusal", async () => {
   assert.match(lines.at(-1)!, /Nobody answers/);
 });
 
-test("a result that JSON cannot hold is answered as a fault", async () => {
+test("a result that JSON cannot represent is an internal error", async () => {
   const big = tool({ name: "big", description: "Gives it", run: () => ({ content: [], _meta: { of: 1n } }) });
   const one = (id: number) => `{"jsonrpc":"2.0","id":${id},"method":"tools/call","params":{"name":"big"}}`;
   const lines = await talk([`${one(1)}\n[${one(2)}]\n`], [big]);
@@ -245,7 +245,7 @@ test("a result that JSON cannot hold is answered as a fault", async () => {
   assert.equal(answers.map(({ id, error }) => [id, error.code]), [[1, -32603], [2, -32603]]);
 });
 
-test("a batch has no initialize, and nobody who names a revision", async () => {
+test("a batch must not contain initialize, nor a revision in _meta", async () => {
   const meta = { _meta: { "io.modelcontextprotocol/protocolVersion": "2026-07-28" } };
   const modern = JSON.stringify([{ jsonrpc: "2.0", id: 1, method: "tools/list", params: meta }]);
   const lines = await talk([`[${hello.trim()}]\n${modern}\n`]);
@@ -266,7 +266,7 @@ const listen = (id: unknown) =>
     },
   }) + "\n";
 
-test("of two streams with one id, and of one that is cancelled as it begins, nothing stays", async () => {
+test("of two subscriptions with the same id, and of one cancelled at its start, nothing stays open", async () => {
   const watched = watchedStore(memoryStore());
   const cancel = '{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}\n';
   const lines = await talk([listen(1) + listen(1) + listen(2) + cancel], DEFINITIONS, watched.store);
@@ -275,14 +275,14 @@ test("of two streams with one id, and of one that is cancelled as it begins, not
   assert.is(watched.watches(), 0);
 });
 
-test("a request that the store fails is answered", async () => {
+test("a request is answered when the store fails", async () => {
   const watched = watchedStore(memoryStore());
   watched.fails = true;
   const [line] = await talk([listen(1)], DEFINITIONS, watched.store);
   assert.equal([JSON.parse(line!).id, JSON.parse(line!).error.code], [1, -32603]);
 });
 
-test("when the input or the output breaks, nobody listens on", async () => {
+test("when the input or output fails, no listener remains", async () => {
   for (const breaks of ["input", "output"]) {
     const watched = watchedStore(memoryStore());
     const { server } = newServer({ store: watched.store });
@@ -304,7 +304,7 @@ test("when the input or the output breaks, nobody listens on", async () => {
   }
 });
 
-test("the principal of the process may call what needs its scopes", async () => {
+test("the principal of the process may call tools that require its scopes", async () => {
   const [line] = await talk(['{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"secret"}}']);
   assert.is(JSON.parse(line!).result.content[0].text, "writer");
 });
