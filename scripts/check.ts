@@ -1,5 +1,5 @@
 /**
- * `npm run check`: format, lint, types, import rules, size. Deno is the toolbox.
+ * `npm run check`: format, lint, types, import rules, size of files and bundles. Deno is the toolbox.
  *
  * Types are checked twice: portable files with the library of web workers alone, where the name of a runtime is an
  * error, and the rest with Node's types.
@@ -9,6 +9,7 @@
 import { spawnSync } from "node:child_process";
 import { globSync } from "node:fs";
 import process from "node:process";
+import { measureBundles } from "./bundle_size.ts";
 import { checkImports, type Finding } from "./check_imports.ts";
 import { checkSize } from "./check_size.ts";
 
@@ -52,4 +53,7 @@ deno("types of files that touch a runtime", "check", "--quiet", ...all.filter(is
 reportFindings("imports", checkImports("."));
 const { found, files, median, p90 } = checkSize(".");
 reportFindings(`size (${files} files, median ${median} lines, p90 ${p90})`, found);
+for (const { passed, text } of measureBundles()) {
+  report(text, passed, "load rarely used parts with import(): node scripts/bundle_size.ts --modules");
+}
 process.exitCode = failed ? 1 : 0;

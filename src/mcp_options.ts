@@ -5,9 +5,8 @@
  */
 import type { Icon } from "./mcp/definition/content.ts";
 import type { Definitions, Middleware } from "./mcp/definition/group.ts";
-import { createSseHandlers } from "./mcp/http/http_sse.ts";
+import type { SseFactory } from "./mcp/http/http_options.ts";
 import type { ToolServerOptions } from "./mcp/service.ts";
-import { serveStdio } from "./mcp/stdio/stdio.ts";
 import type { StorageLimits } from "./mcp/session/storage_limits.ts";
 import type { StreamLimits } from "./mcp/http/stream_limits.ts";
 import { checkWhole } from "./option_check.ts";
@@ -113,9 +112,19 @@ export function completeMcp(mcp: McpOptions, given: Given): ToolServerOptions {
     streamLimits: checkLimits("mcp.streamLimits", mcp.streamLimits),
     storageLimits: checkLimits("mcp.storageLimits", mcp.storageLimits),
     sse: mcp.sse ? createSseHandlers : undefined,
-    stdio: serveStdio,
+    stdio: async (...values) => await (await import("./mcp/stdio/stdio.ts")).serveStdio(...values),
   };
 }
+
+/** The handlers of 2024-11-05, loaded with the first request to one. */
+const createSseHandlers: SseFactory = (...values) => {
+  let handlers: ReturnType<SseFactory> | undefined;
+  const load = async () => handlers ??= (await import("./mcp/http/http_sse.ts")).createSseHandlers(...values);
+  return {
+    open: async (request, context) => await (await load()).open(request, context),
+    post: async (request, context) => await (await load()).post(request, context),
+  };
+};
 
 /** @throws {RangeError} when one is no whole number or below 1 */
 function checkLimits<Limits extends object>(name: string, limits: Limits | undefined): Limits | undefined {

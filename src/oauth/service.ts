@@ -9,6 +9,7 @@ import type { TokenRefusal } from "../http/bearer.ts";
 import type { Principal, VerifyToken } from "../http/principal.ts";
 import { BodyError } from "../http/body/body.ts";
 import { allowEveryOrigin, allowWellKnown, answerPreflight } from "../http/cors.ts";
+import { loadOnDemand } from "../http/load_on_demand.ts";
 import { createPublicFetch, findConnect } from "../http/network/public_fetch.ts";
 import { type Fields, jsonFields, NO_STORE_FIELDS, respondJson, respondText } from "../http/response.ts";
 import { createRouter, pathOf, type Route, type RouteHandler } from "../http/router.ts";
@@ -17,8 +18,6 @@ import { StoreUnavailableError } from "../store/store.ts";
 import type { AuthorizationServer, AuthorizationServerOptions } from "./authorization_server.ts";
 import { authorize } from "./endpoints/authorize.ts";
 import { decideConsent } from "./consent/consent.ts";
-import { authorizeDevice } from "./endpoints/device_authorization.ts";
-import { answerDevice, showDevice } from "./consent/device_consent.ts";
 import { OAuthError, plain } from "./error.ts";
 import { toErrorPage } from "./endpoints/error_page.ts";
 import { introspect } from "./endpoints/introspect.ts";
@@ -27,10 +26,8 @@ import { createLoginThrottle } from "./users/login_throttle.ts";
 import { logout, showLogout } from "./endpoints/logout.ts";
 import { serveKeys, serveMetadata } from "./endpoints/metadata.ts";
 import { createPasswordQueue } from "./users/password_queue.ts";
-import { pushRequest } from "./endpoints/par.ts";
 import { identifyCaller, verifyAccessToken } from "./tokens/protect.ts";
 import { serveProtectedResources } from "./endpoints/protected_resource.ts";
-import { deleteRegistration, register, showRegistration, updateRegistration } from "./endpoints/register.ts";
 import { createRemoteDocuments } from "./clients/remote_document.ts";
 import { createRecentCounts } from "./users/recent_counts.ts";
 import { defineResources } from "./grants/resource.ts";
@@ -62,6 +59,19 @@ const CHALLENGE_FIELDS = jsonFields(
   ...NO_STORE_FIELDS,
   ["www-authenticate", 'Basic realm="token", charset="UTF-8"'],
 );
+
+const loadDevicePage = () => import("./consent/device_consent.ts");
+const showDevice = loadOnDemand(async () => (await loadDevicePage()).showDevice);
+const answerDevice = loadOnDemand(async () => (await loadDevicePage()).answerDevice);
+const authorizeDevice = loadOnDemand(async () =>
+  (await import("./endpoints/device_authorization.ts")).authorizeDevice
+);
+const pushRequest = loadOnDemand(async () => (await import("./endpoints/par.ts")).pushRequest);
+const loadRegister = () => import("./endpoints/register.ts");
+const register = loadOnDemand(async () => (await loadRegister()).register);
+const showRegistration = loadOnDemand(async () => (await loadRegister()).showRegistration);
+const updateRegistration = loadOnDemand(async () => (await loadRegister()).updateRegistration);
+const deleteRegistration = loadOnDemand(async () => (await loadRegister()).deleteRegistration);
 
 /** Pages for people: scripts of other origins never read them. */
 export const PAGES = ["/oauth/authorize", "/login", "/logout", "/device"] as const;

@@ -3,7 +3,7 @@ import * as assert from "uvu/assert";
 import { deflate, extraField, writeArchive } from "../../fixtures/hostile/archive.ts";
 import { deflatedNothing } from "../../fixtures/hostile/bomb.ts";
 import { assertLoopIsFree } from "../http/test_loop_watchdog.ts";
-import { MAX_SKILL_MD_BYTES } from "./package/check_markdown.ts";
+import { MAX_SKILL_MD_BYTES } from "./package/skill_md_size.ts";
 import { crc32 } from "./archive/crc32.ts";
 import { multipart, newService, type TestFile } from "./test_service.ts";
 

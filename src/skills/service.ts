@@ -6,6 +6,7 @@
 import type { Observe } from "../events.ts";
 import type { IdentifyCaller } from "../http/principal.ts";
 import { allowEveryOrigin, answerPreflight } from "../http/cors.ts";
+import { loadOnDemand } from "../http/load_on_demand.ts";
 import type { Fields } from "../http/response.ts";
 import { createRouter, pathOf, type Route, type RouteHandler } from "../http/router.ts";
 import type { Service } from "../http/service.ts";
@@ -23,7 +24,8 @@ import { createDiscovery } from "./discovery/discovery.ts";
 import { createEntries } from "./disclosure/entries.ts";
 import type { SkillFolder } from "./local/folder.ts";
 import { createLibrary } from "./disclosure/library.ts";
-import { createMessages, type MessagesOptions } from "./messages/messages.ts";
+import type { MessagesOptions } from "./messages/messages.ts";
+import { completeUpstream } from "./messages/upstream_options.ts";
 import { mayMessage, mayRead, mayWrite } from "./permission.ts";
 import type { PublicSkillsOptions } from "./discovery/public_skills.ts";
 import type { MarkdownRules } from "./package/rules.ts";
@@ -151,7 +153,11 @@ export function createSkillsService(options: SkillsServiceOptions): SkillsServic
   ];
   if (options.messages) {
     const library = createLibrary(store, ledger, directory);
-    const answer = createMessages({ ...options, ...options.messages, observe, library });
+    const settings = { ...options, ...options.messages, observe, library };
+    if (settings.upstream) completeUpstream(settings.upstream);
+    const answer = loadOnDemand(async () =>
+      (await import("./messages/messages.ts")).createMessages(settings)
+    );
     const messages: Endpoint = ({ principal, request, context }) => answer(principal, request, context);
     routes.push({ method: "POST", path: "/v1/messages", handle: run(messages, MESSAGE, false) });
   }

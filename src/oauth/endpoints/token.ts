@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { loadOnDemand } from "../../http/load_on_demand.ts";
 import { respondJson } from "../../http/response.ts";
 import type { RequestContext } from "../../http/service.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
@@ -13,10 +14,7 @@ import { checkDpopProof } from "../tokens/dpop.ts";
 import { OAuthError } from "../error.ts";
 import { grantClientCredentials } from "../grants/grant_client_credentials.ts";
 import { grantCode } from "../grants/grant_code.ts";
-import { grantDevice } from "../grants/grant_device.ts";
-import { grantJwtBearer } from "../grants/grant_jwt_bearer.ts";
 import { grantRefresh } from "../grants/grant_refresh.ts";
-import { grantTokenExchange } from "../grants/grant_token_exchange.ts";
 import { readParameters } from "../parameters.ts";
 import type { GrantType } from "../records.ts";
 import { NO_STORE_JSON } from "./no_store.ts";
@@ -29,9 +27,15 @@ const GRANTS: Readonly<Record<GrantType, GrantHandler>> = {
   authorization_code: grantCode,
   refresh_token: grantRefresh,
   client_credentials: grantClientCredentials,
-  "urn:ietf:params:oauth:grant-type:device_code": grantDevice,
-  "urn:ietf:params:oauth:grant-type:token-exchange": grantTokenExchange,
-  "urn:ietf:params:oauth:grant-type:jwt-bearer": grantJwtBearer,
+  "urn:ietf:params:oauth:grant-type:device_code": loadOnDemand(async () =>
+    (await import("../grants/grant_device.ts")).grantDevice
+  ),
+  "urn:ietf:params:oauth:grant-type:token-exchange": loadOnDemand(async () =>
+    (await import("../grants/grant_token_exchange.ts")).grantTokenExchange
+  ),
+  "urn:ietf:params:oauth:grant-type:jwt-bearer": loadOnDemand(async () =>
+    (await import("../grants/grant_jwt_bearer.ts")).grantJwtBearer
+  ),
 };
 
 /** 200 with the tokens. @throws {OAuthError} with the codes of RFC 6749 §5.2 and its extensions */

@@ -6,12 +6,8 @@
  */
 import { encodeBase64url } from "../../crypto/base64url.ts";
 import { sha256 } from "../../crypto/sha256.ts";
-import {
-  checkMarkdown,
-  type MarkdownCheck,
-  MAX_SKILL_MD_BYTES,
-  type SkillText,
-} from "../package/check_markdown.ts";
+import type { MarkdownCheck, SkillText } from "../package/check_markdown.ts";
+import { MAX_SKILL_MD_BYTES } from "../package/skill_md_size.ts";
 import { type FolderEntry, FolderError, type SkillFolder } from "./folder.ts";
 import {
   createDigester,
@@ -160,6 +156,7 @@ async function readMarkdown(
     if (!bytes) return broken("unreadable", "was removed while it was read");
     const digest = await digestOf(bytes);
     const file = { path: "SKILL.md", size: bytes.length, type: "text/markdown", digest };
+    const { checkMarkdown } = await import("../package/check_markdown.ts");
     return { stamp, file, check: checkMarkdown(bytes, directory, "lenient") };
   } catch (error) {
     if (error instanceof RangeError) {

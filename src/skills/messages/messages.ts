@@ -33,7 +33,8 @@ import { STREAM_FIELDS, streamChunks, streamEvents, type StreamOptions } from ".
 import { converse } from "./rounds.ts";
 import { askScriptedModel } from "./scripted_model.ts";
 import { checkCodeExecution } from "./skill_tools.ts";
-import { askUpstream, type Question, type Upstream } from "./upstream.ts";
+import { askUpstream, type Question } from "./upstream.ts";
+import type { Upstream } from "./upstream_options.ts";
 
 export interface MessagesOptions {
   readonly store: Store;

@@ -17,10 +17,8 @@ import {
   type Subject,
   textOf,
 } from "./rules.ts";
+import { MAX_SKILL_MD_BYTES } from "./skill_md_size.ts";
 import { estimateLevels, type SkillTokens } from "./tokens.ts";
-
-/** Bytes of a SKILL.md, in uploads and local folders. */
-export const MAX_SKILL_MD_BYTES: number = 512 * 1024;
 
 /** The parsed contents of a SKILL.md. */
 export interface SkillText {

@@ -4,7 +4,6 @@
  *
  * @module
  */
-import { checkMarkdown } from "./check_markdown.ts";
 import { SkillError } from "../error.ts";
 import { findLayout, type LayoutRules } from "./layout.ts";
 import { describe, type Problem } from "./problem.ts";
@@ -58,6 +57,8 @@ export async function checkPackage(
   const layout = await findLayout(sent, rules);
   const { directory, files } = layout;
   const markdown = files.find(({ path }) => path === "SKILL.md");
+  // The YAML parser is as large as the rest of the service.
+  const { checkMarkdown } = await import("./check_markdown.ts");
   const checked = markdown && checkMarkdown(markdown.bytes, directory, "strict", rules);
   const problems = [...tooLarge, ...layout.problems, ...checked?.problems ?? []];
   const warnings = [...layout.warnings, ...checked?.warnings ?? [], ...checked?.advice ?? []];

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Upstream } from "../../../skills/messages/upstream.ts";
+import type { Upstream } from "../../../skills/messages/upstream_options.ts";
 import { printLine } from "../output.ts";
 import type { Demo } from "./demo.ts";
 

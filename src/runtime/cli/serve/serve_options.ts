@@ -5,7 +5,7 @@
  */
 import { createCallerFinder, type TrustedProxies } from "../../../http/network/trusted_proxy.ts";
 import { checkRedirectScheme } from "../../../oauth/clients/redirect_uri.ts";
-import { messagesUrl, type Upstream } from "../../../skills/messages/upstream.ts";
+import { messagesUrl, type Upstream } from "../../../skills/messages/upstream_options.ts";
 import { isHost } from "../../server.ts";
 import { DATA_OPTIONS } from "../data.ts";
 import { describeOptions, type Environment, type ValuesOf } from "../options.ts";

@@ -1,0 +1,80 @@
+/**
+ * The model endpoint that an operator names: its limits and its address, checked when the server starts.
+ *
+ * @module
+ */
+
+/** Where the model is, as an operator names it. */
+export interface Upstream {
+  /** Its base, to which `/v1/messages` is added where it does not end so: `https://models.example.com`. */
+  readonly url: string;
+  /** Sent as `x-api-key`. Never shown to callers. */
+  readonly key?: string | undefined;
+  /** Further header fields, such as `authorization`; they go before Trivet's own of the same name. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** Milliseconds until the answer begins, where it comes as a stream. @default 60000 */
+  readonly connectLimit?: number | undefined;
+  /**
+   * Milliseconds until the answer begins, where it comes as one message: when the model is done. Node's own `fetch` waits
+   * no longer than the default.
+   * @default 300000
+   */
+  readonly answerLimit?: number | undefined;
+  /** Milliseconds of silence within an answer. @default 120000 */
+  readonly idleLimit?: number | undefined;
+  /** Bytes of one answer. @default 67108864 */
+  readonly sizeLimit?: number | undefined;
+  /** @default the runtime's `fetch` */
+  readonly fetch?: ((url: string, init: RequestInit) => Promise<Response>) | undefined;
+}
+
+/** Far more than any model says: an answer is put together in memory, and one without end would fill it. */
+const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
+/** What a timer can wait. */
+const MAX_TIMEOUT_MS = 2 ** 31 - 1;
+
+type Completed = {
+  readonly [Name in "url" | "connectLimit" | "answerLimit" | "idleLimit" | "sizeLimit"]: NonNullable<
+    Upstream[Name]
+  >;
+};
+
+/**
+ * The address that takes messages, and the limits with their defaults.
+ * @throws {TypeError | RangeError} for a URL that is not one of HTTP, and for a limit that no timer keeps
+ */
+export function completeUpstream(upstream: Upstream): Completed {
+  const { connectLimit = 60_000, answerLimit = 300_000, idleLimit = 120_000, sizeLimit = MAX_ANSWER_BYTES } =
+    upstream;
+  for (const [name, limit] of Object.entries({ connectLimit, answerLimit, idleLimit })) {
+    if (Number.isSafeInteger(limit) && limit > 0 && limit <= MAX_TIMEOUT_MS) continue;
+    throw new RangeError(
+      `Cannot create Trivet: "${name}" of the model endpoint must be an integer from 1 to ${MAX_TIMEOUT_MS} milliseconds, but is ${limit}`,
+    );
+  }
+  if (!Number.isSafeInteger(sizeLimit) || sizeLimit < 1) {
+    throw new RangeError(
+      `Cannot create Trivet: "sizeLimit" of the model endpoint must be an integer of at least 1 byte, but is ${sizeLimit}`,
+    );
+  }
+  return { url: messagesUrl(upstream.url), connectLimit, answerLimit, idleLimit, sizeLimit };
+}
+
+/** Where an endpoint takes messages. @throws {TypeError} naming the rule */
+export function messagesUrl(base: string): string {
+  const url = URL.parse(base);
+  if (
+    !url || !/^https?:$/.test(url.protocol) || url.username !== "" || url.password !== "" || url.hash !== ""
+  ) {
+    throw new TypeError(
+      `Cannot create Trivet: the URL of the model endpoint must be http or https, without credentials and fragment, but is "${base}"`,
+    );
+  }
+  const path = url.pathname.replace(/\/+$/, "");
+  url.pathname = path.endsWith("/v1/messages")
+    ? path
+    : path.endsWith("/v1")
+    ? `${path}/messages`
+    : `${path}/v1/messages`;
+  return url.href;
+}
