@@ -111,7 +111,7 @@ test("$dynamicRef: the outermost schema of the name decides", () => {
   }]);
 });
 
-test("$dynamicRef: a generic list, filled in by whoever refers to it", () => {
+test("$dynamicRef: a generic list whose item schema the referencing schema defines", () => {
   const list = {
     $id: "list",
     type: "array",

@@ -128,10 +128,10 @@ function fromTemplates(uri: string, setting: Setting): readonly Outcome[] {
 /** What a handler may answer that asks the client something. */
 function asks(params: Members, setting: Setting): readonly Outcome[] {
   if (setting.profile.kind !== "modern") return ["result", "stream", -32602, -32603, -32021, REFUSAL];
-  return comesAgain(params) ? ["result", -32602, -32021] : ["result", -32021];
+  return isRetry(params) ? ["result", -32602, -32021] : ["result", -32021];
 }
 
-function comesAgain({ requestState, inputResponses }: Members): boolean {
+function isRetry({ requestState, inputResponses }: Members): boolean {
   return requestState !== undefined || inputResponses !== undefined;
 }
 
@@ -142,7 +142,7 @@ function again(
   setting: Setting,
   next: readonly Outcome[],
 ): readonly Outcome[] {
-  if (setting.profile.kind !== "modern" || !comesAgain(params)) return next;
+  if (setting.profile.kind !== "modern" || !isRetry(params)) return next;
   const { requestState, inputResponses, _meta: _, ...rest } = params;
   if (inputResponses !== undefined && !areResponses(inputResponses)) return BAD;
   if (requestState === undefined) return next;

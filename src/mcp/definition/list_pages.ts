@@ -1,7 +1,8 @@
 /**
- * Pages of `tools/list`, `resources/list`, `resources/templates/list` and `prompts/list`: the entries that the caller may
- * see, as the revision describes them, with signed cursors (https://modelcontextprotocol.io/specification/2025-11-25/server/utilities/pagination). The JSON
- * text of a first page that many callers share is made once.
+ * Pages of `tools/list`, `resources/list`, `resources/templates/list` and `prompts/list`
+ * (https://modelcontextprotocol.io/specification/2025-11-25/server/utilities/pagination): the entries that the caller may
+ * see, as the revision describes them, with signed cursors. The JSON text of a first page that many callers share is made
+ * once.
  *
  * @module
  */

@@ -1,8 +1,8 @@
 /**
- * The Skills extension, `io.modelcontextprotocol/skills` (SEP-2640, of revision 2026-07-28, and also served in sessions of
- * 2025-11-25: https://github.com/modelcontextprotocol/ext-skills): `skills/list` and `skills/get` return the front matter and the files, with
- * digests, of skills; `resources/directory/read` lists a directory. Clients read the files with `resources/read`, which
- * `skills.ts` serves.
+ * The Skills extension, `io.modelcontextprotocol/skills` (SEP-2640, https://github.com/modelcontextprotocol/ext-skills), of
+ * revision 2026-07-28, and also served in sessions of 2025-11-25. `skills/list` and `skills/get` return skills with their
+ * front matter and the digests of their files; `resources/directory/read` lists a directory. Clients read the files with
+ * `resources/read`, which `skills.ts` serves.
  *
  * @module
  */

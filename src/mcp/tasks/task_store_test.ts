@@ -97,14 +97,14 @@ test("the holder of the lease gets a cancellation of another instance, and nothi
   const task = newTask(clock);
   await a!.create(task);
   let stops = 0;
-  const heard = Promise.withResolvers<void>();
+  const stopped = Promise.withResolvers<void>();
   const release = a!.holdLease(task, () => {
     stops++;
-    heard.resolve();
+    stopped.resolve();
   });
   await b!.change("t", (now) => ({ ...now, statusMessage: "so far" }));
   await b!.change("t", (now) => ({ ...now, status: "cancelled" }));
-  await heard.promise;
+  await stopped.promise;
   release();
   const before = stops;
   await b!.change("t", (now) => ({ ...now, statusMessage: "again" }));

@@ -304,11 +304,11 @@ test("notifications/tasks have each change as tasks/get returns it", async () =>
   const content = { name: "Ann" };
   const inputResponses = { first: { action: "accept", content }, second: { action: "accept", content } };
   await ask(a, "tasks/update", { taskId, inputResponses });
-  let told: Message;
-  do told = await events.message(); while (told.params.status !== "completed");
-  assert.is(told.method, "notifications/tasks");
+  let last: Message;
+  do last = await events.message(); while (last.params.status !== "completed");
+  assert.is(last.method, "notifications/tasks");
   const { resultType: _, _meta, ...task } = await until(a, taskId, "completed");
-  const { _meta: own, ...shown } = told.params;
+  const { _meta: own, ...shown } = last.params;
   assert.equal(shown, task);
   assert.is(own["io.modelcontextprotocol/subscriptionId"], 9);
   await events.cancel();
