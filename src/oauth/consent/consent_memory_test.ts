@@ -24,7 +24,7 @@ const decide = async (server: TestServer, cookie: string, page: Response, decisi
 const codeOf = (response: Response) =>
   new URL(response.headers.get("location") ?? ISSUER).searchParams.get("code");
 
-test("what was allowed is not asked again, for this user and this client", async () => {
+test("allowed scopes are not asked again, for this user and this client", async () => {
   const server = await newServer();
   const cookie = await server.signIn();
   await decide(server, cookie, await ask(server, cookie, { scope: "read write" }));
@@ -35,7 +35,7 @@ test("what was allowed is not asked again, for this user and this client", async
   assert.is((await ask(server, cookie, web)).status, 200, "another client is asked for");
 });
 
-test("only what is new is asked: the page sets it apart from what was allowed before", async () => {
+test("the page lists new scopes apart from those allowed before", async () => {
   const server = await newServer();
   const cookie = await server.signIn();
   await decide(server, cookie, await ask(server, cookie, { scope: "read" }));
@@ -46,7 +46,7 @@ test("only what is new is asked: the page sets it apart from what was allowed be
   assert.match(before!, "Read your data");
 });
 
-test("what a scope implies was allowed with it", async () => {
+test("implied scopes are allowed with the scope", async () => {
   const server = await newServer({
     scopes: { read: "Read", write: { description: "Write", implies: ["read"] } },
   });
@@ -55,7 +55,7 @@ test("what a scope implies was allowed with it", async () => {
   assert.ok(codeOf(await ask(server, cookie, { scope: "read" })));
 });
 
-test("a scope that was allowed at one resource and one at another are not allowed at each other's", async () => {
+test("a scope allowed at one resource is not allowed at another", async () => {
   const server = await newServer();
   const cookie = await server.signIn();
   const [tools, all] = [{ resource: `${ISSUER}/mcp` }, { resource: ISSUER }];
@@ -69,7 +69,7 @@ test("a scope that was allowed at one resource and one at another are not allowe
   assert.ok(codeOf(await ask(server, cookie, { scope: "read", ...tools })));
 });
 
-test("two consents at once are both remembered, by two codes", async () => {
+test("concurrent consents are all remembered", async () => {
   const server = await newServer();
   const cookie = await server.signIn();
   const pages = [];
@@ -79,7 +79,7 @@ test("two consents at once are both remembered, by two codes", async () => {
   assert.ok(codeOf(await ask(server, cookie, { scope: "read write profile" })));
 });
 
-test("one question that is answered many times at once gives one code", async () => {
+test("concurrent answers to one page give one code", async () => {
   const server = await newServer();
   const cookie = await server.signIn();
   const transaction = transactionOf(await (await ask(server, cookie)).text());
@@ -91,7 +91,7 @@ test("one question that is answered many times at once gives one code", async ()
   assert.is(answers.filter(({ status }) => status === 400).length, 4);
 });
 
-test("RFC 9126 section 4: one request_uri gives one code, also when it is used many times at once", async () => {
+test("RFC 9126 section 4: one request_uri gives one code, also when used concurrently", async () => {
   const server = await newServer();
   await server.authorize();
   const cookie = await server.signIn();
@@ -104,7 +104,7 @@ test("RFC 9126 section 4: one request_uri gives one code, also when it is used m
   }
 });
 
-test("a scope that was allowed together with rich details is asked for again, with and without them", async () => {
+test("a scope allowed together with authorization_details is asked again, with and without them", async () => {
   const server = await newServer({
     authorizationDetailTypes: { payment: { check: () => undefined, describe: () => "Pay" } },
   });
@@ -119,7 +119,7 @@ test("a scope that was allowed together with rich details is asked for again, wi
   assert.is((await ask(server, cookie, details)).status, 200);
 });
 
-test("a record of before, which joined the scopes of all resources, counts for nothing", async () => {
+test("a record of an earlier version, without resources, is ignored", async () => {
   const server = await newServer();
   const cookie = await server.signIn();
   await decide(server, cookie, await ask(server, cookie));
@@ -143,7 +143,7 @@ test("HEAD gives no code", async () => {
   assert.ok(codeOf(await server.send(server.authorizePath(), { headers })));
 });
 
-test("another resource is asked for", async () => {
+test("another resource needs consent", async () => {
   const server = await newServer();
   const cookie = await server.signIn();
   await decide(server, cookie, await ask(server, cookie));
@@ -154,7 +154,7 @@ test("another resource is asked for", async () => {
   assert.ok(codeOf(await ask(server, cookie, { resource })));
 });
 
-test("denying is not remembered, and nothing that was allowed is forgotten by it", async () => {
+test("a denial is not remembered and removes no consent", async () => {
   const server = await newServer();
   const cookie = await server.signIn();
   await decide(server, cookie, await ask(server, cookie, { scope: "read" }));
@@ -163,7 +163,7 @@ test("denying is not remembered, and nothing that was allowed is forgotten by it
   assert.ok(codeOf(await ask(server, cookie, { scope: "read" })));
 });
 
-test("RFC 8252 section 8.6: on loopback a public client is asked for each time", async () => {
+test("RFC 8252 section 8.6: a public client on loopback needs consent each time", async () => {
   const server = await newServer();
   const cookie = await server.signIn();
   const native = {
@@ -178,7 +178,7 @@ test("RFC 8252 section 8.6: on loopback a public client is asked for each time",
 const PKCE = { code_challenge: CHALLENGE, code_challenge_method: "S256" };
 const SPA = { client_id: "spa", redirect_uri: "https://spa.example/cb", ...PKCE };
 
-test("RFC 6749 section 10.2: a public client is asked for each time, unless the operator trusts it by name", async () => {
+test("RFC 6749 section 10.2: a public client needs consent each time, unless the operator trusts it", async () => {
   for (
     const [trusted, trustedClients] of [[false, []], [true, []], [false, ["spa"]], [false, [
       "other",
@@ -200,7 +200,7 @@ test("RFC 6749 section 10.2: a public client is asked for each time, unless the 
   }
 });
 
-test("a client whose id is the address of a document is asked for each time, unless the operator trusts it by name", async () => {
+test("a client with a metadata document needs consent each time, unless the operator trusts it", async () => {
   const id = "https://client.example/metadata";
   const uri = "https://client.example/cb";
   const connect = () => Promise.resolve(Response.json({ client_id: id, redirect_uris: [uri] }));
@@ -213,7 +213,7 @@ test("a client whose id is the address of a document is asked for each time, unl
   }
 });
 
-test("a client cannot say of itself that it is trusted", async () => {
+test("a client cannot register itself as trusted", async () => {
   const server = await newServer();
   const { body } = await register(server, { ...WEB, token_endpoint_auth_method: "none", trusted: true });
   const cookie = await server.signIn();
@@ -222,7 +222,7 @@ test("a client cannot say of itself that it is trusted", async () => {
   assert.is((await ask(server, cookie, request)).status, 200);
 });
 
-test("a browser that another site sent here is asked, though the user allowed it before", async () => {
+test("a browser that another site sent here gets the page, also for allowed scopes", async () => {
   const server = await newServer();
   await server.authorize();
   // A browser on https is believed its host-bound cookie only.
@@ -242,7 +242,7 @@ test("a browser that another site sent here is asked, though the user allowed it
   assert.ok(await browser("cross-site", await push(server)));
 });
 
-test("a client that the operator trusts by name is answered wherever the browser comes from", async () => {
+test("a trusted client skips the page wherever the browser comes from", async () => {
   const server = await newServer({ trustedClients: new Set(["app"]) });
   await server.authorize();
   const cookie = (await server.send("/login", { form: { username: "alice", password: "wonderland" } }))
@@ -264,7 +264,7 @@ async function push(server: TestServer, scope = "read"): Promise<string> {
   return `/oauth/authorize?client_id=app&request_uri=${encodeURIComponent(request_uri)}`;
 }
 
-test("a client that says something else of itself is another client", async () => {
+test("a client with changed metadata needs consent again", async () => {
   const before = CLIENTS.map((client) => toClient(client, 0));
   const first = await newServer({ clients: before });
   await first.authorize();
@@ -283,7 +283,7 @@ test("a client that says something else of itself is another client", async () =
   }
 });
 
-test("it is forgotten after its lifetime", async () => {
+test("a consent expires after its lifetime", async () => {
   const server = await newServer({ consentLifetime: 1000 });
   await server.authorize();
   assert.ok(codeOf(await ask(server, await server.signIn())));

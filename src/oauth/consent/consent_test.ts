@@ -13,7 +13,7 @@ async function openPage(server: TestServer): Promise<{ cookie: string; transacti
   return { cookie, transaction: transactionOf(page), page };
 }
 
-test("the page says who asks for what, as whom, and where it goes", async () => {
+test("the page shows the client, the user, the scopes and the host of the redirect URI", async () => {
   const { page } = await openPage(await newServer());
   for (
     const text of [
@@ -37,7 +37,7 @@ test("the page is never framed, cached or scripted", async () => {
   assert.is(response.headers.get("access-control-allow-origin"), null);
 });
 
-test("a client's name that is markup, hidden or endless is shown as harmless text", async () => {
+test("markup, invisible characters and excess length in a client name are removed or escaped", async () => {
   for (
     const [name, shown] of [
       [`<img src=x onerror=alert(1)>`, "&lt;img src=x onerror=alert(1)&gt; asks"],
@@ -71,7 +71,7 @@ test("approve: 302 to the redirect URI with a code, the unchanged state, and iss
   assert.is(query.get("iss"), ISSUER);
 });
 
-test("a query of the redirect URI is kept", async () => {
+test("the query of the redirect URI is retained", async () => {
   const server = await newServer();
   const query = await server.authorize({ redirect_uri: APP_URI + "?a=1&b=%20" });
   assert.equal([...query.keys()], ["a", "b", "code", "state", "iss"]);
@@ -88,7 +88,7 @@ test("deny: access_denied at the client, with state, and no code", async () => {
   assert.is(query.has("code"), false);
 });
 
-test("of 8 answers to one page at once, one gets a code", async () => {
+test("of 8 concurrent answers to one page, one gets a code", async () => {
   const server = await newServer();
   const { cookie, transaction } = await openPage(server);
   const form = { transaction, decision: "approve" };
@@ -99,8 +99,7 @@ test("of 8 answers to one page at once, one gets a code", async () => {
   assert.is(responses.filter((response) => response.status === 400).length, 7);
 });
 
-test("an answer is refused, and gives no code", async (context) => {
-  void context;
+test("an invalid answer is refused and gives no code", async () => {
   const server = await newServer();
   const { cookie, transaction } = await openPage(server);
   const other = await server.signIn();
@@ -142,7 +141,7 @@ test("an application that was removed meanwhile gets no code", async () => {
   assert.equal([response.status, response.headers.get("location")], [400, null]);
 });
 
-test("the page of an operator's client says nothing of trust, and how long the access lasts in words", async () => {
+test("the page of an operator's client has no warning, and shows the duration of the access", async () => {
   const refreshing = { refreshTokenLifetime: 7 * 86_400 };
   assert.not.match((await openPage(await newServer(refreshing))).page, 'class="note"');
   for (
@@ -171,7 +170,7 @@ test("the page of an operator's client says nothing of trust, and how long the a
   assert.match(once.page, /\b2 hours\b/);
 });
 
-test("a page that lay open for longer than ten minutes is over", async () => {
+test("a transaction expires after ten minutes", async () => {
   const server = await newServer();
   const { cookie, transaction } = await openPage(server);
   server.advance(601);
@@ -179,7 +178,7 @@ test("a page that lay open for longer than ten minutes is over", async () => {
   assert.is((await server.send("/oauth/authorize", { form, headers: { cookie } })).status, 400);
 });
 
-test("a body that is no form is refused in its own words", async () => {
+test("a body of another media type is 415, a large one 413", async () => {
   const server = await newServer();
   const headers = { "content-type": "application/json" };
   assert.is((await server.send("/oauth/authorize", { form: "{}", headers })).status, 415);

@@ -5,7 +5,7 @@ import { APP_URI, CHALLENGE, ISSUER, newServer } from "../test_server.ts";
 const test = suite("oauth/authorize");
 
 for (const [who, cookie] of [["no session_id cookie", ""], ["an unknown session", "session_id=nobody"]]) {
-  test(`with ${who}: 302 to the login with the whole request, denied with access_denied`, async () => {
+  test(`with ${who}: 302 to the login with the whole request, and access_denied in the body`, async () => {
     const server = await newServer();
     const path = server.authorizePath({ state: "a b&c=d/%" });
     const response = await server.send(path, { headers: { cookie: cookie! } });
@@ -39,7 +39,7 @@ for (
 }
 
 for (const name of ["client_id", "redirect_uri"]) {
-  test(`RFC 6749 section 3.1: a second ${name} leads nowhere`, async () => {
+  test(`RFC 6749 section 3.1: a repeated ${name} gets no redirect`, async () => {
     const server = await newServer();
     const cookie = await server.signIn();
     const path = server.authorizePath() + `&${name}=` + encodeURIComponent("https://evil.example/cb");
@@ -103,7 +103,7 @@ test("RFC 7636 section 4.4.1: a public client without code_challenge is refused"
   assert.match(query.get("error_description")!, "code_challenge");
 });
 
-test("a client that may not use the code grant is told unauthorized_client", async () => {
+test("a client without the authorization code grant: unauthorized_client", async () => {
   const { toClient } = await import("../clients/client.ts");
   const client = toClient({
     id: "m2m",
@@ -117,11 +117,11 @@ test("a client that may not use the code grant is told unauthorized_client", asy
   assert.is(new URL(response.headers.get("location")!).searchParams.get("error"), "unauthorized_client");
 });
 
-test("an error without state comes back without state", async () => {
+test("an error response has no state when the request had none", async () => {
   assert.is((await errorSentBack({ state: undefined, response_type: "x" })).has("state"), false);
 });
 
-test("unknown parameters are ignored, and one without a value is as good as left out", async () => {
+test("unknown parameters are ignored, and one without a value counts as omitted", async () => {
   const server = await newServer();
   const path = server.authorizePath({ scope: "" }) + "&unknown=1";
   const response = await server.send(path, { headers: { cookie: await server.signIn() } });

@@ -49,7 +49,7 @@ async function answer(server: TestServer, user_code: string, decision = "approve
   return await server.send("/device", { form: { transaction, decision }, headers: { cookie } });
 }
 
-test("RFC 8628 section 3.2: what a device gets", async () => {
+test("RFC 8628 section 3.2: the device authorization response", async () => {
   const server = await newServer({ clients });
   const device = await start(server);
   assert.match(device.device_code, /^trivet_dc_[A-Za-z0-9_-]{43}$/);
@@ -59,7 +59,7 @@ test("RFC 8628 section 3.2: what a device gets", async () => {
   assert.equal([device.expires_in, device.interval], [600, 5]);
 });
 
-test("an answer that loses every race is 503, not a page that says that the code is gone", async () => {
+test("an answer that loses every race is 503, and can be sent again", async () => {
   let loses = false;
   const store = losingRaces(memoryStore(), ({ check = [] }) => loses && check.length === 2);
   const server = await newServer({ clients, store });
@@ -101,7 +101,7 @@ test("the whole flow: pending, the user types the code and allows, tokens, refre
   assert.is((await server.send("/oauth/token", { form })).status, 200);
 });
 
-test("section 3.5: a device that asks too soon is slowed down, by five seconds each time", async () => {
+test("section 3.5: slow_down for a device that polls too often, with five seconds more each time", async () => {
   const server = await newServer({ clients });
   const { device_code } = await start(server);
   assert.is((await poll(server, device_code))[1], "authorization_pending");
@@ -127,7 +127,7 @@ test("section 3.5: denied, expired, unknown, another client's", async () => {
   assert.is((await type(server, cookie, late.user_code)).status, 400);
 });
 
-test("without its code: invalid_request; used again: invalid_grant, its tokens end, and the observer is told", async () => {
+test("without its code: invalid_request; used again: invalid_grant, its tokens end, with an event code_replayed", async () => {
   const server = await newServer({ clients });
   const missing = await server.send("/oauth/token", { form: { grant_type: GRANT, client_id: "tv" } });
   assert.equal([missing.status, await missing.json()], [400, {
@@ -145,7 +145,7 @@ test("without its code: invalid_request; used again: invalid_grant, its tokens e
   assert.equal([server.events.at(-1)!.type], ["code_replayed"]);
 });
 
-test("a device code is good once, also for many requests at the same moment; a replay ends its tokens", async () => {
+test("a device code is redeemed once, also by concurrent requests; a replay ends its tokens", async () => {
   const server = await newServer({ clients });
   const { device_code, user_code } = await start(server);
   await answer(server, user_code);
@@ -159,7 +159,7 @@ test("a device code is good once, also for many requests at the same moment; a r
   assert.is(user.status, 401, "it was replayed");
 });
 
-test("the user's answer wins over a device that asks at the same moment", async () => {
+test("the user's answer wins over a concurrent poll", async () => {
   for (let round = 0; round < 20; round++) {
     const server = await newServer({ clients });
     const { device_code, user_code } = await start(server);
@@ -174,7 +174,7 @@ test("the user's answer wins over a device that asks at the same moment", async 
   }
 });
 
-test("who is not signed in is sent to sign in, and comes back with the code", async () => {
+test("without a session: 302 to the login, and back with the code", async () => {
   const server = await newServer({ clients });
   const response = await server.send("/device?user_code=ABCD-EFGH");
   assert.equal([response.status, response.headers.get("location")], [
@@ -187,7 +187,7 @@ test("who is not signed in is sent to sign in, and comes back with the code", as
   assert.match(page, 'value="ABCD-&quot;&gt;&lt;b&gt;"');
 });
 
-test("CVE-2026-45337's kind: only the person who was asked can answer", async () => {
+test("as CVE-2026-45337: only the session to which the page was shown can answer", async () => {
   const server = await newServer({ clients });
   const { device_code, user_code } = await start(server);
   const [alice, mallory] = [await server.signIn(), await server.signIn()];
@@ -202,7 +202,7 @@ test("CVE-2026-45337's kind: only the person who was asked can answer", async ()
     form: { user_code, decision: "approve" },
     headers: { cookie: alice },
   });
-  assert.ok(transactionOf(await noCode.text()), "the code alone asks, it does not answer");
+  assert.ok(transactionOf(await noCode.text()), "with a user code alone the page asks");
   const crossSite = await server.send("/device", {
     form: { transaction, decision: "approve" },
     headers: { cookie: alice, "sec-fetch-site": "cross-site" },
@@ -210,7 +210,7 @@ test("CVE-2026-45337's kind: only the person who was asked can answer", async ()
   assert.is(crossSite.status, 403);
 });
 
-test("an answer that is none, or that comes late or twice, changes nothing", async () => {
+test("an invalid, late or repeated answer changes nothing", async () => {
   const server = await newServer({ clients });
   const { device_code, user_code } = await start(server);
   const cookie = await server.signIn();
@@ -233,7 +233,7 @@ test("an answer that is none, or that comes late or twice, changes nothing", asy
   assert.is((await poll(server, device_code))[1], "access_denied");
 });
 
-test("a consent transaction is no answer to a device, nor the other way round", async () => {
+test("an authorization transaction is refused at /device, and a device transaction at /oauth/authorize", async () => {
   const server = await newServer({ clients });
   const cookie = await server.signIn();
   const page = await server.send(server.authorizePath(), { headers: { cookie } });
@@ -251,7 +251,7 @@ test("a consent transaction is no answer to a device, nor the other way round", 
   assert.equal([atConsent.status, atConsent.headers.get("location")], [400, null]);
 });
 
-test("a device that has been answered, or has waited too long, is asked about no more", async () => {
+test("a user code that was answered or has expired is refused", async () => {
   const server = await newServer({ clients });
   const first = await start(server);
   const late = await server.signIn();
@@ -262,7 +262,7 @@ test("a device that has been answered, or has waited too long, is asked about no
     form: { transaction: open, decision: "deny" },
     headers: { cookie: late },
   });
-  assert.is(second.status, 400, "the answer that came first stands");
+  assert.is(second.status, 400, "the first answer stands");
   assert.is((await poll(server, first.device_code))[0], 200);
   const third = await start(server);
   const waiting = transactionOf(await (await type(server, late, third.user_code)).text());
@@ -280,7 +280,7 @@ test("a device that has been answered, or has waited too long, is asked about no
   );
 });
 
-test("right codes count nowhere, and one's own does not make the wrong ones before it undone", async () => {
+test("right codes are not counted, and a right code does not reset the count of wrong ones", async () => {
   const server = await newServer({ clients });
   const cookie = await server.signIn();
   for (let i = 0; i < 20; i++) {
@@ -295,7 +295,7 @@ test("right codes count nowhere, and one's own does not make the wrong ones befo
   assert.is(statuses.at(-1), 429);
 });
 
-test("what strangers' devices wait for is bounded", async () => {
+test("the storage of device codes of public clients is bounded", async () => {
   const server = await newServer({ clients, deviceCodeLifetime: 600 });
   const begin = (ip: string) =>
     server.service.fetch(
@@ -315,7 +315,7 @@ test("what strangers' devices wait for is bounded", async () => {
   assert.is((await begin("203.0.113.1")).status, 200);
 });
 
-test("a client that registered itself lives on when a user connects its device", async () => {
+test("the registration of a client is extended when a user connects its device", async () => {
   const server = await newServer();
   const grant_types = ["urn:ietf:params:oauth:grant-type:device_code"];
   const { client_id } = (await register(server, { token_endpoint_auth_method: "none", grant_types })).body;
@@ -330,7 +330,7 @@ test("a client that registered itself lives on when a user connects its device",
   assert.ok(await expires() > before + 86_400_000);
 });
 
-test("a user code that another device has already is not given twice", async () => {
+test("a user code in use is not issued to another device", async () => {
   const inner = memoryStore();
   let refuse = 0;
   const store: Store = {
@@ -352,7 +352,7 @@ test("a user code that another device has already is not given twice", async () 
   assert.equal([full.status, (await full.json()).error], [503, "temporarily_unavailable"]);
 });
 
-test("section 6.1: user codes are of all the letters, each as often as the others", async () => {
+test("section 6.1: user codes have all letters with equal frequency", async () => {
   const server = await newServer({ clients });
   const counts = new Map<string, number>();
   for (let i = 0; i < 1000; i++) {
@@ -365,7 +365,7 @@ test("section 6.1: user codes are of all the letters, each as often as the other
   for (const [letter, count] of counts) assert.ok(Math.abs(count - 400) < 117, `${letter}: ${count}`);
 });
 
-test("section 5.1: codes are not found by trying", async () => {
+test("section 5.1: guessing user codes is throttled", async () => {
   const server = await newServer({ clients });
   const { user_code } = await start(server);
   const cookie = await server.signIn();

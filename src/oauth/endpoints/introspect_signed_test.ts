@@ -23,7 +23,7 @@ async function introspect(server: TestServer, token: string, form = WEB) {
   return { response, header, claims };
 }
 
-test("RFC 9701 section 5: who accepts it gets the answer as a JWT, for itself", async () => {
+test("RFC 9701 section 5: a client that accepts it gets a JWT with itself as audience", async () => {
   const server = await newServer();
   const { access_token } = await server.tokens();
   const { response, header, claims } = await introspect(server, access_token!);
@@ -38,7 +38,7 @@ test("RFC 9701 section 5: who accepts it gets the answer as a JWT, for itself", 
   assert.equal(token_introspection, plain);
 });
 
-test("an unknown token is inactive there too, and nothing else is said", async () => {
+test("an unknown token is inactive without further members", async () => {
   const { claims } = await introspect(await newServer(), "trivet_at_unknown");
   assert.equal((claims as Record<string, unknown>).token_introspection, { active: false });
 });
@@ -53,7 +53,7 @@ test("RFC 9701 section 6: the algorithm that the client registered", async () =>
   assert.equal(metadata.introspection_signing_alg_values_supported, ["ES256", "EdDSA", "RS256"]);
 });
 
-test("the answer is no access token: it opens nothing", async () => {
+test("the response JWT is not accepted as an access token", async () => {
   const server = await newServer({ accessTokenFormat: "jwt" });
   const { access_token } = await server.tokens({ scope: "profile" });
   const response = await server.send("/oauth/introspect", {
@@ -66,7 +66,7 @@ test("the answer is no access token: it opens nothing", async () => {
   assert.is(user.status, 401);
 });
 
-test("RFC 7662 section 4: a client that registered itself hears of its own tokens, and of no other", async () => {
+test("RFC 7662 section 4: a self-registered client may introspect only its own tokens", async () => {
   const clients = [
     toClient({ id: "app", secret: "app secret:&%+", domain: "app.example" }, 0),
     {
@@ -83,7 +83,7 @@ test("RFC 7662 section 4: a client that registered itself hears of its own token
   assert.equal([await ask(own.access_token), await ask(other.access_token)], [true, false]);
 });
 
-test("a refresh token that was replaced is inactive, though its family lives", async () => {
+test("a rotated refresh token is inactive while its grant is valid", async () => {
   const server = await newServer();
   const { refresh_token } = await server.tokens();
   const next = await (await server.token({ grant_type: "refresh_token", refresh_token })).json();
@@ -94,7 +94,7 @@ test("a refresh token that was replaced is inactive, though its family lives", a
   assert.equal([await ask(refresh_token!), await ask(next.refresh_token)], [false, true]);
 });
 
-test("RFC 7662 section 4: a resource server hears only of tokens for what it serves", async () => {
+test("RFC 7662 section 4: a resource server may introspect only tokens for its resources", async () => {
   const MCP = `${ISSUER}/mcp`;
   const clients = [
     toClient({ id: "app", secret: "app secret:&%+", domain: "app.example" }, 0),

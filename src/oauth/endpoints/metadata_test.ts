@@ -14,7 +14,7 @@ async function read(path: string, options: Partial<AuthorizationServerOptions> =
 const describe = (options: Partial<AuthorizationServerOptions> = {}) =>
   read("/.well-known/oauth-authorization-server", options);
 
-test("RFC 8414 section 2: what this server can do, whole", async () => {
+test("RFC 8414 section 2: the whole document", async () => {
   const proving = ["client_secret_basic", "client_secret_post", "private_key_jwt"];
   assert.equal(await describe(), {
     issuer: "https://as.example",
@@ -65,7 +65,7 @@ const PAYMENT = { payment: { describe: () => "Pay" } } as unknown as Authorizati
   "authorizationDetailTypes"
 ];
 
-test("what is turned on is told, what is off is not", async () => {
+test("only enabled features are advertised", async () => {
   const on = await describe({
     certificateProxy: CERTIFICATES,
     authorizationDetailTypes: PAYMENT,
@@ -90,7 +90,7 @@ test("what is turned on is told, what is off is not", async () => {
   assert.is(off.client_id_metadata_document_supported, false);
 });
 
-test("RFC 8414 section 3: the same document is where clients of OpenID Connect look, below the issuer and before its path", async () => {
+test("RFC 8414 section 3: the same document at the OpenID Connect URLs, before and after the path of the issuer", async () => {
   for (const issuer of ["https://as.example", "https://as.example/tenant"]) {
     const base = new URL(issuer).pathname.replace(/\/$/, "");
     const expected = await read(`/.well-known/oauth-authorization-server${base}`, { issuer });
@@ -103,7 +103,7 @@ test("RFC 8414 section 3: the same document is where clients of OpenID Connect l
   }
 });
 
-test("that nothing is at a well-known address every origin may read, at no other address", async () => {
+test("every origin may read a 404 below /.well-known, and no other 404", async () => {
   const server = await newServer();
   const headers = { origin: "https://page.example" };
   const origin = async (path: string) => {
@@ -115,7 +115,7 @@ test("that nothing is at a well-known address every origin may read, at no other
   assert.is(await origin("/oauth/nothing"), null);
 });
 
-test("RFC 9728 section 2: a protected resource, whole, and what is turned on beside", async () => {
+test("RFC 9728 section 2: the whole document, with the enabled features", async () => {
   const path = "/.well-known/oauth-protected-resource/mcp";
   const usual = {
     resource: "https://as.example/mcp",

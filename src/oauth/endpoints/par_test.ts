@@ -22,7 +22,7 @@ const authorize = (server: TestServer, cookie: string, request_uri: string, more
     headers: { cookie },
   });
 
-test("RFC 9126 sections 2.2 and 4: a pushed request is answered with a name, and the browser carries only that", async () => {
+test("RFC 9126 sections 2.2 and 4: a pushed request gets a request_uri, which is all that the browser sends", async () => {
   const server = await newServer();
   const { response, body } = await push(server);
   assert.is(response.status, 201);
@@ -53,7 +53,7 @@ test("RFC 9126 sections 2.2 and 4: a pushed request is answered with a name, and
   assert.is((await server.token(redeem)).status, 200);
 });
 
-test("RFC 6749 section 3.1: a request that names two request_uris leads nowhere", async () => {
+test("RFC 6749 section 3.1: a repeated request_uri gets no redirect", async () => {
   const server = await newServer();
   const { body: { request_uri } } = await push(server);
   const cookie = await server.signIn();
@@ -64,7 +64,7 @@ test("RFC 6749 section 3.1: a request that names two request_uris leads nowhere"
   assert.is((await authorize(server, cookie, request_uri)).status, 200);
 });
 
-test("it is good until the user has answered, and for its own client only", async () => {
+test("a request_uri is valid until the user answers, and only for its client", async () => {
   const server = await newServer();
   const { body: { request_uri } } = await push(server);
   const cookie = await server.signIn();
@@ -80,7 +80,7 @@ test("it is good until the user has answered, and for its own client only", asyn
   assert.is((await authorize(server, cookie, request_uri)).status, 400);
 });
 
-test("it ends with its lifetime, and a name that nobody gave leads nowhere", async () => {
+test("an expired or unknown request_uri gets no redirect", async () => {
   const server = await newServer();
   const { body: { request_uri } } = await push(server);
   server.advance(601);
@@ -93,7 +93,7 @@ test("it ends with its lifetime, and a name that nobody gave leads nowhere", asy
   }
 });
 
-test("section 2.3: what the authorization endpoint would refuse is refused when it is pushed", async () => {
+test("section 2.3: the checks of the authorization endpoint apply to the pushed request", async () => {
   const server = await newServer();
   for (
     const [form, error] of [
@@ -132,7 +132,7 @@ for (
     }],
   ] as const
 ) {
-  test(`section 5: where ${name} requires it, a request in the address is refused`, async () => {
+  test(`section 5: where ${name} requires it, a request that was not pushed is refused`, async () => {
     const server = await newServer(options);
     const cookie = await server.signIn();
     const refused = await server.send(server.authorizePath(), { headers: { cookie } });
@@ -166,7 +166,7 @@ test("RFC 9449 section 10.1: a proof with the pushed request binds the code", as
   assert.is((await server.token(form, { dpop: await prove(key, ISSUER + "/oauth/token") })).status, 200);
 });
 
-test("the client's secret is not kept with its request", async () => {
+test("the client secret is not stored with the request", async () => {
   const server = await newServer();
   await push(server);
   const [kept] = await server.store.list<{ parameters: string }>(["pushed_request"]);

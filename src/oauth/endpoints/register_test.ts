@@ -20,7 +20,7 @@ async function atOnce<Result>(work: Promise<Result>): Promise<Result | undefined
   return await Promise.race([work, late]).finally(() => clearTimeout(timer));
 }
 
-test("RFC 7591 section 3.2.1: 201 with everything that was registered, also what the server chose", async () => {
+test("RFC 7591 section 3.2.1: 201 with all registered metadata, also what the server chose", async () => {
   const server = await newServer();
   const { response, status, body } = await register(server, {
     ...WEB,
@@ -49,7 +49,7 @@ test("RFC 7591 section 3.2.1: 201 with everything that was registered, also what
   });
 });
 
-test("a registration, and its use, do not wait for copies that caches could hold", async () => {
+test("a registration and its use do not wait for other caches", async () => {
   // Whoever waits for copies here waits for an hour.
   const store = layeredStore(memoryStore(), { lifetime: 3_600_000 });
   await store.get(["client", "unknown"], CACHED);
@@ -198,7 +198,7 @@ for (const [name, [metadata, error]] of Object.entries(BAD)) {
   });
 }
 
-test("jwks with no key, or with more than twenty, say so", async () => {
+test("jwks without keys or with more than 20 keys: the description names the limit", async () => {
   const server = await newServer();
   for (const keys of [[], Array.from({ length: 21 }, () => ({ kty: "EC" })), undefined]) {
     const { body } = await register(server, { ...WEB, jwks: { keys } });
@@ -206,7 +206,7 @@ test("jwks with no key, or with more than twenty, say so", async () => {
   }
 });
 
-test("section 2: of what describes the client to people, what has its form is kept and told again", async () => {
+test("section 2: informational metadata is stored and returned, unless malformed", async () => {
   const server = await newServer();
   const kept = {
     contacts: ["security@client.example"],
@@ -229,7 +229,7 @@ test("section 2: of what describes the client to people, what has its form is ke
   assert.equal([web.application_type, web.contacts], ["web", undefined]);
 });
 
-test("editors register all their addresses: those that are allowed are registered, and the answer says which", async () => {
+test("of the redirect URIs of an editor the allowed ones are registered and returned", async () => {
   const uris = [
     "cursor://anysphere.cursor-mcp/oauth/callback",
     "http://localhost:8787/callback",
@@ -244,7 +244,7 @@ test("editors register all their addresses: those that are allowed are registere
   assert.equal((await register(await newServer(), own)).body.redirect_uris, uris);
 });
 
-test("a code goes to the editor's registered address, letter by letter, and the page names no host of it", async () => {
+test("a private-use redirect URI matches exactly, and the page does not show its host", async () => {
   const server = await newServer();
   const uri = "cursor://claude.ai/oauth/callback";
   const { body } = await register(server, { redirect_uris: [uri], token_endpoint_auth_method: "none" });
@@ -262,7 +262,7 @@ test("a code goes to the editor's registered address, letter by letter, and the 
   assert.is((await server.send(server.authorizePath(other), { headers: { cookie } })).status, 400);
 });
 
-test("RFC 7591 section 3.2.1: grants and response types that are not offered are left out, and the answer says so", async () => {
+test("RFC 7591 section 3.2.1: unsupported grant types and response types are omitted from the response", async () => {
   const server = await newServer();
   const { status, body } = await register(server, {
     ...WEB,
@@ -273,7 +273,7 @@ test("RFC 7591 section 3.2.1: grants and response types that are not offered are
   assert.equal([body.grant_types, body.response_types], [["authorization_code"], ["code"]]);
 });
 
-test("the scope that a client registers is what it gets when it asks for nothing, and no limit to what it may ask", async () => {
+test("the registered scope is the default of the client and no limit", async () => {
   const server = await newServer();
   const { body } = await register(server, {
     ...WEB,
@@ -296,7 +296,7 @@ test("the scope that a client registers is what it gets when it asks for nothing
   assert.match(await ask("read write"), "Change your data");
 });
 
-test("client metadata that offers a choice of methods gets one that is offered here", async () => {
+test("of token_endpoint_auth_methods_supported a supported method is chosen", async () => {
   const server = await newServer();
   const key = await newKey();
   const { body } = await register(server, {
@@ -345,7 +345,7 @@ test("by token: registration needs an access token with clients:register", async
   assert.is((await register(server, WEB, await tokenFor("admin"))).status, 201);
 });
 
-test("by token: a token that is none, or is over, is told as RFC 6750 says", async () => {
+test("by token: an unknown access token gets the challenge of RFC 6750", async () => {
   const server = await newServer({ registration: "token" });
   for (const token of ["made-up", "trivet_at_" + "x".repeat(43)]) {
     const { response, status, body } = await register(server, WEB, token);
@@ -355,7 +355,7 @@ test("by token: a token that is none, or is over, is told as RFC 6750 says", asy
   }
 });
 
-test("off: there is no endpoint, and none is advertised", async () => {
+test("off: the endpoint is 404 and not advertised", async () => {
   const server = await newServer({ registration: "off" });
   assert.is((await server.send("/oauth/register", { method: "POST", form: "{}" })).status, 404);
   const metadata = await (await server.send("/.well-known/oauth-authorization-server")).json();
@@ -379,7 +379,7 @@ test("RFC 7591 section 3.2.2: metadata that is too large is refused, at registra
   assert.equal([response.status, (await response.json()).error], [400, "invalid_client_metadata"]);
 });
 
-test("a registration lives for a day, and for its lifetime once a user allowed it something", async () => {
+test("an unused registration ends after a day, a used one after its lifetime", async () => {
   const server = await newServer();
   const [used, idle] = [(await register(server, WEB)).body, (await register(server, WEB)).body];
   const parameters = {
@@ -400,7 +400,7 @@ test("a registration lives for a day, and for its lifetime once a user allowed i
   assert.ok(await server.store.get(["client", used.client_id]));
 });
 
-test("an address that registers without end has to wait", async () => {
+test("a network that registers too much gets 429", async () => {
   const server = await newServer();
   const once = () =>
     server.service.fetch(

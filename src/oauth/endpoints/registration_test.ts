@@ -5,7 +5,7 @@ import { CHALLENGE, newServer, VERIFIER } from "../test_server.ts";
 
 const test = suite("oauth/register: what has registered itself");
 
-test("RFC 7592: a client reads, replaces and ends its registration with its own token", async () => {
+test("RFC 7592: a client reads, replaces and deletes its registration with its token", async () => {
   const server = await newServer();
   const { body: first } = await register(server, WEB);
   const path = `/oauth/register/${first.client_id}`;
@@ -72,7 +72,7 @@ for (const accessTokenFormat of ["opaque", "jwt"] as const) {
   });
 }
 
-test("RFC 7592 section 2: without the token, or with another's, nothing is told", async () => {
+test("RFC 7592 section 2: without the token of the client: 401 without metadata", async () => {
   const server = await newServer();
   const [one, other] = [(await register(server, WEB)).body, (await register(server, WEB)).body];
   for (const token of [undefined, "x", other.registration_access_token]) {
@@ -95,7 +95,7 @@ test("RFC 7592 section 2: without the token, or with another's, nothing is told"
   );
 });
 
-test("an update keeps the secret that it does not speak of, and gives one where none was", async () => {
+test("an update keeps an omitted secret, and issues one where there was none", async () => {
   const server = await newServer();
   const { body: first } = await register(server, WEB);
   const put = async (metadata: Record<string, unknown>) =>
@@ -123,7 +123,7 @@ test("an update keeps the secret that it does not speak of, and gives one where 
   assert.equal([await works(client_secret), await works(first.client_secret)], [true, false]);
 });
 
-test("an update that is no object is refused, whatever JSON it is", async () => {
+test("an update with a JSON value that is not an object is refused", async () => {
   const server = await newServer();
   const { body } = await register(server, WEB);
   for (const metadata of ["null", "5", "[]", '"x"', "true"]) {
@@ -133,7 +133,7 @@ test("an update that is no object is refused, whatever JSON it is", async () => 
   }
 });
 
-test("of updates at one moment each is whole or told to try again", async () => {
+test("concurrent updates are stored whole or refused with a retry", async () => {
   const server = await newServer();
   const { body: first } = await register(server, WEB);
   const path = `/oauth/register/${first.client_id}`;
@@ -154,7 +154,7 @@ test("of updates at one moment each is whole or told to try again", async () => 
   assert.is(done.length, 1, "all looked before one of them wrote");
 });
 
-test("a registration that nobody uses ends; one in use lives on", async () => {
+test("an unused registration ends; a used one is extended", async () => {
   const server = await newServer({ registrationLifetime: 1000, accessTokenLifetime: 10 });
   const [used, idle] = [(await register(server, WEB)).body, (await register(server, WEB)).body];
   const isKnown = async ({ client_id, registration_access_token }: Record<string, string>) =>
@@ -171,7 +171,7 @@ test("a registration that nobody uses ends; one in use lives on", async () => {
   assert.equal([await isKnown(used), await isKnown(idle)], [true, false]);
 });
 
-test("a client that only refreshes is in use as well", async () => {
+test("a refresh extends the registration, too", async () => {
   const server = await newServer({ registrationLifetime: 1000 });
   const { client_id } = (await register(server, {
     ...WEB,
@@ -196,7 +196,7 @@ test("a client that only refreshes is in use as well", async () => {
   }
 });
 
-test("use early in its life writes nothing: a tenth of it is enough between two", async () => {
+test("a registration is extended at most once in a tenth of its lifetime", async () => {
   const server = await newServer({ registrationLifetime: 1000 });
   const { client_id } = (await register(server, WEB)).body;
   const use = () =>
@@ -216,7 +216,7 @@ test("use early in its life writes nothing: a tenth of it is enough between two"
   assert.ok(Math.abs(await expires() - first - 110_000) < 5000, "it lives as long again from now on");
 });
 
-test("a client of the operator has no end, however often it is used", async () => {
+test("a client of the operator does not expire", async () => {
   const server = await newServer({ clients: [] });
   const { addClient } = await import("../clients/client.ts");
   await addClient(server.store, { id: "stored", secret: "s", redirect_uris: ["https://client.example/cb"] });

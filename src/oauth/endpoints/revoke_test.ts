@@ -20,7 +20,7 @@ const userStatus = async (server: TestServer, token: string) =>
   (await server.send("/api/user", { headers: { authorization: `Bearer ${token}` } })).status;
 
 for (const accessTokenFormat of ["opaque", "jwt"] as const) {
-  test(`RFC 7662 section 2.2: a live ${accessTokenFormat} access token is told whole`, async () => {
+  test(`RFC 7662 section 2.2: a live ${accessTokenFormat} access token is described with all members`, async () => {
     const server = await newServer({ accessTokenFormat });
     const { access_token } = await server.tokens({ scope: "read write" });
     const { iat, exp, sub, auth_time, ...rest } = await introspect(server, access_token!, WEB);
@@ -41,7 +41,7 @@ for (const accessTokenFormat of ["opaque", "jwt"] as const) {
     assert.equal(await introspect(server, access_token!, WEB), { active: false });
   });
 
-  test(`RFC 7009: a revoked ${accessTokenFormat} access token is good nowhere; its refresh token lives`, async () => {
+  test(`RFC 7009: a revoked ${accessTokenFormat} access token is invalid everywhere; its refresh token stays valid`, async () => {
     const server = await newServer({ accessTokenFormat });
     const { access_token, refresh_token } = await server.tokens({ scope: "profile" });
     assert.is(await userStatus(server, access_token!), 200);
@@ -54,7 +54,7 @@ for (const accessTokenFormat of ["opaque", "jwt"] as const) {
     assert.is(server.events.filter(({ type }) => type === "token_revoked").length, 1);
   });
 
-  test(`RFC 7009 section 2.1: a revoked refresh token takes its ${accessTokenFormat} access tokens along`, async () => {
+  test(`RFC 7009 section 2.1: revoking a refresh token revokes its ${accessTokenFormat} access tokens`, async () => {
     const server = await newServer({ accessTokenFormat });
     const first = await server.tokens({ scope: "profile" });
     const form = { grant_type: "refresh_token", refresh_token: first.refresh_token };
@@ -71,7 +71,7 @@ for (const accessTokenFormat of ["opaque", "jwt"] as const) {
   });
 }
 
-test("a token that nobody issued, or that is dead already, is 200 as well", async () => {
+test("an unknown or already invalid token: 200", async () => {
   const server = await newServer();
   const { refresh_token } = await server.tokens();
   assert.is((await revoke(server, refresh_token!)).status, 200);
@@ -81,7 +81,7 @@ test("a token that nobody issued, or that is dead already, is 200 as well", asyn
   }
 });
 
-test("another client's token is refused and lives on", async () => {
+test("the token of another client is refused and stays valid", async () => {
   const server = await newServer();
   const { access_token, refresh_token } = await server.tokens({ scope: "profile" });
   for (const token of [access_token!, refresh_token!]) {
@@ -92,7 +92,7 @@ test("another client's token is refused and lives on", async () => {
   assert.equal(await introspect(server, refresh_token!, WEB), { active: false });
 });
 
-test("both endpoints authenticate the client, insist on token, and on parameters that come once", async () => {
+test("both endpoints authenticate the client, require token, and refuse repeated parameters", async () => {
   const server = await newServer();
   for (const path of ["/oauth/revoke", "/oauth/introspect"]) {
     const cases: [Record<string, string> | string, number, string][] = [
@@ -113,7 +113,7 @@ test("both endpoints authenticate the client, insist on token, and on parameters
   assert.is((await revoke(server, "x", { client_id: "native" })).status, 200);
 });
 
-test("a refresh token that only looks like one of a family ends nothing", async () => {
+test("a forged refresh token with the id of a grant revokes nothing", async () => {
   const server = await newServer();
   const { refresh_token, access_token } = await server.tokens({ scope: "profile" });
   const forged = refresh_token!.split(".")[0] + "." + "x".repeat(43);
@@ -123,7 +123,7 @@ test("a refresh token that only looks like one of a family ends nothing", async 
   assert.equal(server.events.filter(({ type }) => type === "token_revoked"), []);
 });
 
-test("a rotation that comes between a revocation's look and its commit does not save the family", async () => {
+test("a rotation between the read and the commit of a revocation does not keep the grant", async () => {
   const inner = memoryStore();
   let meanwhile: (() => Promise<unknown>) | undefined;
   const store: Store = {
@@ -150,7 +150,7 @@ test("a rotation that comes between a revocation's look and its commit does not 
   assert.equal(await introspect(server, rotated.refresh_token!), { active: false });
 });
 
-test("of a rotation and a revocation at one time none leaves a live token", async () => {
+test("concurrent rotation and revocation leave no valid token", async () => {
   for (let round = 0; round < 20; round++) {
     const server = await newServer();
     const { refresh_token } = await server.tokens({ scope: "profile" });

@@ -34,7 +34,7 @@ test("client_credentials: an access token without a refresh token, never cached"
   });
 });
 
-test("client_credentials: the scope asked for, or invalid_scope", async () => {
+test("client_credentials: the requested scope, or invalid_scope", async () => {
   const server = await newServer();
   assert.is(
     (await (await server.token({ ...CLIENT_CREDENTIALS, scope: "write read" })).json()).scope,
@@ -80,7 +80,7 @@ test("RFC 6749 section 2.3.1: client credentials by Basic, form-encoded or raw, 
   assert.is(both.status, 200, "client_id may be repeated in the body");
 });
 
-test("a public client may name itself by Basic with an empty secret", async () => {
+test("a public client may use Basic with an empty secret", async () => {
   const server = await newServer();
   const redirect_uri = "http://127.0.0.1/callback";
   const pkce = { code_challenge: CHALLENGE, code_challenge_method: "S256" };
@@ -115,7 +115,7 @@ for (
   });
 }
 
-test("unknown client and wrong secret are told apart by nothing", async () => {
+test("unknown client and wrong secret get the same response", async () => {
   const server = await newServer();
   const unknown = await server.token({ ...CLIENT_CREDENTIALS, client_id: "nobody" });
   const wrong = await server.token({ ...CLIENT_CREDENTIALS, client_secret: "wrong" });
@@ -147,7 +147,7 @@ for (
   });
 }
 
-test("a grant that the client may not use: unauthorized_client", async () => {
+test("a grant type that the client did not register: unauthorized_client", async () => {
   const server = await newServer();
   const service = { client_id: "service", client_secret: "service-secret" };
   const form = { ...service, grant_type: "authorization_code", code: "x" };
@@ -174,7 +174,7 @@ for (const name of ["grant_type", "client_id", "client_secret", "scope", "anythi
   });
 }
 
-test("RFC 6749 section 2.3.1: parameters in the query do not count, secrets least of all", async () => {
+test("RFC 6749 section 2.3.1: parameters in the query are ignored, also secrets", async () => {
   const server = await newServer();
   const query = "?grant_type=client_credentials&client_id=web&client_secret=web-secret";
   assert.equal(await refusal(await server.send("/oauth/token" + query, { form: "" })), [
@@ -222,7 +222,7 @@ test("browsers of every origin may call it, without credentials", async () => {
   assert.is((await server.send("/login", { headers })).headers.get("access-control-allow-origin"), null);
 });
 
-test("no token and no secret is in the store in the clear, nor in an event", async () => {
+test("the store and the events contain no token and no secret", async () => {
   const server = await newServer();
   const { access_token, refresh_token } = await server.tokens();
   await server.token({ grant_type: "refresh_token", refresh_token });
@@ -236,7 +236,7 @@ test("no token and no secret is in the store in the clear, nor in an event", asy
   }
 });
 
-test("when the store fails: 500 server_error without a word of it, and no token", async () => {
+test("when the store fails: 500 server_error without details, and no token", async () => {
   const server: TestServer = await newServer();
   await server.store.close();
   const response = await server.token(CLIENT_CREDENTIALS);

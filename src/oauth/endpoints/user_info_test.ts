@@ -4,7 +4,7 @@ import { newServer } from "../test_server.ts";
 
 const test = suite("oauth/user_info");
 
-test("a live token: id, name and email as JSON", async () => {
+test("a valid token: id, name and email as JSON", async () => {
   for (const accessTokenFormat of ["opaque", "jwt"] as const) {
     const server = await newServer({ accessTokenFormat });
     const { access_token } = await server.tokens({ scope: "profile" });
@@ -31,7 +31,7 @@ test("RFC 6750 section 3: no token is 401 in plain text with a challenge that ha
   }
 });
 
-test("RFC 6750 section 2: a token by two ways is 400 invalid_request, one in the query is none", async () => {
+test("RFC 6750 section 2: a token sent in two ways is 400 invalid_request, one in the query is ignored", async () => {
   const server = await newServer();
   const { access_token } = await server.tokens({ scope: "profile" });
   const headers = { authorization: `Bearer ${access_token}` };
@@ -60,7 +60,7 @@ test("RFC 6750 section 3.1: an unknown or expired token is 401 invalid_token in 
   }
 });
 
-test("RFC 6750 section 2.3: a token in the query is not looked at", async () => {
+test("RFC 6750 section 2.3: a token in the query is ignored", async () => {
   const server = await newServer();
   const { access_token } = await server.tokens();
   assert.is((await server.send("/api/user?access_token=" + access_token)).status, 401);
@@ -74,7 +74,7 @@ test("a token without a user is 403 insufficient_scope", async () => {
   assert.match(response.headers.get("www-authenticate")!, 'error="insufficient_scope"');
 });
 
-test("a token without profile is 403 insufficient_scope, which names the scope, and tells nothing of the user", async () => {
+test("a token without profile is 403 insufficient_scope, which names the scope and nothing of the user", async () => {
   for (const accessTokenFormat of ["opaque", "jwt"] as const) {
     const server = await newServer({ accessTokenFormat });
     const { access_token } = await server.tokens({ scope: "read write" });
@@ -85,7 +85,7 @@ test("a token without profile is 403 insufficient_scope, which names the scope, 
   }
 });
 
-test("a token whose scope implies profile, and one that was asked for without a scope, are good here", async () => {
+test("a token whose scope implies profile, and one that was requested without scope, are accepted", async () => {
   const scopes = { profile: "Name", write: { description: "Write", implies: ["profile"] } };
   const server = await newServer({ scopes });
   for (const scope of ["write", undefined]) {
@@ -106,7 +106,7 @@ test("a token of a removed user is 401", async () => {
   );
 });
 
-test("a parameter whose name only ends like it is no second token", async () => {
+test("a parameter whose name ends in access_token is no token", async () => {
   const server = await newServer();
   const { access_token } = await server.tokens({ scope: "profile" });
   const headers = { authorization: `Bearer ${access_token}` };

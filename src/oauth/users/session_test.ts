@@ -7,7 +7,7 @@ const test = suite("oauth/session");
 const isSignedIn = async (server: TestServer, cookie: string) =>
   (await server.send(server.authorizePath(), { headers: { cookie } })).status === 200;
 
-test("a session that nobody uses ends early, one in use lives until its absolute end", async () => {
+test("an unused session ends after its idle lifetime, a used one after its absolute lifetime", async () => {
   const server = await newServer({ sessionIdleLifetime: 600, sessionLifetime: 3600 });
   const [idle, used] = [await server.signIn(), await server.signIn()];
   for (let minutes = 9; minutes < 60; minutes += 9) {
@@ -19,7 +19,7 @@ test("a session that nobody uses ends early, one in use lives until its absolute
   assert.not.ok(await isSignedIn(server, used), "an hour after the login, in use or not");
 });
 
-test("a session in use is written seldom", async () => {
+test("a used session is written at most once in a tenth of its idle lifetime", async () => {
   const server = await newServer({ sessionIdleLifetime: 1000 });
   const cookie = await server.signIn();
   const version = async () => (await server.store.list(["session"]))[0]!.version;
@@ -34,14 +34,14 @@ test("a session in use is written seldom", async () => {
   assert.is.not(await version(), before);
 });
 
-test("each login begins a session of its own; signing out ends only the one", async () => {
+test("each login starts its own session; logout ends only that one", async () => {
   const server = await newServer();
   const [one, other] = [await server.signIn(), await server.signIn()];
   await server.send("/logout", { method: "POST", headers: { cookie: one } });
   assert.equal([await isSignedIn(server, one), await isSignedIn(server, other)], [false, true]);
 });
 
-test("an http issuer on loopback has the plain cookie, and browsers are believed it", async () => {
+test("an http issuer on loopback accepts the plain cookie, also of browsers", async () => {
   const server = await newServer({ issuer: "http://127.0.0.1:8787" });
   const login = await server.send("/login", { form: { username: "alice", password: "wonderland" } });
   const [session, ...others] = login.headers.getSetCookie();
@@ -75,7 +75,7 @@ const BROWSER = { "sec-fetch-site": "same-origin" };
 for (const issuer of ["http://127.0.0.1:8787", "https://as.example", "http://127.0.0.1:8787/tenant"]) {
   const base = new URL(issuer).pathname.replace(/\/$/, "");
 
-  test(`${issuer}: what a browser sends to another port or a neighbour opens nothing`, async () => {
+  test(`${issuer}: the cookies that a browser sends to another port or host are no session`, async () => {
     const server = await newServer({ issuer });
     const jar = toJar(await server.send(`${base}/login`, { form: ALICE, headers: BROWSER }));
     const open = async (cookie: string, headers = {}) =>
@@ -87,7 +87,7 @@ for (const issuer of ["http://127.0.0.1:8787", "https://as.example", "http://127
     assert.is(await open(jar(`${base}/oauth/authorize`), BROWSER), 200);
   });
 
-  test(`${issuer}: a browser is signed in at every page, and signs out of all`, async () => {
+  test(`${issuer}: a browser session is valid at every page, and logout ends it everywhere`, async () => {
     const server = await newServer({ issuer });
     const jar = toJar(await server.send(`${base}/login`, { form: ALICE, headers: BROWSER }));
     const send = (path: string, method = "GET") =>

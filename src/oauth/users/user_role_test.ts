@@ -1,6 +1,5 @@
 /**
- * Roles of users: what a user's role does not allow is granted by no way to a token, and a lower role holds for what was
- * granted before.
+ * No grant gives a token a scope that the role of the user does not allow, and a lowered role applies to earlier grants.
  *
  * @module
  */
@@ -49,7 +48,7 @@ async function seen(
   return [principal && [...principal.scopes], scope];
 }
 
-test("the least role of a scope is that of all that it implies", () => {
+test("the role that a scope requires is the highest of all scopes that it implies", () => {
   const { scopeRoles } = defineScopes({
     read: "",
     write: { description: "", role: "author" },
@@ -90,7 +89,7 @@ for (
   });
 }
 
-test("a request for nothing that the role allows is access_denied at the client", async () => {
+test("a request without any scope that the role allows: access_denied at the client", async () => {
   const server = await newRoleServer("reader");
   const cookie = await server.signIn();
   for (const scope of ["skills:write", "messages:write admin"]) {
@@ -100,14 +99,14 @@ test("a request for nothing that the role allows is access_denied at the client"
   }
 });
 
-test("the option defaultRole is the role of users of whom none is known", async () => {
+test("defaultRole applies to users without a role", async () => {
   const server = await newRoleServer(undefined, { defaultRole: "author" });
   assert.is((await server.tokens({ scope: "skills:write admin" })).scope, "skills:write");
   await setUserRole(server.store, "alice", "reader");
   assert.is((await server.tokens({ scope: "skills:read skills:write" })).scope, "skills:read");
 });
 
-test("a role is given when a user is added; a word that is none is refused", async () => {
+test("a user is added with a role; an unknown role is refused", async () => {
   const server = await newRoleServer();
   const user = await addUser(server.store, { username: "bob", password: "x", role: "author" }, 1000);
   assert.is(user.role, "author");
@@ -120,7 +119,7 @@ test("a role is given when a user is added; a word that is none is refused", asy
   assert.is(await setUserRole(server.store, "nobody", "admin"), false);
 });
 
-test("a lower role holds at once for tokens, codes, refresh tokens and remembered consents of before", async () => {
+test("a lowered role applies at once to existing tokens, codes, refresh tokens and consents", async () => {
   for (const accessTokenFormat of ["opaque", "jwt"] as const) {
     const server = await newRoleServer("author", { accessTokenFormat });
     const scope = "skills:read skills:write";
@@ -142,7 +141,7 @@ test("a lower role holds at once for tokens, codes, refresh tokens and remembere
   }
 });
 
-test("of what a lower role leaves nothing, nothing is good any more", async () => {
+test("a token is invalid when the lowered role allows none of its scopes", async () => {
   const server = await newRoleServer("author");
   const tokens = await server.tokens({ scope: "skills:write" });
   const code = (await server.authorize({ scope: "skills:write" })).get("code")!;
@@ -158,7 +157,7 @@ test("of what a lower role leaves nothing, nothing is good any more", async () =
   );
 });
 
-test("the device flow: the page names what the role allows, and the token has no more", async () => {
+test("device grant: the page and the token have only the scopes that the role allows", async () => {
   const server = await newRoleServer("reader");
   const start = async (scope: string) =>
     await (await server.send("/oauth/device_authorization", { form: { client_id: "tv", scope } })).json();
@@ -211,7 +210,7 @@ test("users of the embedder have the role that it gives them, else the default",
   assert.is((await refresh(server, tokens.refresh_token!)).scope, "skills:read");
 });
 
-test("an identity provider's word about a user is limited by the user's role", async () => {
+test("JWT bearer grant: the scopes are limited by the role of the user", async () => {
   const idp = await newKey("ES256", "idp");
   for (
     const [role, outcome] of [[undefined, "skills:read"], ["author", "skills:read skills:write"]] as const
