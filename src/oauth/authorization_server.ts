@@ -1,6 +1,6 @@
 /**
- * The object that every function of this room takes first: what the operator decided, and what it needs to
- * act on it. Made once by `service.ts`.
+ * The object that every function of this module takes first: the operator's options and what was built from them.
+ * `service.ts` creates it once.
  *
  * @module
  */
@@ -16,42 +16,42 @@ import type { PasswordQueue } from "./users/password_queue.ts";
 import type { RecentCounts } from "./users/recent_counts.ts";
 import type { AuthorizationDetail, Client, Profile, UserRole } from "./records.ts";
 import type { RemoteDocuments } from "./clients/remote_document.ts";
-import type { Room } from "./room.ts";
+import type { StorageQuota } from "./storage_quota.ts";
 import type { SigningKeys } from "./tokens/signing_keys.ts";
 import type { Throttle } from "./users/throttle.ts";
 
-/** What a scope allows, as the consent page says it, and which others it brings along. */
+/** A scope: what it allows, in the words of the consent page, and which other scopes it implies. */
 export interface ScopeDefinition {
   readonly description: string;
-  /** Scopes that whoever has this one has too. @default none */
+  /** Scopes that a token with this scope has too. @default none */
   readonly implies?: readonly string[];
   /**
-   * Whether a client gets it that names no scope. @default where no scope says so, whether it and all that it implies are
-   * named `profile`, `read` or `….read`
+   * Whether a client that names no scope gets this one. @default where no scope sets it: whether this scope and all that
+   * it implies are named `profile`, `read` or `….read`
    */
   readonly default?: boolean;
-  /** The least role of a user who may grant it; give it to what changes what users share. @default "reader"; "admin" for `admin` and `clients:register` */
+  /** The lowest role of a user who may grant it. Set it for scopes that change what users share. @default "reader"; "admin" for `admin` and `clients:register` */
   readonly role?: UserRole;
 }
 
-/** Something that tokens can be for (RFC 8707), and what its tokens are like. */
+/** A resource that tokens can be issued for (RFC 8707), and the format of its tokens. */
 export interface ProtectedResource {
   /** Its identifier: an absolute URI without fragment. */
   readonly resource: string;
-  /** As the consent page calls it. @default its identifier */
+  /** Its name on the consent page. @default its identifier */
   readonly name?: string;
-  /** What its tokens can say. @default every scope */
+  /** The scopes that its tokens can have. @default every scope */
   readonly scopes?: readonly string[];
   readonly accessTokenFormat?: "opaque" | "jwt";
   /** Seconds. */
   readonly accessTokenLifetime?: number;
 }
 
-/** Somebody else whose word about a user counts here (RFC 7523 §2.1): an identity provider. */
+/** An identity provider whose assertions about users are accepted (RFC 7523 §2.1). */
 export interface TrustedIssuer {
   /** The `iss` of its assertions. */
   readonly issuer: string;
-  /** Its public keys, or their https address. */
+  /** Its public keys, or their https URL. */
   readonly jwks?: { readonly keys: readonly PublicJwk[] };
   readonly jwks_uri?: string;
   /** The user that an assertion is about; `undefined` when there is none. @default the user with the id `sub` */
@@ -60,49 +60,49 @@ export interface TrustedIssuer {
 
 /** A type of `authorization_details` (RFC 9396) that this server understands. */
 export interface AuthorizationDetailType {
-  /** What is wrong with a detail of this type; `undefined` when nothing is. */
+  /** Returns what is wrong with a detail of this type; `undefined` when it is valid. */
   check(detail: AuthorizationDetail): string | undefined;
-  /** What it allows, in a line of text for the consent page. */
+  /** Returns what it allows, in one line of text for the consent page. */
   describe(detail: AuthorizationDetail): string;
 }
 
-/** Somebody who signed in. */
+/** A user who has signed in. */
 export interface AuthenticatedUser extends Profile {
-  /** How they proved it, in the operator's words: RFC 9470 §3. @default "password" */
+  /** The authentication context class (RFC 9470 §3). @default "password" */
   readonly acr?: string;
 }
 
-/** A proxy in front that checks client certificates (RFC 8705), and how it tells of them. */
+/** A reverse proxy that verifies client certificates (RFC 8705), and the header fields in which it passes them on. */
 export interface CertificateProxy {
-  /** Its addresses: what comes from others is not believed. */
+  /** Its IP addresses: the fields of requests from other addresses are ignored. */
   readonly addresses: readonly string[];
-  /** The field with the certificate: `client-cert` (RFC 9440), or one with percent-encoded PEM. */
+  /** The header field with the certificate: `client-cert` (RFC 9440), or one with percent-encoded PEM. */
   readonly certificateField: string;
-  /** The field and the value by which it says that it trusts who issued the certificate. */
+  /** The header field and its value that say that the proxy trusts the issuer of the certificate. */
   readonly verifiedField?: string;
   readonly verifiedValue?: string;
 }
 
-/** The complete options of the authorization server; `options.ts` makes them of what the user gave. */
+/** The complete options of the authorization server; `options.ts` completes what the operator gave. */
 export interface AuthorizationServerOptions {
-  /** Who issues: an https URL (http on loopback) without query and fragment, compared byte by byte. */
+  /** The issuer identifier: an https URL (http on loopback) without query and fragment, compared byte by byte. */
   readonly issuer: string;
   readonly store: Store;
   /** Clients that the operator configured, found before those in the store. */
   readonly clients: readonly Client[];
-  /** Ids of clients that the operator vouches for: see `ClientRegistration.trusted`. */
+  /** Ids of clients that the operator trusts: see `ClientRegistration.trusted`. */
   readonly trustedClients: ReadonlySet<string>;
   readonly scopes: Readonly<Record<string, string | ScopeDefinition>>;
-  /** What tokens can be for beside the server as a whole. */
+  /** The resources that tokens can be issued for, beside the server as a whole. */
   readonly resources: readonly ProtectedResource[];
   readonly accessTokenFormat: "opaque" | "jwt";
   /** Seconds. */
   readonly accessTokenLifetime: number;
-  /** Seconds since its last rotation. */
+  /** Seconds since the last rotation. */
   readonly refreshTokenLifetime: number;
-  /** Seconds since the user allowed it, however often it is rotated. */
+  /** Seconds since the user consented, whatever the number of rotations. */
   readonly grantLifetime: number;
-  /** Seconds in which a retried refresh gets the same answer again. */
+  /** Seconds in which a retried refresh request gets the same response again. */
   readonly refreshRetryGrace: number;
   /** Seconds. */
   readonly codeLifetime: number;
@@ -112,9 +112,9 @@ export interface AuthorizationServerOptions {
   readonly deviceCodeLifetime: number;
   /** Seconds since login. */
   readonly sessionLifetime: number;
-  /** Seconds since it was last used. */
+  /** Seconds since the last use. */
   readonly sessionIdleLifetime: number;
-  /** Seconds for which a user is not asked the same again. */
+  /** Seconds for which a consent is remembered. */
   readonly consentLifetime: number;
   /** Iterations of PBKDF2 for new and upgraded password hashes. */
   readonly passwordIterations: number;
@@ -124,11 +124,11 @@ export interface AuthorizationServerOptions {
   readonly signingKeyLifetime: number;
   /** Seconds between publishing a key and signing with it. */
   readonly signingKeyNotice: number;
-  /** Who may register a client (RFC 7591): everybody, who has a token with the scope `clients:register`, nobody. */
+  /** Who may register a client (RFC 7591): anyone, a caller whose token has the scope `clients:register`, or no one. */
   readonly registration: "open" | "token" | "off";
-  /** Seconds that a client which registered itself is kept without being used. */
+  /** Seconds that a client which registered itself is kept without use. */
   readonly registrationLifetime: number;
-  /** Whether a client id may be the address of a document that describes the client, asked anew for each request. */
+  /** Whether a client id may be the URL of a client metadata document. Called for each request. */
   readonly clientMetadataDocuments: () => boolean;
   /** Private-use schemes without a dot that redirect URIs may have. */
   readonly redirectSchemes: readonly string[];
@@ -139,15 +139,15 @@ export interface AuthorizationServerOptions {
   readonly trustedIssuers: readonly TrustedIssuer[];
   readonly authorizationDetailTypes: Readonly<Record<string, AuthorizationDetailType>>;
   readonly certificateProxy: CertificateProxy | undefined;
-  /** Who the form of a login is from; left out, the users in the store. */
+  /** Authenticates the user of a login form. @default by the users in the store */
   readonly authenticateUser:
     | ((form: ReadonlyMap<string, string>, request: Request) => Promise<AuthenticatedUser | undefined>)
     | undefined;
-  /** The ways of signing in that a client may ask for (RFC 9470 §4). */
+  /** The authentication context classes that a client may request (RFC 9470 §4). */
   readonly acrValues: readonly string[];
-  /** The role of users of whom none is known. */
+  /** The role of users that have none. */
   readonly defaultRole: UserRole;
-  /** How documents and keys that strangers name are fetched; the runtime entry's way, when left out. */
+  /** How documents and keys at URLs of clients are fetched. @default the connector of the runtime entry */
   readonly connect: Connect | undefined;
   /** 32 bytes that all instances share. */
   readonly secret: () => Promise<Uint8Array>;
@@ -157,28 +157,29 @@ export interface AuthorizationServerOptions {
 }
 
 export interface AuthorizationServer extends AuthorizationServerOptions {
-  /** The issuer's path without a trailing slash: what every path of ours begins with. */
+  /** The path of the issuer without a trailing slash: the prefix of every route. */
   readonly base: string;
   readonly origin: string;
   /** Whether cookies are sent over https only. */
   readonly secure: boolean;
-  /** What each scope means to a person. */
+  /** The description of each scope. */
   readonly descriptions: ReadonlyMap<string, string>;
   /** The scopes that each scope implies, itself included. */
   readonly implied: ReadonlyMap<string, ReadonlySet<string>>;
-  /** What a client may have whose registration names no scope. */
+  /** The scopes that a client may have when its registration names none. */
   readonly commonScopes: readonly string[];
-  /** What a client gets that names no scope, in its request or its registration. */
+  /** The scopes that a client gets when neither its request nor its registration names one. */
   readonly defaultScopes: readonly string[];
-  /** The least role that a user needs to grant a scope. */
+  /** The lowest role that a user needs to grant a scope. */
   readonly scopeRoles: ReadonlyMap<string, UserRole>;
+  /** The clients of `options.clients`, by id. */
   readonly configured: ReadonlyMap<string, Client>;
-  /** By their identifiers in canonical spelling. */
+  /** By canonical identifier. */
   readonly protectedResources: ReadonlyMap<string, ProtectedResource>;
   readonly documents: RemoteDocuments;
   readonly keys: SigningKeys;
   readonly throttle: Throttle;
-  readonly room: Room;
+  readonly storageQuota: StorageQuota;
   readonly loginThrottle: LoginThrottle;
   readonly passwords: PasswordHasher;
   readonly passwordMemory: PasswordMemory;

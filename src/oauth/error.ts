@@ -1,5 +1,5 @@
 /**
- * What the authorization server says when it refuses: one error class, one table of codes
+ * The errors of the authorization server: one class and one table of codes
  * (https://www.rfc-editor.org/rfc/rfc6749#section-4.1.2.1 and #section-5.2).
  *
  * @module
@@ -7,8 +7,8 @@
 import type { Fields } from "../http/response.ts";
 
 /**
- * Code to HTTP status at the endpoints for programs. RFC 6749 §5.2: 400, but 401 for a client that is not known. What
- * stands below the blank lines comes from the extension named there.
+ * HTTP status of each code at JSON endpoints. RFC 6749 §5.2: 400, but 401 for failed client authentication. Each comment
+ * names the extension that defines the codes below it.
  */
 const STATUS = {
   invalid_request: 400,
@@ -58,15 +58,15 @@ const STATUS = {
 export type OAuthErrorCode = keyof typeof STATUS;
 
 /**
- * A refusal with a code of the standard. The description is for the client's developer: it names the
- * parameter and the rule, and never tells which of several checks on a secret failed. RFC 6749 §5.2 allows
- * it printable ASCII without double quotes and backslashes.
+ * An error with a code of the standard. The message becomes `error_description`, for the developer of the client: it names
+ * the parameter and the rule, but never which of several checks on a secret failed. RFC 6749 §5.2 allows printable ASCII
+ * without double quotes and backslashes.
  */
 export class OAuthError extends Error {
   override readonly name = "OAuthError";
   readonly code: OAuthErrorCode;
   readonly status: number;
-  /** Header fields that the answer needs beside the usual ones. */
+  /** Further header fields of the response. */
   readonly fields: Fields;
 
   constructor(
@@ -81,7 +81,7 @@ export class OAuthError extends Error {
   }
 }
 
-/** Text that came in a request, fit to be named in a description. */
-export function plain(text: string, longest = 200): string {
-  return text.replace(/[^\x20-\x21\x23-\x5b\x5d-\x7e]/g, "?").slice(0, longest);
+/** Text of a request with the characters that an `error_description` may have, shortened. */
+export function plain(text: string, maxLength = 200): string {
+  return text.replace(/[^\x20-\x21\x23-\x5b\x5d-\x7e]/g, "?").slice(0, maxLength);
 }

@@ -1,30 +1,30 @@
 /**
- * The parameters of an OAuth request (https://www.rfc-editor.org/rfc/rfc6749#section-3.1 and #section-3.2): each comes at
- * most once, an empty one counts as left out, one that is not known is passed over.
+ * The parameters of an OAuth request (https://www.rfc-editor.org/rfc/rfc6749#section-3.1 and #section-3.2): each may be
+ * included at most once, one without a value counts as omitted, an unknown one is ignored.
  *
  * @module
  */
 import { parsePairs, readFormText } from "../http/body/form.ts";
 import { OAuthError, plain } from "./error.ts";
 
-/** RFC 8707 §2 and RFC 8693 §2.1: what may come several times. */
+/** The parameters that may be included several times: RFC 8707 §2 and RFC 8693 §2.1. */
 export type ListName = "resource" | "audience";
 
 export interface Parameters {
   get(name: string): string | undefined;
   has(name: string): boolean;
-  /** Every value of a parameter that may come several times, in order. */
+  /** All values of a parameter that may be included several times, in order. */
   all(name: ListName): readonly string[];
-  /** Names that came more than once and may not. */
+  /** Names that were included more than once and must not be. */
   readonly repeated: readonly string[];
-  /** As they came, form-encoded. */
+  /** The query or body as received. */
   readonly text: string;
 }
 
-/** Bytes of a form: a JWT or two fit in. */
-const FORM_LIMIT = 16 * 1024;
-/** More than any request has: a form of thousands of names is an attack on whoever looks at each. */
-const MOST = 100;
+/** Room for two JWTs. */
+const MAX_FORM_BYTES = 16 * 1024;
+/** Far above what a valid request needs, so that a form with thousands of names costs little. */
+const MAX_PARAMETERS = 100;
 const NONE: readonly string[] = [];
 
 class ParsedParameters implements Parameters {
@@ -58,14 +58,16 @@ class ParsedParameters implements Parameters {
   }
 }
 
-/** Reads a query or a form. @throws {OAuthError} invalid_request for more parameters than any request has */
+/** Reads a query or a form. @throws {OAuthError} invalid_request for too many parameters */
 export function parseParameters(text: string): Parameters {
   const values = new Map<string, string>();
   let repeated: string[] | undefined;
   let lists: Map<string, string[]> | undefined;
   let count = 0;
   for (const [name, value] of parsePairs(text)) {
-    if (++count > MOST) throw new OAuthError("invalid_request", `Too many parameters. Send at most ${MOST}`);
+    if (++count > MAX_PARAMETERS) {
+      throw new OAuthError("invalid_request", `Too many parameters. Send at most ${MAX_PARAMETERS}`);
+    }
     if (value === "") continue;
     if (name === "resource" || name === "audience") {
       lists ??= new Map();
@@ -79,18 +81,18 @@ export function parseParameters(text: string): Parameters {
 }
 
 /**
- * Reads the form that a program posted. The query is not looked at: what is there, logs and histories keep (RFC 6749
+ * Reads the form body. The query is ignored: credentials must not be in a URL, which logs and histories keep (RFC 6749
  * §2.3.1).
  * @throws {OAuthError} invalid_request for a repeated parameter
- * @throws {BodyError} when the body is too large, cut off, or no form
+ * @throws {BodyError} when the body is too large, truncated, or not a form
  */
 export async function readParameters(request: Request): Promise<Parameters> {
-  const parameters = parseParameters(await readFormText(request, FORM_LIMIT));
+  const parameters = parseParameters(await readFormText(request, MAX_FORM_BYTES));
   refuseRepeated(parameters);
   return parameters;
 }
 
-/** @throws {OAuthError} invalid_request naming what came more than once */
+/** @throws {OAuthError} invalid_request naming the repeated parameters */
 export function refuseRepeated({ repeated }: Parameters): void {
   if (repeated.length === 0) return;
   throw new OAuthError(

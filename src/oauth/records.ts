@@ -17,7 +17,7 @@ export type ClientAuthMethod =
   | "tls_client_auth"
   | "self_signed_tls_client_auth";
 
-/** What can be traded for a token: the values of `grant_type`. */
+/** The values of `grant_type`. */
 export type GrantType =
   | "authorization_code"
   | "refresh_token"
@@ -26,7 +26,7 @@ export type GrantType =
   | "urn:ietf:params:oauth:grant-type:token-exchange"
   | "urn:ietf:params:oauth:grant-type:jwt-bearer";
 
-/** Every grant there is; RFC 9700 §2.4 and §2.1.2 say why there is no password and no implicit one. */
+/** All supported grants. RFC 9700 §2.4 and §2.1.2 forbid the password and the implicit grant. */
 export const GRANT_TYPES: readonly GrantType[] = [
   "authorization_code",
   "refresh_token",
@@ -42,16 +42,16 @@ export const GRANT_TYPES: readonly GrantType[] = [
 export interface Client {
   readonly id: string;
   readonly name: string;
-  /** Who says all this: the operator, the client itself by registration, or a document at its id's address. */
+  /** Where it comes from: the operator, dynamic registration, or a client metadata document. */
   readonly source: "operator" | "registration" | "document";
   readonly token_endpoint_auth_method: ClientAuthMethod;
   readonly secret_digest?: string;
-  /** The operator chose a secret so short that it could be found by trying. */
+  /** The operator chose a secret that is short enough to be guessed. */
   readonly weak_secret?: true;
-  /** Public keys, here or at an https address: for assertions and certificates. */
+  /** Public keys, here or at an https URL: for assertions and certificates. */
   readonly jwks?: { readonly keys: readonly PublicJwk[] };
   readonly jwks_uri?: string;
-  /** The one name that its certificate must have, as RFC 8705 §2.1.2 calls it. */
+  /** The subject name that its certificate must have (RFC 8705 §2.1.2). */
   readonly certificate?: { readonly type: CertificateNameType; readonly value: string };
   /** Exact redirect URIs; a loopback one matches on any port (RFC 8252 §7.3). */
   readonly redirect_uris?: readonly string[];
@@ -61,11 +61,11 @@ export interface Client {
   /** Space-separated; absent means every scope of the operator but `admin` and what implies it. */
   readonly scope?: string;
   /**
-   * What it gets when it asks for nothing. Of a client that registered itself this is what it said, and no limit: MCP
-   * clients register with what they need first, and ask for more when a tool needs it.
+   * The scope of a request without one. For a client that registered itself this is its `scope`, and not a limit: MCP
+   * clients register with the scopes that they need first, and request more when a tool needs them.
    */
   readonly default_scope?: string;
-  /** What the token's resource says goes before. */
+  /** The setting of the resource takes precedence. */
   readonly access_token_format?: "opaque" | "jwt";
   /** RFC 9126 §6: it must push its authorization requests. */
   readonly require_pushed_authorization_requests?: boolean;
@@ -73,17 +73,17 @@ export interface Client {
   readonly dpop_bound_access_tokens?: boolean;
   /** RFC 8705 §3.4: its tokens are bound to its certificate. */
   readonly tls_client_certificate_bound_access_tokens?: boolean;
-  /** RFC 9396 §10: the types that it may ask for; absent means all. */
+  /** RFC 9396 §10: the types that it may request; absent means all. */
   readonly authorization_details_types?: readonly string[];
   /** RFC 9701 §6 */
   readonly introspection_signed_response_alg?: JwsAlgorithm;
-  /** The operator vouches for it: what a user allowed it before is not asked again, even where it is a public client. */
+  /** The operator trusts it: a remembered consent is used even for a public client. */
   readonly trusted?: boolean;
-  /** The resources that this client is the server of: it introspects tokens for these. Absent means all. */
+  /** The resources that this client serves: it may introspect their tokens. Absent means all. */
   readonly introspects?: readonly string[];
   /** The resources that it may exchange tokens for (RFC 8693), beside those of the token that it sends. */
   readonly token_exchange_resources?: readonly string[];
-  /** What else it said of itself and hears again: RFC 7591 §2. */
+  /** Other client metadata, returned unchanged: RFC 7591 §2. */
   readonly metadata?: Readonly<Record<string, unknown>>;
   /** RFC 7592 §3 */
   readonly registration_access_token_digest?: string;
@@ -106,7 +106,7 @@ export interface User {
   readonly created: number;
 }
 
-/** Who somebody is, as far as this server tells it. Kept here for users whom the embedder knows. */
+/** What this server says about a user. Stored for users that the embedder authenticates. */
 export interface Profile {
   readonly id: string;
   readonly name: string;
@@ -136,19 +136,19 @@ export interface AuthorizationRequest extends Authorization {
   readonly dpop_jkt?: string;
 }
 
-/** What somebody allows a client. */
+/** What a user allows a client. */
 export interface Authorization {
   readonly client_id: string;
   /** When a client of the store was registered, in milliseconds: an id that is registered again is another client's. */
   readonly client_since?: number;
   readonly scope: string;
-  /** RFC 8707: what its tokens may be for; absent means this server. */
+  /** RFC 8707: the resources of its tokens; absent means this server. */
   readonly resource?: readonly string[];
   /** RFC 9396 */
   readonly authorization_details?: readonly AuthorizationDetail[];
 }
 
-/** RFC 9396 §2: an object whose `type` says what its other members mean. */
+/** RFC 9396 §2: an object whose `type` defines its other members. */
 export interface AuthorizationDetail {
   readonly type: string;
   readonly [member: string]: unknown;
@@ -202,13 +202,13 @@ export interface DeviceTransaction extends SessionTransaction {
   readonly device: string;
 }
 
-/** Written at consent; what is left of a spent one stays a while, so that a replay is seen and ends its grant. */
+/** Written at consent. A consumed one is kept for a while, so that a replay is recognized and ends its grant. */
 export interface Code {
   readonly client_id: string;
   readonly client_since?: number;
   readonly user: string;
   readonly grant: string;
-  /** What it can be redeemed for, and until when; absent once it is spent. */
+  /** What it can be redeemed for, and until when; absent once the code is consumed. */
   readonly unspent?: Pick<AuthorizationTransaction, "request" | "authentication"> & {
     readonly until: number;
   };
@@ -235,15 +235,15 @@ export interface ApprovedDeviceRequest extends DeviceRequest {
   readonly authentication: Authentication;
 }
 
-/** What binds a token to its holder's key (RFC 7800): a DPoP key or a certificate, by its SHA-256 thumbprint. */
+/** The key that a token is bound to (RFC 7800): a DPoP key or a certificate, by its SHA-256 thumbprint. */
 export interface Confirmation {
   readonly jkt?: string;
   readonly "x5t#S256"?: string;
 }
 
 /**
- * What a user allowed a client: the root of a family of tokens. Removing it ends them all, at once and
- * everywhere, because a token is only good while its grant lives.
+ * What a user allowed a client: the root of a family of tokens. Removing it ends all of them at once, because a token is
+ * valid only while its grant exists.
  */
 export interface Grant extends Authorization {
   readonly user: string;
@@ -251,25 +251,25 @@ export interface Grant extends Authorization {
   readonly authentication?: Authentication;
   /** RFC 9449 §5, RFC 8705 §4: refresh tokens of a public client are good with this key or certificate only. */
   readonly cnf?: Confirmation;
-  /** The client proved who it is; it must go on doing so, also when it says later that it is a public one. */
+  /** The client was confidential, and must authenticate even when its metadata later says that it is public. */
   readonly confidential?: true;
-  /** After this no refresh keeps it alive. */
+  /** No refresh extends the grant beyond this time. */
   readonly until: number;
-  /** The one refresh token that works now; absent when the client may not refresh. */
+  /** The current refresh token; absent when the client may not refresh. */
   readonly refresh?: { readonly digest: string; readonly expires: number };
   readonly previous?: Rotation;
   readonly revoked?: Revocations;
 }
 
-/** Signed access tokens that were revoked: each by its `jti` and when it was issued, and all that are so old. */
+/** Revoked signed access tokens: each by `jti` and time of issue, and all that were issued up to `before`. */
 export interface Revocations {
   readonly before: number;
   readonly tokens: readonly (readonly [jti: string, issued: number])[];
 }
 
 /**
- * The refresh token used last, and what a retry hears until `until`. The tokens follow from it and the salt; a signed
- * one does not, so it is sealed under it.
+ * The previous refresh token, and the response that a retry gets until `until`. The tokens are derived from it and the
+ * salt, except a signed access token, which is sealed under it.
  */
 export interface Rotation {
   readonly digest: string;
@@ -284,7 +284,7 @@ export interface Rotation {
   readonly sealed?: string;
 }
 
-/** What an access token says. Opaque ones are stored; ended by their lifetime or with their grant. */
+/** The contents of an access token. Opaque ones are stored; ended by their lifetime or with their grant. */
 export interface AccessToken extends Authorization {
   readonly user?: string;
   readonly grant?: string;
@@ -296,7 +296,7 @@ export interface AccessToken extends Authorization {
   readonly act?: Actor;
 }
 
-/** A record while it is made: on hot paths members are set one by one, at a third of what spreading costs. */
+/** A record that is being built: on hot paths setting members one by one takes a third of the time of spreading. */
 export type Mutable<Value> = { -readonly [Name in keyof Value]: Value[Name] };
 
 export type Actor = { readonly sub: string; readonly act?: Actor };

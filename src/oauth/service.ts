@@ -32,7 +32,7 @@ import { createRemoteDocuments } from "./clients/remote_document.ts";
 import { createRecentCounts } from "./users/recent_counts.ts";
 import { defineResources } from "./grants/resource.ts";
 import { revoke } from "./endpoints/revoke.ts";
-import { createRoom } from "./room.ts";
+import { createStorageQuota } from "./storage_quota.ts";
 import { defineScopes } from "./grants/scope.ts";
 import { createSigningKeys } from "./tokens/signing_keys.ts";
 import { createThrottle } from "./users/throttle.ts";
@@ -40,9 +40,9 @@ import { token } from "./endpoints/token.ts";
 import { userInfo } from "./endpoints/user_info.ts";
 
 export interface OAuthService extends Service {
-  /** Who an access token stands for that is for the server as a whole and bound to no key. */
+  /** The principal of an access token that was issued for the whole server and is bound to no key. */
   readonly verifyToken: VerifyToken;
-  /** Who makes a request to a protected resource; `"none"` without a token. */
+  /** The principal of a request to a protected resource; `"none"` without a token. */
   identify(
     request: Request,
     context: RequestContext,
@@ -50,11 +50,11 @@ export interface OAuthService extends Service {
   ): Promise<Principal | "none" | TokenRefusal>;
 }
 
-/** RFC 8414 section 3 allows another suffix than its own: many clients look for that of OpenID Connect alone. */
+/** RFC 8414 section 3 allows another well-known suffix: many clients request only that of OpenID Connect. */
 const METADATA_PATHS = ["/.well-known/oauth-authorization-server", "/.well-known/openid-configuration"];
 const UNAVAILABLE = "The server cannot reach its storage: try again in a moment";
 const ERROR_FIELDS = jsonFields(...NO_STORE_FIELDS);
-// RFC 6749 §5.2: a 401 names the scheme that the client may use.
+// RFC 6749 §5.2: a 401 names the authentication scheme that the client may use.
 const CHALLENGE_FIELDS = jsonFields(
   ...NO_STORE_FIELDS,
   ["www-authenticate", 'Basic realm="token", charset="UTF-8"'],
@@ -76,7 +76,7 @@ const deleteRegistration = loadOnDemand(async () => (await loadRegister()).delet
 /** Pages for people: scripts of other origins never read them. */
 export const PAGES = ["/oauth/authorize", "/login", "/logout", "/device"] as const;
 
-/** The authorization server. Its options are complete: `options.ts` makes them of what a user gives. */
+/** The authorization server. `options.ts` completes its options. */
 export function createOAuthService(options: AuthorizationServerOptions): OAuthService {
   const { origin, pathname, protocol } = new URL(options.issuer);
   const base = pathname.replace(/\/$/, "");
@@ -89,10 +89,10 @@ export function createOAuthService(options: AuthorizationServerOptions): OAuthSe
     ...defineScopes(options.scopes),
     configured: new Map(options.clients.map((client) => [client.id, client])),
     protectedResources: defineResources(options.resources),
-    keys: createSigningKeys({ ...options, longestTokenLifetime: longestLifetime(options) }),
+    keys: createSigningKeys({ ...options, maxTokenLifetime: maxTokenLifetime(options) }),
     documents: createRemoteDocuments(createPublicFetch({ connect }), options.now),
     throttle: createThrottle(options.store, options.now),
-    room: createRoom(options),
+    storageQuota: createStorageQuota(options),
     loginThrottle: createLoginThrottle(options.store, options.now),
     passwords,
     passwordMemory: createPasswordMemory(options.now),
@@ -100,7 +100,7 @@ export function createOAuthService(options: AuthorizationServerOptions): OAuthSe
     wrongGuesses: createRecentCounts(options.now),
   };
 
-  /** Endpoints for programs of every origin: JSON errors, CORS. */
+  /** Endpoints for programs: JSON errors, CORS for every origin. */
   const api = (handle: RouteHandler): RouteHandler => async (request, context, parameters) => {
     try {
       return allowEveryOrigin(request, await handle(request, context, parameters));
@@ -108,7 +108,7 @@ export function createOAuthService(options: AuthorizationServerOptions): OAuthSe
       return allowEveryOrigin(request, toResponse(error));
     }
   };
-  /** Endpoints for people: pages and plain text, never readable by other origins. */
+  /** Endpoints for people: pages and plain text, without CORS. */
   const page = (handle: RouteHandler): RouteHandler => async (request, context, parameters) => {
     try {
       return await handle(request, context, parameters);
@@ -118,9 +118,9 @@ export function createOAuthService(options: AuthorizationServerOptions): OAuthSe
   };
 
   const metadata = api(serveMetadata(as));
-  /** Documents whose place depends on the issuer's path: by whole paths. */
+  /** Documents whose path depends on the path of the issuer, by full path. */
   const documents = new Map<string, RouteHandler>([
-    // RFC 8414 §3.1: for an issuer with a path the well-known part comes before it.
+    // RFC 8414 §3.1: the well-known segment comes before the path of the issuer.
     ...METADATA_PATHS.map((path) => [path + base, metadata] as const),
     ...[...serveProtectedResources(as)].map(([path, handle]) => [path, api(handle)] as const),
   ]);
@@ -172,7 +172,7 @@ export function createOAuthService(options: AuthorizationServerOptions): OAuthSe
     ...METADATA_PATHS.map((path) => ({ method: "GET", path, handle: metadata } as const)),
   ];
   const route = createRouter({ base, routes, documents, refuse });
-  /** Pages for people: scripts of other origins never get at them. */
+  /** Pages for people: preflight requests of other origins get no CORS fields. */
   const pages = new Set(PAGES.map((path) => base + path));
 
   function toResponse(error: unknown): Response {
@@ -235,7 +235,7 @@ function refuseJson(error: OAuthError, more: Fields = error.fields): Response {
   );
 }
 
-/** RFC 7591 and RFC 7592; nothing is there when the operator wants none. */
+/** RFC 7591 and RFC 7592; no routes when the operator turned registration off. */
 function registrationRoutes(as: AuthorizationServer, api: (handle: RouteHandler) => RouteHandler): Route[] {
   if (as.registration === "off") return [];
   const path = "/oauth/register/:id";
@@ -251,8 +251,8 @@ function registrationRoutes(as: AuthorizationServer, api: (handle: RouteHandler)
   ];
 }
 
-/** Seconds: for as long as this a token may have to be verified after its key stopped signing. */
-function longestLifetime({ accessTokenLifetime, resources }: AuthorizationServerOptions): number {
+/** Seconds for which a token may have to be verified after its key stopped signing. */
+function maxTokenLifetime({ accessTokenLifetime, resources }: AuthorizationServerOptions): number {
   return Math.max(accessTokenLifetime, ...resources.map((each) => each.accessTokenLifetime ?? 0));
 }
 
@@ -262,7 +262,7 @@ function retryAfter({ retryAfter }: StoreUnavailableError): readonly [string, st
 }
 
 function refuse(status: 404 | 405, request: Request, allow: string): Response {
-  // A script that looks for metadata must be able to read that there is none here.
+  // CORS: a script that requests metadata must be able to read the 404.
   if (status === 404) return allowWellKnown(request, respondText(404, "Not found."));
   if (pathOf(request.url).endsWith("/oauth/token")) {
     const description = "Method not allowed. Use POST with application/x-www-form-urlencoded";

@@ -67,9 +67,9 @@ export async function readForm(request: Request, limit: number): Promise<Form> {
  * Reads the form body of a request, not parsed.
  * @throws {BodyError} 415 for another media type, otherwise as {@linkcode readText}
  */
-export async function readFormText(request: Request, limit: number): Promise<string> {
+export function readFormText(request: Request, limit: number): Promise<string> {
   if (mediaType(request.headers.get("content-type")) !== "application/x-www-form-urlencoded") {
     throw new BodyError(415, "Content-Type must be application/x-www-form-urlencoded");
   }
-  return await readText(request, limit);
+  return readText(request, limit);
 }

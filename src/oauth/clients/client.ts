@@ -22,10 +22,10 @@ import {
 } from "../records.ts";
 import { checkDomain, checkRedirectUri } from "./redirect_uri.ts";
 
-/** Characters of a secret that nobody guesses: 128 random bits in base64url. */
-const MIN_STRONG_SECRET = 22;
+/** 128 random bits in base64url: such a secret cannot be guessed. */
+const MIN_STRONG_SECRET_LENGTH = 22;
 
-/** What an operator says of a client. Without `secret`, keys or a certificate it is a public client. */
+/** The registration of a client by the operator. Without secret, keys or certificate it is a public client. */
 export interface ClientRegistration {
   readonly id: string;
   readonly secret?: string | undefined;
@@ -35,11 +35,11 @@ export interface ClientRegistration {
   readonly domain?: string | undefined;
   /** Exact redirect URIs. */
   readonly redirect_uris?: readonly string[] | undefined;
-  /** @default what the client can use of: with a redirect the code flow, when confidential `client_credentials` */
+  /** @default the code and refresh grants with a redirect URI, and `client_credentials` for a confidential client */
   readonly grant_types?: readonly GrantType[] | undefined;
   /** Space-separated. @default every scope of the operator but `admin` */
   readonly scope?: string | undefined;
-  /** @default by what it has: a secret, keys (`private_key_jwt`), a certificate, or `none` */
+  /** @default by its credentials: a secret, keys (`private_key_jwt`), a certificate, or `none` */
   readonly token_endpoint_auth_method?: ClientAuthMethod | undefined;
   readonly jwks?: { readonly keys: readonly unknown[] } | undefined;
   readonly jwks_uri?: string | undefined;
@@ -51,8 +51,8 @@ export interface ClientRegistration {
   readonly authorization_details_types?: readonly string[] | undefined;
   readonly introspection_signed_response_alg?: JwsAlgorithm | undefined;
   /**
-   * You vouch for it: a request that a user allowed before is answered without asking again, also when it is a public
-   * client with an https redirect URI, or another site sent the browser. @default false
+   * You trust this client: a remembered consent is used also when it is a public client with an https redirect URI, or
+   * when another site sent the browser. @default false
    */
   readonly trusted?: boolean | undefined;
   /** The resources whose tokens it may introspect. @default all */
@@ -61,7 +61,7 @@ export interface ClientRegistration {
   readonly token_exchange_resources?: readonly string[] | undefined;
 }
 
-/** Without a proof of who asks these would be anybody's. */
+/** Grants that only confidential clients may use: with a public client anyone could. */
 const CONFIDENTIAL: readonly GrantType[] = [
   "client_credentials",
   "urn:ietf:params:oauth:grant-type:token-exchange",
@@ -71,7 +71,7 @@ const CONFIDENTIAL: readonly GrantType[] = [
 /**
  * The record of a registration.
  * @param redirectSchemes private-use schemes without a dot that redirect URIs may have
- * @throws {TypeError} naming the member that cannot stand
+ * @throws {TypeError} naming the invalid member
  */
 export function toClient(
   registration: ClientRegistration,
@@ -117,7 +117,7 @@ export function toClient(
     source: "operator",
     token_endpoint_auth_method,
     ...(secret !== undefined && { secret_digest: secretDigest(secret) }),
-    ...(secret !== undefined && secret.length < MIN_STRONG_SECRET && { weak_secret: true as const }),
+    ...(secret !== undefined && secret.length < MIN_STRONG_SECRET_LENGTH && { weak_secret: true as const }),
     ...(jwks && { jwks: { keys: jwks.keys.map((key) => checkKey(key, refuse)) } }),
     ...(redirect_uris && { redirect_uris }),
     ...(domain !== undefined && { domain }),
@@ -147,7 +147,7 @@ function findMissingCredential(
   }
 }
 
-/** The members that are there. */
+/** Without the members that are undefined. */
 function given(members: { readonly [Name in keyof Client]: Client[Name] | undefined }): Client {
   return Object.fromEntries(
     Object.entries(members).filter(([, value]) => value !== undefined),
@@ -190,14 +190,14 @@ function checkKey(key: unknown, refuse: (problem: string) => never): PublicJwk {
   return typeof checked === "string" ? refuse(`jwks: ${checked}`) : checked;
 }
 
-/** RFC 6749 §2.1: one that cannot keep a secret. */
+/** RFC 6749 §2.1: whether the client has no credentials. */
 export function isPublic({ token_endpoint_auth_method }: Client): boolean {
   return token_endpoint_auth_method === "none";
 }
 
 /**
- * The client with this id: a configured one, one in the store, or the one that the document at this address describes.
- * @param context whose request it is: who names an address makes us fetch
+ * The client with this id: a configured one, one in the store, or one with a client metadata document at this URL.
+ * @param context of the request, for the fetch budget of its network
  */
 export async function findClient(
   as: AuthorizationServer,
@@ -228,8 +228,8 @@ export async function extendRegistration(as: AuthorizationServer, client: Client
 }
 
 /**
- * Registers a client in the store. A missing id is made; a missing secret too, unless `public` says none or it has keys
- * or a certificate. The secret is returned this once and kept only as a digest.
+ * Registers a client in the store. A missing id is generated, and so is a missing secret, unless the client is `public` or
+ * has keys or a certificate. The secret is returned only here: the store keeps its digest.
  * @throws {TypeError} as {@linkcode toClient}, or when the id is taken
  */
 export async function addClient(
@@ -259,9 +259,9 @@ export async function* listClients(store: Store): AsyncGenerator<Client> {
   for await (const { value } of listAll<Client>(store, ["client"])) yield value;
 }
 
-/** Removes a client; `false` when there was none. With it end all its tokens and codes (`liveness.ts`). */
+/** Removes a client; `false` when there was none. This ends all its tokens and codes (`liveness.ts`). */
 export async function removeClient(store: Store, id: string): Promise<boolean> {
   const key = clientKey(id);
-  // Whatever it holds by now: a client that is used at this moment is removed all the same.
+  // Without a check of the version: a client that changes at the same time is removed all the same.
   return await store.get(key) !== undefined && await store.commit({ remove: [key] });
 }

@@ -1,6 +1,6 @@
 /**
- * Who calls an endpoint for clients (https://www.rfc-editor.org/rfc/rfc6749#section-2.3): a secret by Basic or in the
- * body, an assertion, a certificate, or nothing but a name for public clients.
+ * Client authentication (https://www.rfc-editor.org/rfc/rfc6749#section-2.3): a secret by HTTP Basic or in the body, an
+ * assertion, a certificate, or only the client id for public clients.
  *
  * @module
  */
@@ -16,25 +16,25 @@ import type { Parameters } from "../parameters.ts";
 import type { Client } from "../records.ts";
 import type { AttemptSeries } from "../users/throttle.ts";
 
-/** What a request shows of its client. */
+/** The credentials in a request. */
 interface Credentials {
   readonly id: string;
-  /** One secret, or two readings of it; none when no secret was shown. */
+  /** The secret, or two readings of it (see `parseBasic`); empty when the request has none. */
   readonly secrets: readonly string[];
   readonly assertion?: string;
 }
 
 const REFUSED =
   "Client authentication failed. Check client_id and the secret, key or certificate of the client";
-/** Wrong secrets for one client from one network after which the next wrong one hears 429. */
+/** Wrong secrets for one client from one network after which the next wrong one gets 429. */
 export const MAX_WRONG_SECRETS = 10;
-/** Seconds that it hears. */
-const RETRY_AFTER = 1;
-/** Of a secret that can be guessed: after so many, a network waits before anything it sends is looked at. */
+/** The Retry-After of that response. */
+const RETRY_AFTER_SECONDS = 1;
+/** For secrets that can be guessed: how many wrong ones a network may send before it must wait. */
 export const WEAK_SECRET_LIMIT = { freeAttempts: 10, maxWaitSeconds: 60 } as const;
 
 /**
- * The client that made the request.
+ * The authenticated client of the request.
  * @throws {OAuthError} invalid_client (401) with one text for unknown client, wrong and missing secret;
  * invalid_request when two methods are used at once (RFC 6749 §2.3)
  */
@@ -47,8 +47,8 @@ export async function authenticateClient(
   const credentials = readCredentials(request, form);
   const { id, secrets } = credentials;
   const client = await findClient(as, id, context);
-  const place = secrets.length > 0 && as.wrongGuesses.size > 0 ? placeOf(client, context) : undefined;
-  const failed = place !== undefined && as.wrongGuesses.has(place);
+  const guessKey = secrets.length > 0 && as.wrongGuesses.size > 0 ? throttleKey(client, context) : undefined;
+  const failed = guessKey !== undefined && as.wrongGuesses.has(guessKey);
   if (failed) {
     const wait = await as.throttle.begin(seriesOf(client, context));
     if (wait > 0) throw tooMany(wait);
@@ -56,21 +56,21 @@ export async function authenticateClient(
   const proven = client &&
     (client.secret_digest !== undefined && usesSecret(client)
       ? isSecretOf(client.secret_digest, credentials)
-      : await provesOtherwise(as, client, credentials, request, context));
+      : await hasOtherProof(as, client, credentials, request, context));
   if (proven) {
     if (failed) {
-      as.wrongGuesses.forget(place);
+      as.wrongGuesses.forget(guessKey);
       await as.throttle.succeeded(seriesOf(client, context));
     }
     return client;
   }
-  // An unknown client costs the same digests as a known one.
+  // The same digests as for a known client, so that response times do not show which clients exist.
   if (!client) secrets.forEach(secretDigest);
   as.observe({ type: "client_refused", client: id.slice(0, 256), reason: "Client authentication failed" });
   if (secrets.length > 0) {
-    const before = as.wrongGuesses.add(placeOf(client, context));
+    const before = as.wrongGuesses.add(throttleKey(client, context));
     if (!failed) await as.throttle.begin(seriesOf(client, context));
-    if (before >= MAX_WRONG_SECRETS) throw tooMany(RETRY_AFTER);
+    if (before >= MAX_WRONG_SECRETS) throw tooMany(RETRY_AFTER_SECONDS);
   }
   throw new OAuthError("invalid_client", REFUSED);
 }
@@ -82,14 +82,14 @@ function tooMany(wait: number): OAuthError {
   });
 }
 
-/** Made-up ids are one, so that they push nothing else out of memory. */
-function placeOf(client: Client | undefined, context: RequestContext): string {
+/** Where wrong secrets are counted. All unknown client ids share one key, so that they displace no other. */
+function throttleKey(client: Client | undefined, context: RequestContext): string {
   return `secret ${networkOf(context) ?? ""} ${client?.id ?? ""}`;
 }
 
 /**
- * RFC 6749 §2.3.1: a secret that can be guessed must be protected against it. One of 128 bits and more cannot, and is
- * looked at always: whoever is on a guesser's network is not hindered.
+ * RFC 6749 §2.3.1: a secret that can be guessed must be protected against brute force. One of 128 bits or more cannot be
+ * guessed and is always compared, so that an attacker does not block other clients on the same network.
  */
 function seriesOf(client: Client | undefined, context: RequestContext): readonly AttemptSeries[] {
   const network = client?.weak_secret === true ? networkOf(context) : undefined;
@@ -99,7 +99,7 @@ function seriesOf(client: Client | undefined, context: RequestContext): readonly
 }
 
 function usesSecret({ token_endpoint_auth_method: method }: Client): boolean {
-  // Both ways of sending a secret are the same proof: which one a client registered for does not matter.
+  // A client may send its secret in either way, whichever it registered.
   return method === "client_secret_basic" || method === "client_secret_post";
 }
 
@@ -109,7 +109,7 @@ function isSecretOf(digest: string, { secrets }: Credentials): boolean {
   return matches;
 }
 
-async function provesOtherwise(
+async function hasOtherProof(
   as: AuthorizationServer,
   client: Client,
   { secrets, assertion }: Credentials,
@@ -124,7 +124,7 @@ async function provesOtherwise(
       return false;
     case "private_key_jwt":
       if (assertion === undefined || secrets.length > 0) return false;
-      as.room.take("proof", 0, client, context);
+      as.storageQuota.reserve("proof", 0, client, context);
       await checkClientAssertion(as, client, assertion, context);
       return true;
     default: {
@@ -188,8 +188,8 @@ function readAssertion(form: Parameters, assertion: string, id: string | undefin
 }
 
 /**
- * RFC 6749 §2.3.1 has id and secret form-encoded inside Basic; many clients send them raw. Both readings of
- * the secret are tried.
+ * RFC 6749 §2.3.1: id and secret are form-encoded inside Basic, but many clients send them raw. Both readings of the
+ * secret are tried.
  */
 function parseBasic(field: string): Credentials | undefined {
   const encoded = /^basic +([A-Za-z0-9+/]+=*) *$/i.exec(field)?.[1];
@@ -205,10 +205,10 @@ function parseBasic(field: string): Credentials | undefined {
   const colon = pair.indexOf(":");
   if (colon < 1) return undefined;
   const raw = pair.slice(colon + 1);
-  // RFC 6749 section 2.3.1: an empty secret may be left out, so this is how some public clients name themselves.
+  // RFC 6749 section 2.3.1: an empty secret may be omitted. Some public clients identify themselves this way.
   if (raw === "") return { id: decode(pair.slice(0, colon)), secrets: [] };
   const decoded = decode(raw);
-  // Our ids need no encoding unless an operator chose odd ones: then the decoded spelling is the standard's.
+  // Generated ids need no encoding. For ids that an operator chose, the decoded spelling is that of the RFC.
   return { id: decode(pair.slice(0, colon)), secrets: decoded === raw ? [raw] : [raw, decoded] };
 }
 

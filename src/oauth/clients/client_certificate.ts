@@ -1,6 +1,6 @@
 /**
- * Clients that prove themselves with a TLS certificate (https://www.rfc-editor.org/rfc/rfc8705). Trivet ends no TLS: a
- * proxy in front does, and tells of the certificate in a field that is believed from that proxy alone.
+ * Client authentication with a TLS certificate (https://www.rfc-editor.org/rfc/rfc8705). A reverse proxy terminates TLS and
+ * passes the certificate on in a header field, which is accepted only from the addresses of that proxy.
  *
  * @module
  */
@@ -14,12 +14,12 @@ import type { AuthorizationServer } from "../authorization_server.ts";
 import { findKeys } from "./key_set.ts";
 import type { CertificateNameType, Client } from "../records.ts";
 
-/** The certificate of the request, and whether the proxy trusts who issued it. */
+/** The certificate of the request, and whether the proxy trusts its issuer. */
 export interface PresentedCertificate extends Certificate {
   readonly trusted: boolean;
 }
 
-/** What the proxy tells; `undefined` without a proxy, from any other address, and for what is no certificate. */
+/** The certificate of the request; `undefined` without one, and for requests that do not come from the proxy. */
 export function readCertificate(
   { certificateProxy }: AuthorizationServer,
   request: Request,
@@ -46,7 +46,7 @@ function decodeField(field: string): Uint8Array | undefined {
   }
 }
 
-/** Whether the certificate is the client's: by the name that it registered (§2.1), or by the key itself (§2.2). */
+/** Whether the certificate is that of the client: by its registered name (§2.1) or its public key (§2.2). */
 export async function certificateMatches(
   as: AuthorizationServer,
   client: Client,
@@ -73,8 +73,8 @@ export async function certificateMatches(
 }
 
 /**
- * One form for all spellings of a name, `undefined` for text that is none: distinguished names by RFC 4514, addresses in
- * binary (RFC 5952 section 8), host names without case. Everything else is compared as it is.
+ * The canonical form of a name; `undefined` for invalid text. Distinguished names follow RFC 4514, IP addresses become
+ * bytes (RFC 5952 section 8), host names lower case. URIs stay as they are.
  */
 export function canonicalCertificateName(type: CertificateNameType, name: string): string | undefined {
   switch (type) {

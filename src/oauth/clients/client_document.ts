@@ -1,7 +1,7 @@
 /**
- * Clients whose id is the https address of a document that describes them
- * (https://www.ietf.org/archive/id/draft-ietf-oauth-client-id-metadata-document-02.html): nothing is registered, the
- * address is the name. A stranger's document is kept in memory; one whose client a user allowed is in the store too.
+ * Clients whose id is the https URL of a document that describes them
+ * (https://www.ietf.org/archive/id/draft-ietf-oauth-client-id-metadata-document-02.html), without registration. Documents
+ * are cached in memory; when a user has consented to the client, its document is also kept in the store.
  *
  * @module
  */
@@ -20,11 +20,11 @@ import { OAuthError } from "../error.ts";
 import { type Client, clientDocumentKey } from "../records.ts";
 import type { RemoteCopy } from "./remote_document.ts";
 
-/** Bounds of how long a document is used before it is fetched again. */
+/** Bounds of the time for which a document is used before it is fetched again. */
 const MIN_LIFETIME_MS = 5 * 60 * 1000;
 const MAX_LIFETIME_MS = 24 * 60 * 60 * 1000;
 
-/** In the store, for a client that a user allowed something; ended by not being used. Times are milliseconds since 1970. */
+/** The record of a client to which a user has consented; it expires without use. Times are milliseconds since the epoch. */
 interface ClientDocument {
   readonly client: Client;
   readonly fetched: number;
@@ -33,8 +33,8 @@ interface ClientDocument {
 }
 
 /**
- * Whether documents are fetched, asked anew for each request.
- * @throws {TypeError} when they are wanted and nothing can fetch them
+ * Returns whether documents are supported, evaluated for each request.
+ * @throws {TypeError} when they are turned on and there is no connector that can fetch them
  */
 export function documentsSupported(
   { clientMetadataDocuments, connect }: {
@@ -54,8 +54,8 @@ export function documentsSupported(
 }
 
 /**
- * The client that the document describes; `undefined` when the id can be no such address.
- * @throws {OAuthError} invalid_client, naming what the address or the document breaks; temporarily_unavailable (429)
+ * The client that the document describes; `undefined` when the id is not such a URL.
+ * @throws {OAuthError} invalid_client, naming the rule that the URL or the document breaks; temporarily_unavailable (429)
  * when the document must not be fetched now
  */
 export async function findClientByDocument(
@@ -97,8 +97,8 @@ export async function findClientByDocument(
 }
 
 /**
- * Keeps the document of a client that a user allowed something: its client is known from now on, so that neither a
- * restart nor what strangers ask for keeps it out. Called as {@linkcode extendRegistration} is.
+ * Keeps the document of a client to which a user has consented, so that the client stays usable after a restart and when
+ * the fetch budget of unknown clients is used up. Called as {@linkcode extendRegistration} is.
  */
 export async function extendDocument(as: AuthorizationServer, id: string): Promise<void> {
   const copy = as.documents.find<Client>("client", id);
@@ -122,7 +122,7 @@ function toCopy({ client, fetched, expires }: ClientDocument): RemoteCopy<Client
   return { value: client, fetched, expires };
 }
 
-/** Section 3: https, a path, no fragment, no user, no dot segments; compared as text ever after. */
+/** Section 3: https, with a path, without fragment, user info and dot segments. */
 function isDocumentAddress(id: string): boolean {
   const url = URL.parse(id);
   return id.length <= 2048 && url !== null && url.protocol === "https:" && url.pathname !== "/" &&
@@ -131,7 +131,7 @@ function isDocumentAddress(id: string): boolean {
 
 function readDocument(as: AuthorizationServer, id: string, { text, headers }: PublicDocument) {
   const document = parse(text);
-  // Section 4.1: the document must name the address that it was found at, exactly.
+  // Section 4.1: client_id must equal the URL of the document.
   if (document.client_id !== id) throw refusal("client_id must be the URL of the document");
   if ("client_secret" in document) throw refusal("client_secret is not allowed");
   try {
@@ -154,12 +154,12 @@ function parse(text: string): Record<string, unknown> {
       return value as Record<string, unknown>;
     }
   } catch {
-    // Said below.
+    // The error is thrown below.
   }
   throw refusal("must be a JSON object");
 }
 
-/** RFC 9111 §5.2: what the document says of itself, within our bounds. */
+/** RFC 9111 §5.2: the cache lifetime of the response, within the bounds above. */
 function lifetimeOf(headers: Headers): number {
   const control = headers.get("cache-control") ?? "";
   const seconds = /no-store|no-cache/i.test(control)

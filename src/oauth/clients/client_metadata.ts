@@ -1,6 +1,6 @@
 /**
- * What a client says of itself (https://www.rfc-editor.org/rfc/rfc7591#section-2), in a registration or in a document at
- * its own address. All of it is a stranger's word: each member is checked, what is not known is passed over.
+ * Client metadata (https://www.rfc-editor.org/rfc/rfc7591#section-2), from a registration or a client metadata document.
+ * It is untrusted: each member is checked, unknown members are ignored.
  *
  * @module
  */
@@ -12,10 +12,10 @@ import { OAuthError, plain } from "../error.ts";
 import type { Client, ClientAuthMethod, GrantType } from "../records.ts";
 import { findRedirectUriProblem } from "./redirect_uri.ts";
 
-/** The parts of a client's record that it may say itself. */
+/** The parts of a client's record that come from its metadata. */
 export type SelfDescription = Omit<Client, "id" | "source" | "created" | "secret_digest">;
 
-/** What strangers may do: nothing that acts without a user, and nothing with another's tokens. */
+/** The grants that self-registered clients may use: none without a user, and none with another client's tokens. */
 const OPEN_GRANTS: readonly GrantType[] = [
   "authorization_code",
   "refresh_token",
@@ -27,16 +27,16 @@ const METHODS: readonly ClientAuthMethod[] = [
   "client_secret_post",
   "private_key_jwt",
 ];
-/** Members that are kept as they came and told again; texts, for people. */
+/** Members that are stored and returned unchanged: texts for people. */
 const TEXTS = ["client_uri", "logo_uri", "tos_uri", "policy_uri", "software_id", "software_version"];
-const MOST_URIS = 50;
-const LONGEST = 2048;
+const MAX_REDIRECT_URIS = 50;
+const MAX_TEXT_LENGTH = 2048;
 
 export interface MetadataRules {
-  /** Methods that this kind of client may use. */
+  /** The authentication methods that this kind of client may use. */
   readonly methods?: readonly ClientAuthMethod[];
   readonly grants?: readonly GrantType[];
-  /** When none is named: RFC 7591 §2 says `client_secret_basic`. */
+  /** The default method: `client_secret_basic` by RFC 7591 §2. */
   readonly method?: ClientAuthMethod;
 }
 
@@ -92,7 +92,7 @@ function readMethod(
   const named = metadata.token_endpoint_auth_method;
   const method = methods.find((each) => each === named);
   if (method) return method;
-  // Metadata that offers a choice is met by what we have of it (OpenID Connect Relying Party Metadata Choices).
+  // OpenID Connect Relying Party Metadata Choices: the client offers several methods, and one of them is chosen.
   const offered = metadata.token_endpoint_auth_methods_supported;
   const met = isTexts(offered) ? methods.find((each) => offered.includes(each)) : undefined;
   if (met) return met;
@@ -102,10 +102,10 @@ function readMethod(
 
 function readRedirectUris(as: AuthorizationServer, uris: unknown): readonly string[] {
   if (uris === undefined) return [];
-  if (!isTexts(uris) || uris.length > MOST_URIS || uris.some((uri) => uri.length > LONGEST)) {
+  if (!isTexts(uris) || uris.length > MAX_REDIRECT_URIS || uris.some((uri) => uri.length > MAX_TEXT_LENGTH)) {
     throw new OAuthError(
       "invalid_redirect_uri",
-      `redirect_uris must be an array of at most ${MOST_URIS} strings of at most ${LONGEST} characters`,
+      `redirect_uris must be an array of at most ${MAX_REDIRECT_URIS} strings of at most ${MAX_TEXT_LENGTH} characters`,
     );
   }
   const kept: string[] = [];
@@ -122,7 +122,7 @@ function readRedirectUris(as: AuthorizationServer, uris: unknown): readonly stri
     );
     if (problem.kind !== "scheme") throw refused;
   }
-  // Editors register every way that they have. RFC 7591 section 3.2.1: the answer says which of them were registered.
+  // Editors register all their redirect URIs at once. RFC 7591 section 3.2.1: the response names those that are registered.
   if (refused && kept.length === 0) throw refused;
   return kept;
 }
@@ -133,7 +133,7 @@ function readGrants(
   redirect_uris: readonly string[],
 ): readonly GrantType[] {
   if (!isTexts(grant_types)) throw refusal("grant_types must be an array of strings");
-  // RFC 7591 section 3.2.1: a grant that is not offered is left out, and the answer says which were registered.
+  // RFC 7591 section 3.2.1: unsupported grant types are left out, and the response names those that are registered.
   const kept = grants.filter((type) => grant_types.includes(type));
   if (kept.length === 0 || kept.every((type) => type === "refresh_token")) {
     throw refusal(
@@ -146,7 +146,7 @@ function readGrants(
   if (redirects && redirect_uris.length === 0) {
     throw new OAuthError("invalid_redirect_uri", "redirect_uris must contain at least one URI");
   }
-  // RFC 7591 section 2.1: the two go together. Others than code are left out as grants are.
+  // RFC 7591 section 2.1: authorization_code requires code. Other response types are left out.
   if (response_types !== undefined) {
     if (!isTexts(response_types)) throw refusal("response_types must be an array of strings");
     if (redirects && !response_types.includes("code")) {
@@ -181,7 +181,7 @@ function readKeys({ jwks, jwks_uri }: Record<string, unknown>): Pick<Client, "jw
   };
 }
 
-/** What a client may not have, or nobody knows, it does not get: scopes are asked for again with each request. */
+/** Unknown and unavailable scopes are left out: the client requests scopes again with each authorization request. */
 function readScope(
   as: AuthorizationServer,
   metadata: Record<string, unknown>,
@@ -199,7 +199,7 @@ function readOthers(metadata: Record<string, unknown>): Record<string, unknown> 
   for (const name of TEXTS) {
     const text = readText(metadata, name);
     if (text === undefined) continue;
-    // RFC 7591 §5: what a page might show or lead to is a plain web address.
+    // RFC 7591 §5: URLs that a page may show or link to must be http or https.
     if (name.endsWith("_uri") && !/^https?:$/.test(URL.parse(text)?.protocol ?? "")) {
       throw refusal(`${name} must be an http or https URL`);
     }
@@ -230,14 +230,15 @@ function flag(metadata: Record<string, unknown>, name: string): Record<string, t
 function readText(metadata: Record<string, unknown>, name: string): string | undefined {
   const text = metadata[name];
   if (text === undefined || text === null) return undefined;
-  if (typeof text !== "string" || text.length > LONGEST) {
-    throw refusal(`${name} must be a string of at most ${LONGEST} characters`);
+  if (typeof text !== "string" || text.length > MAX_TEXT_LENGTH) {
+    throw refusal(`${name} must be a string of at most ${MAX_TEXT_LENGTH} characters`);
   }
   return text;
 }
 
 function isTexts(value: unknown): value is string[] {
-  return Array.isArray(value) && value.every((each) => typeof each === "string" && each.length <= LONGEST);
+  return Array.isArray(value) &&
+    value.every((each) => typeof each === "string" && each.length <= MAX_TEXT_LENGTH);
 }
 
 function refusal(rule: string): OAuthError {

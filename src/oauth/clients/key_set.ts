@@ -1,6 +1,5 @@
 /**
- * Public keys of somebody else, given with a client or an issuer, or fetched from an address: finding the one that an
- * assertion was signed with.
+ * Public keys of clients and issuers, registered or fetched from `jwks_uri`, and finding the key that signed a JWT.
  *
  * @module
  */
@@ -9,27 +8,27 @@ import { type Claims, hasSignature, JWS_ALGORITHMS, readJws, verifyJws } from ".
 import { type PublicDocument, PublicFetchError } from "../../http/network/public_fetch.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 
-/** Where somebody's keys are, and who makes us ask for them. */
+/** Where the keys are, and whose request causes a fetch. */
 export interface KeySource {
   readonly jwks?: { readonly keys: readonly PublicJwk[] };
   readonly jwks_uri?: string;
-  /** Who sent what is to be verified. */
+  /** The network of the caller who sent the JWT. */
   readonly network: string | undefined;
-  /** Whether the operator named them. */
+  /** Whether the operator registered them. */
   readonly isKnown: boolean;
 }
 
-/** How long fetched keys are used, in milliseconds. */
+/** How long fetched keys are used. */
 const LIFETIME_MS = 10 * 60 * 1000;
-/** How soon a key id that is not among them may make us fetch again, in milliseconds. */
+/** How often an unknown key id may cause another fetch. */
 const MIN_REFETCH_MS = 60 * 1000;
-/** Keys of a set, and keys tried where the token names none. */
+/** Keys of a set, and keys that are tried when the JWT names none. */
 const MAX_KEYS = 50;
 const MAX_TRIED = 5;
 
 /**
- * The header and claims of a JWT that one of the source's keys signed; `undefined` when none did.
- * @param typ what its header must say it is; any, when left out
+ * The header and claims of a JWT that one of these keys signed; `undefined` when none did.
+ * @param typ the `typ` that its header must have; any, when left out
  * @throws {PublicFetchError} when the keys cannot be fetched
  */
 export async function verifyBySource(
@@ -40,9 +39,9 @@ export async function verifyBySource(
 ): Promise<{ header: Claims; claims: Claims } | undefined> {
   const header = readJws(token)?.header;
   const alg = JWS_ALGORITHMS.find((each) => each === header?.alg);
-  // What carries no signature of that kind makes us fetch nothing.
+  // Without a signature of the right form no key is fetched.
   if (!header || !alg || !hasSignature(token, alg)) return undefined;
-  // Only the id is looked up: a header that brings its own key or address is not listened to.
+  // Only kid is used: jwk, jku and x5u in the header are ignored.
   const { kid } = header;
   const keys = await findKeys(
     as,
@@ -59,7 +58,7 @@ export async function verifyBySource(
 }
 
 /**
- * The keys that fit. Fetched ones are gone by for a while, but looked for again when none of them fits.
+ * The keys that fit. Fetched keys are cached, and fetched again when none of them fits.
  * @throws {PublicFetchError} when the keys cannot be fetched
  */
 export async function findKeys(

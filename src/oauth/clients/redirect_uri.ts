@@ -1,13 +1,13 @@
 /**
- * Redirect URIs (https://www.rfc-editor.org/rfc/rfc6749#section-3.1.2): which may be registered, and whether a
- * request's is one of the client's. They are compared as text, and registered only in the spelling that URL parsers keep.
+ * Redirect URIs (https://www.rfc-editor.org/rfc/rfc6749#section-3.1.2): which may be registered, and which a request may
+ * use. They are compared as text and can be registered only in the spelling of the URL standard.
  *
  * @module
  */
 import { isLoopbackHost } from "../../http/network/loopback.ts";
 import type { Client } from "../records.ts";
 
-/** scheme, authority and rest of an http(s) URI in plain spelling: no userinfo, backslash, fragment, blank. */
+/** Scheme, host, port and rest of an http(s) URI without user info, backslash, fragment and spaces. */
 const PLAIN = /^(https?):\/\/([a-z0-9.-]+|\[[0-9a-f:.]+\])(:[0-9]{1,5})?((?:[/?][!$-;=?-Z_a-z~%[\]]*)?)$/;
 
 /**
@@ -26,10 +26,10 @@ export const EDITOR_SCHEMES: readonly string[] = [
   "zed",
 ];
 
-/** What is wrong with a redirect URI: `scheme` when nothing but its private-use scheme is not allowed. */
+/** What is wrong with a redirect URI. `scheme`: only its private-use scheme is not allowed. */
 export interface RedirectUriProblem {
   readonly kind: "scheme" | "uri";
-  /** What the URI must do instead. */
+  /** The rule that it breaks, after "must". */
   readonly rule: string;
 }
 
@@ -53,7 +53,7 @@ export function findRedirectUriProblem(
   if (url.protocol === "http:" && !isLoopbackHost(url.hostname)) {
     return problem("use https, or http on a loopback host");
   }
-  // Parsers differ in how they read other spellings: what one compares another might send elsewhere.
+  // Parsers read other spellings differently, so the redirect could go to another host than the one compared.
   if (!isAsParsed(uri, url)) return problem(`be in the spelling of the URL standard: ${url.href}`);
   if (/^https?:$/.test(url.protocol) || url.protocol.includes(".")) return undefined;
   if (schemes.includes(url.protocol.slice(0, -1))) return undefined;
@@ -65,19 +65,19 @@ export function findRedirectUriProblem(
   };
 }
 
-/** Whether parsing changes nothing, but that an address without a path gets one. */
+/** Whether parsing changes nothing but adding the path "/". */
 function isAsParsed(uri: string, { href, host, pathname }: URL): boolean {
   return href === uri || pathname === "/" && href.replace(`//${host}/`, `//${host}`) === uri;
 }
 
-/** A redirect URI that is to be registered. @throws {TypeError} naming the rule that it breaks */
+/** Checks a redirect URI for registration. @throws {TypeError} naming the rule that it breaks */
 export function checkRedirectUri(uri: string, schemes?: readonly string[]): string {
   const problem = findRedirectUriProblem(uri, schemes);
   if (problem) throw new TypeError(`Cannot register redirect URI "${uri}": it must ${problem.rule}`);
   return uri;
 }
 
-/** A domain that is to be registered: a host with or without a port, or an origin. @throws {TypeError} */
+/** Checks a domain for registration: a host with or without a port, or an origin. @throws {TypeError} */
 export function checkDomain(domain: string): string {
   const match = PLAIN.exec(toOrigin(domain));
   const isPlain = match?.[4] === "" && URL.parse(toOrigin(domain))?.hostname === match[2];
@@ -89,7 +89,7 @@ export function checkDomain(domain: string): string {
   return domain;
 }
 
-/** A scheme that may be allowed in `redirectSchemes`. @throws {TypeError} for one that is none, or leads to no application */
+/** Checks a scheme of `redirectSchemes`. @throws {TypeError} for an invalid one, or one that is not of applications */
 export function checkRedirectScheme(scheme: string): string {
   if (!/^[a-z][a-z0-9+.-]*$/.test(scheme) || /^https?$/.test(scheme) || NO_APPLICATION.test(scheme + ":")) {
     throw new TypeError(
@@ -113,10 +113,10 @@ export function findRedirectUri(client: Client, requested: string | undefined): 
   return isAllowed ? requested : undefined;
 }
 
-/** The last one of a client that none of its own is equal to, by its record, which does not change: it comes twice. */
+/** The last URI of each client record that matched by rule: the token request checks the same one again. */
 const accepted = new WeakMap<Client, string>();
 
-// RFC 8252 §7.3: the port of a loopback URI is chosen at run time; all else is exact.
+// RFC 8252 §7.3: the port of a loopback URI is chosen at run time. All other parts must be equal.
 function sameLoopback(registered: string, requested: string): boolean {
   const a = parseLoopback(registered);
   const b = parseLoopback(requested);
@@ -126,7 +126,7 @@ function sameLoopback(registered: string, requested: string): boolean {
 function parseLoopback(uri: string): { host: string; rest: string } | undefined {
   const [, scheme, host, port, rest] = PLAIN.exec(uri) ?? [];
   if (scheme !== "http" || !isLoopbackHost(host!) || !isPort(port)) return undefined;
-  // RFC 9110 section 4.2.3: no path is the path "/".
+  // RFC 9110 section 4.2.3: an empty path equals "/".
   return { host: host!, rest: rest!.startsWith("/") ? rest! : "/" + rest! };
 }
 
@@ -149,7 +149,7 @@ function isPort(port: string | undefined): boolean {
 
 const DOT = /\.|%2e/i;
 
-/** `.` and `..` in any spelling: a server behind may take them as another path than was checked. */
+/** Whether a segment is `.` or `..` in any spelling: the server of the client could resolve it to another path. */
 function hasDotSegment(rest: string): boolean {
   if (!DOT.test(rest)) return false;
   return rest.split("?")[0]!.split("/").some((segment) => {

@@ -1,6 +1,6 @@
 /**
- * Documents and keys at addresses that clients name. What was fetched is kept in memory, bounded in number and bytes;
- * an address that failed is left alone for a while; and fetches that strangers cause have a budget.
+ * Documents and keys at URLs of clients, cached in memory with limits on number and bytes. After repeated failures a URL is
+ * not fetched for a while, and fetches that unknown clients cause have a budget.
  *
  * Error responses are not cached (draft-ietf-oauth-client-id-metadata-document-02 section 5.2): after a failure the answer
  * is "try again later", never an old error as if it were fresh.
@@ -11,37 +11,37 @@ import { createFetchBudget } from "../../http/network/fetch_budget.ts";
 import { type PublicDocument, type PublicFetch, PublicFetchError } from "../../http/network/public_fetch.ts";
 import { OAuthError, plain } from "../error.ts";
 
-/** Bounds of what is kept of all hosts, and of one. */
+/** Limits of the cache, for all hosts and for one. */
 const MAX_KEPT = 2000;
 const MAX_KEPT_BYTES = 4 * 1024 * 1024;
 const MAX_KEPT_OF_HOST = 100;
 const MAX_KEPT_BYTES_OF_HOST = 256 * 1024;
-/** Failures in a row that cost no wait; each further one doubles it. */
+/** Consecutive failures without a wait; each further one doubles the wait. */
 const FREE_FAILURES = 3;
 const FIRST_WAIT_MS = 5000;
 const MAX_WAIT_MS = 5 * 60 * 1000;
 const MAX_FAILURES_KEPT = 10_000;
-/** How a request waits for another one that is fetching the same: it looks now and then. */
-const LOOK_EVERY_MS = 25;
-const MAX_LOOKS = 240;
+/** How often, and how many times, a request polls while another one fetches the same URL. */
+const POLL_INTERVAL_MS = 25;
+const MAX_POLLS = 240;
 
-/** What is at an address: one address may be asked for both. */
+/** What is fetched: one URL may serve both. */
 export type RemoteKind = "client" | "keys";
 
 export interface RemoteRequest<T> {
   readonly kind: RemoteKind;
   readonly url: string;
-  /** Who makes us ask, as far as that is known: `networkOf` their context. */
+  /** The network of the caller whose request causes the fetch, when it is known. */
   readonly network: string | undefined;
-  /** The operator named the address, or a user allowed its client: others' requests do not use up its budget. */
+  /** The operator registered the URL, or a user consented to its client: such fetches have no budget. */
   readonly isKnown: boolean;
-  /** Milliseconds: a copy that is older is fetched again. @default as long as it is kept */
+  /** The greatest age of a copy, in milliseconds. @default its lifetime */
   readonly maxAge?: number;
-  /** What is kept, and for how many milliseconds. Throws when the document cannot be used. */
+  /** Parses the document. `lifetime` is in milliseconds. Throws for an invalid document. */
   read(document: PublicDocument): { readonly value: T; readonly lifetime: number };
 }
 
-/** A document as it was at a moment. Times are milliseconds since the epoch. */
+/** A cached document. Times are milliseconds since the epoch. */
 export interface RemoteCopy<T> {
   readonly value: T;
   readonly fetched: number;
@@ -50,14 +50,14 @@ export interface RemoteCopy<T> {
 
 export interface RemoteDocuments {
   /**
-   * The document, from memory or from its address.
+   * The document, from the cache or from its URL.
    * @throws {PublicFetchError} when it cannot be fetched, and what `read` throws
    * @throws {OAuthError} temporarily_unavailable (429) when it must not be fetched now
    */
   get<T>(request: RemoteRequest<T>): Promise<RemoteCopy<T>>;
-  /** Keeps a copy that was fetched elsewhere. */
+  /** Caches a copy that was fetched before, such as one from the store. */
   keep<T>(kind: RemoteKind, url: string, copy: RemoteCopy<T>): void;
-  /** A copy that is still good. */
+  /** A copy that has not expired. */
   find<T>(kind: RemoteKind, url: string, maxAge?: number): RemoteCopy<T> | undefined;
 }
 
@@ -73,7 +73,7 @@ interface Failure {
 }
 
 export function createRemoteDocuments(fetchPublic: PublicFetch, now: () => number): RemoteDocuments {
-  /** In the order of their last use. */
+  /** Least recently used first. */
   const kept = new Map<string, Kept>();
   const failures = new Map<string, Failure>();
   const fetching = new Map<string, symbol>();
@@ -98,13 +98,13 @@ export function createRemoteDocuments(fetchPublic: PublicFetch, now: () => numbe
     evict(() => true, MAX_KEPT, MAX_KEPT_BYTES);
   }
 
-  /** Removes what was used longest ago of those that count, until the rest is within the bounds. */
-  function evict(counts: (each: Kept) => boolean, most: number, mostBytes: number): void {
+  /** Removes the least recently used copies of those that `counts` selects, until the rest is within the limits. */
+  function evict(counts: (each: Kept) => boolean, max: number, maxBytes: number): void {
     const counted = [...kept].filter(([, each]) => counts(each));
     let bytes = counted.reduce((sum, [, { size }]) => sum + size, 0);
     let number = counted.length;
     for (const [name, { size }] of counted) {
-      if (number <= most && bytes <= mostBytes) return;
+      if (number <= max && bytes <= maxBytes) return;
       kept.delete(name);
       number--;
       bytes -= size;
@@ -119,21 +119,21 @@ export function createRemoteDocuments(fetchPublic: PublicFetch, now: () => numbe
     if (failures.size > MAX_FAILURES_KEPT) failures.delete(failures.keys().next().value!);
   }
 
-  /** @throws {OAuthError} while the address is left alone after failures */
+  /** @throws {OAuthError} while the URL is not fetched because of failures */
   function checkFailures(name: string): void {
     const failure = failures.get(name);
     const wait = (failure?.until ?? 0) - now();
-    // A longer wait than the longest comes of a clock that was set.
+    // A longer wait than the maximum comes from a clock that was set back.
     if (!failure || wait <= 0 || wait > MAX_WAIT_MS) return;
     throw busy(`Fetching this URL failed ${failure.count} times: ${failure.message}`, Math.ceil(wait / 1000));
   }
 
-  /** Resolves when no other request fetches it. @throws {OAuthError} when that takes too long */
+  /** Resolves when no other request is fetching it. @throws {OAuthError} when that takes too long */
   async function waitForOthers(name: string): Promise<void> {
-    // Each looks for itself: on workerd a request must not wait for a promise of another one.
+    // Polling, because on workerd a request must not wait for a promise of another request.
     for (let looks = 0; fetching.has(name); looks++) {
-      if (looks === MAX_LOOKS) throw busy("Another request is still fetching this URL", 1);
-      await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
+      if (looks === MAX_POLLS) throw busy("Another request is still fetching this URL", 1);
+      await new Promise((resolve) => setTimeout(resolve, POLL_INTERVAL_MS));
     }
   }
 

@@ -1,7 +1,7 @@
 /**
- * Proofs and assertions that are good once: who used one is kept as long as it would be taken. The store decides between
- * instances; this instance remembers by a clock that nobody sets, so that a proof does not become good again when the
- * clock jumps ahead, the store sweeps, and the clock is set back.
+ * Replay detection for proofs and assertions: each is recorded as used until it expires. The store decides between
+ * instances. Each instance also remembers by its monotonic clock, so that a proof does not become valid again when the
+ * system clock jumps ahead, the store removes the record, and the clock is set back.
  *
  * @module
  */
@@ -12,15 +12,15 @@ import { usedKey } from "../records.ts";
 
 type Kind = Parameters<typeof usedKey>[0];
 
-/** Digests of what was used, oldest first, and until when it counts, by the monotonic clock. */
+/** Digests of what was used, oldest first, and when each expires by the monotonic clock. */
 const used = new WeakMap<AuthorizationServer, Record<Kind, Map<string, number>>>();
-/** Of each kind: some ten megabytes at the most. */
+/** Of each kind: about ten megabytes. */
 const MAX_REMEMBERED = 100_000;
 
 /**
- * Whether nobody used this before; from now on somebody has.
- * @param id what tells it from all others, its issuer or key included
- * @param expires when it is refused for its age, in milliseconds since the epoch
+ * Marks the proof or assertion as used. `false` when it was used before.
+ * @param id a unique id that includes its issuer or key
+ * @param expires when it is too old to be accepted, in milliseconds since the epoch
  */
 export async function useOnce(
   as: AuthorizationServer,

@@ -6,7 +6,7 @@
 import { html, type Markup } from "../../http/page.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import { describeAuthorizationDetails } from "../grants/authorization_details.ts";
-import { settingsOf } from "../grants/resource.ts";
+import { findResourceSettings } from "../grants/resource.ts";
 import { expandScopes } from "../grants/scope.ts";
 import type { Authorization, Client } from "../records.ts";
 
@@ -28,7 +28,7 @@ export function describeAccess(
   const allowedScopes = scopes.filter((each) => allowed.has(each));
   const newScopes = scopes.filter((each) => !allowed.has(each));
   const details = describeAuthorizationDetails(as, authorization_details);
-  const resources = settingsOf(as, resource);
+  const resources = findResourceSettings(as, resource);
   return html`
     ${newScopes.length + details.length > 0 && html`
       <ul>${[...newScopes.map(scopeItem), ...details.map(item)]}</ul>

@@ -15,7 +15,7 @@ import { clientSince } from "../tokens/liveness.ts";
 import { readParameters } from "../parameters.ts";
 import { type DeviceCode, deviceCodeKey, userCodeKey } from "../records.ts";
 import { findResources } from "../grants/resource.ts";
-import { RECORD_OVERHEAD_BYTES, STORAGE_LIMITS } from "../room.ts";
+import { RECORD_OVERHEAD_BYTES, STORAGE_LIMITS } from "../storage_quota.ts";
 import { NO_STORE_JSON } from "./no_store.ts";
 import { grantScope } from "../grants/scope.ts";
 
@@ -68,7 +68,7 @@ export async function authorizeDevice(
     const problem = `Request too large: the limit is ${STORAGE_LIMITS.device_code.record} bytes`;
     throw new OAuthError("invalid_request", problem, { status: 413 });
   }
-  as.room.take("device_code", length + RECORD_OVERHEAD_BYTES, client, context);
+  as.storageQuota.reserve("device_code", length + RECORD_OVERHEAD_BYTES, client, context);
   for (let attempt = 0; attempt < MAX_USER_CODE_TRIES; attempt++) {
     const letters = randomLetters(8);
     const user_code = letters.slice(0, 4) + "-" + letters.slice(4);

@@ -14,7 +14,7 @@ import { OAuthError } from "../error.ts";
 import { readParameters } from "../parameters.ts";
 import { NO_STORE_JSON } from "./no_store.ts";
 import { storeRequest } from "./pushed_request.ts";
-import { STORAGE_LIMITS } from "../room.ts";
+import { STORAGE_LIMITS } from "../storage_quota.ts";
 import { findRedirectUri } from "../clients/redirect_uri.ts";
 
 /** Parameters that authenticate the client and are not stored with the request. */
@@ -40,7 +40,7 @@ export async function pushRequest(
   }
   parseAuthenticationRequirements(form);
   checkAuthorizationRequest(as, client, form, redirect_uri);
-  if (request.headers.has("dpop")) as.room.take("proof", 0, client, context);
+  if (request.headers.has("dpop")) as.storageQuota.reserve("proof", 0, client, context);
   const proof = await checkDpopProof(as, request);
   const dpop_jkt = form.get("dpop_jkt");
   // RFC 9449 §10.1: the client may send dpop_jkt, a proof, or both for the same key.
@@ -59,7 +59,7 @@ export async function pushRequest(
     const problem = `Request too large: the limit is ${STORAGE_LIMITS.pushed_request.record} bytes`;
     throw new OAuthError("invalid_request", problem, { status: 413 });
   }
-  as.room.take("pushed_request", length, client, context);
+  as.storageQuota.reserve("pushed_request", length, client, context);
   const request_uri = await storeRequest(as, pushed);
   const fields = proof?.nonce === undefined
     ? NO_STORE_JSON

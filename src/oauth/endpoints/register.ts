@@ -18,7 +18,7 @@ import { OAuthError } from "../error.ts";
 import { identifyCaller } from "../tokens/protect.ts";
 import { type Client, clientKey } from "../records.ts";
 import { NO_STORE_JSON } from "./no_store.ts";
-import { STORAGE_LIMITS, UNUSED_REGISTRATION_LIFETIME } from "../room.ts";
+import { STORAGE_LIMITS, UNUSED_REGISTRATION_LIFETIME } from "../storage_quota.ts";
 
 const MAX_BODY_BYTES = 64 * 1024;
 /** The scope of an initial access token (RFC 7591 §1.2). */
@@ -46,7 +46,7 @@ export async function register(
     created: as.now(),
   };
   const bytes = checkSize(client);
-  if (as.registration === "open") as.room.take("registration", bytes, undefined, context);
+  if (as.registration === "open") as.storageQuota.reserve("registration", bytes, undefined, context);
   // `extendRegistration` extends it when a user grants the client access.
   const lifetime = Math.min(as.registrationLifetime, UNUSED_REGISTRATION_LIFETIME);
   const expires = as.now() + lifetime * 1000;

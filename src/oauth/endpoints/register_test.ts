@@ -6,7 +6,7 @@ import { CACHED } from "../../store/store.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import { extendRegistration } from "../clients/client.ts";
 import type { Client } from "../records.ts";
-import { STORAGE_LIMITS, UNUSED_REGISTRATION_LIFETIME } from "../room.ts";
+import { STORAGE_LIMITS, UNUSED_REGISTRATION_LIFETIME } from "../storage_quota.ts";
 import { newKey } from "../test_keys.ts";
 import { register, WEB } from "./test_registration.ts";
 import { CHALLENGE, ISSUER, newServer, VERIFIER } from "../test_server.ts";

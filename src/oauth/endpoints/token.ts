@@ -61,7 +61,7 @@ export async function token(
     );
   }
   const hasProof = request.headers.has("dpop");
-  if (hasProof) as.room.take("proof", 0, client, context);
+  if (hasProof) as.storageQuota.reserve("proof", 0, client, context);
   const proof = hasProof ? await checkDpopProof(as, request) : undefined;
   const cnf = readConfirmation(as, client, request, context, proof?.jkt);
   const response = await GRANTS[grant_type as GrantType](as, { client, form, cnf });

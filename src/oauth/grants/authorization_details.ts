@@ -1,6 +1,6 @@
 /**
- * Rich authorization requests (https://www.rfc-editor.org/rfc/rfc9396): what a scope is too coarse for, as JSON objects of
- * types that the operator defines.
+ * Rich authorization requests (https://www.rfc-editor.org/rfc/rfc9396): JSON objects of types that the operator defines,
+ * for permissions that need more detail than a scope.
  *
  * @module
  */
@@ -8,14 +8,14 @@ import type { AuthorizationServer } from "../authorization_server.ts";
 import { OAuthError, plain } from "../error.ts";
 import type { AuthorizationDetail, Client } from "../records.ts";
 
-/** More than a person would read on a consent page. */
-const MOST = 20;
-const LONGEST = 8192;
-/** Nested deeper, what walks through them would run out of stack. */
-const DEEPEST = 20;
+/** Objects in one request: a person can read these on a consent page. */
+const MAX_DETAILS = 20;
+const MAX_TEXT_LENGTH = 8192;
+/** Nesting: recursion over deeper values could overflow the stack. */
+const MAX_DEPTH = 20;
 
 /**
- * The details of a request, checked by their types.
+ * The details of a request, each checked by the rules of its type.
  * @throws {OAuthError} invalid_authorization_details (RFC 9396 §5)
  */
 export function parseAuthorizationDetails(
@@ -24,17 +24,17 @@ export function parseAuthorizationDetails(
   text: string | undefined,
 ): readonly AuthorizationDetail[] | undefined {
   if (text === undefined) return undefined;
-  if (text.length > LONGEST) throw refusal(`must have at most ${LONGEST} characters`);
+  if (text.length > MAX_TEXT_LENGTH) throw refusal(`must have at most ${MAX_TEXT_LENGTH} characters`);
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
     throw refusal("must be JSON");
   }
-  if (!Array.isArray(value) || value.length === 0 || value.length > MOST) {
-    throw refusal(`must be an array of 1 to ${MOST} objects`);
+  if (!Array.isArray(value) || value.length === 0 || value.length > MAX_DETAILS) {
+    throw refusal(`must be an array of 1 to ${MAX_DETAILS} objects`);
   }
-  if (isDeeper(value, DEEPEST)) throw refusal(`must be nested at most ${DEEPEST} levels deep`);
+  if (isDeeper(value, MAX_DEPTH)) throw refusal(`must be nested at most ${MAX_DEPTH} levels deep`);
   for (const detail of value) checkDetail(as, client, detail);
   return value;
 }
@@ -61,8 +61,8 @@ function checkDetail(as: AuthorizationServer, client: Client, detail: unknown): 
 }
 
 /**
- * The part of what was granted that a token is asked for (RFC 9396 §6): objects that are equal to granted ones.
- * @throws {OAuthError} invalid_authorization_details for another one
+ * The requested part of the granted details (RFC 9396 §6): all of them without a request.
+ * @throws {OAuthError} invalid_authorization_details for an object that equals no granted one
  */
 export function narrowAuthorizationDetails(
   as: AuthorizationServer,
@@ -79,7 +79,7 @@ export function narrowAuthorizationDetails(
   return asked;
 }
 
-/** What the details allow, a line of text each. */
+/** What the details allow, one line of text each. */
 export function describeAuthorizationDetails(
   as: AuthorizationServer,
   details: readonly AuthorizationDetail[] = [],

@@ -9,7 +9,7 @@ import { seal, unseal } from "../../crypto/seal.ts";
 import { derivedSecret, equalInConstantTime, randomId, secretDigest } from "../../crypto/secret.ts";
 import { MAX_COMMIT_TRIES, pauseBefore } from "../../store/retry.ts";
 import type { Entry, Put } from "../../store/store.ts";
-import { type AccessTokenRequest, type MintedAccessToken, OPAQUE } from "../tokens/access_token.ts";
+import { type AccessTokenRequest, type MintedAccessToken, OPAQUE_PREFIX } from "../tokens/access_token.ts";
 import { narrowAuthorizationDetails } from "./authorization_details.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import { extendRegistration, isPublic } from "../clients/client.ts";
@@ -201,7 +201,7 @@ function deriveNextTokens(
   const root = derivedSecret(presented, JSON.stringify(asked));
   return {
     ...toRefreshToken(key, id, secretDigest("refresh " + root)),
-    access_token: OPAQUE + secretDigest("access " + root),
+    access_token: OPAQUE_PREFIX + secretDigest("access " + root),
   };
 }
 

@@ -1,6 +1,6 @@
 /**
- * Proof Key for Code Exchange (https://www.rfc-editor.org/rfc/rfc7636), S256 only: `plain` protects nobody who
- * can see the request (RFC 9700 §2.1.1).
+ * Proof Key for Code Exchange (https://www.rfc-editor.org/rfc/rfc7636), S256 only: `plain` does not protect against an
+ * attacker who can read the authorization request (RFC 9700 §2.1.1).
  *
  * @module
  */
@@ -29,7 +29,7 @@ export function checkChallenge(
     }
     return undefined;
   }
-  // RFC 7636 §4.3: without a method it would be plain.
+  // RFC 7636 §4.3: the default method is plain.
   if (method !== "S256") throw new OAuthError("invalid_request", "code_challenge_method must be S256");
   if (!/^[A-Za-z0-9_-]{43}$/.test(challenge)) {
     throw new OAuthError(
@@ -41,8 +41,8 @@ export function checkChallenge(
 }
 
 /**
- * Checks that the verifier belongs to the challenge of its code (RFC 7636 section 4.6); both may be absent together.
- * Returns what is wrong, `undefined` when nothing is.
+ * Verifies the code_verifier (RFC 7636 section 4.6). Both challenge and verifier may be absent.
+ * @returns what is wrong; `undefined` when it is valid
  */
 export function findVerifierProblem(
   challenge: string | undefined,
@@ -51,7 +51,7 @@ export function findVerifierProblem(
   if (verifier !== undefined && !/^[A-Za-z0-9\-._~]{43,128}$/.test(verifier)) {
     return "code_verifier must be 43 to 128 characters of A-Z a-z 0-9 - . _ ~ (RFC 7636 section 4.1)";
   }
-  // RFC 9700 §4.8.2: a verifier without a challenge is a downgrade attempt, not a harmless extra.
+  // RFC 9700 §4.8.2: a verifier without a challenge shows a PKCE downgrade attack.
   const matches = challenge === undefined || verifier === undefined
     ? challenge === verifier
     : equalInConstantTime(encodeBase64url(sha256(verifier)), challenge);

@@ -79,7 +79,7 @@ export function limitToResources(
   scope: string,
 ): string {
   if (resource === undefined) return scope;
-  const settings = settingsOf(as, resource);
+  const settings = findResourceSettings(as, resource);
   const limits = settings.flatMap(({ scopes }) => scopes ? [expandScopes(as, scopes)] : []);
   if (limits.length === 0 || limits.length < settings.length) return scope;
   const kept = [...expandScopes(as, scope.split(" "))].filter((each) =>
@@ -95,7 +95,7 @@ export function limitToResources(
 }
 
 /** The operator's settings for these resources. */
-export function settingsOf(
+export function findResourceSettings(
   as: AuthorizationServer,
   resource: readonly string[] = [],
 ): readonly ProtectedResource[] {
@@ -103,7 +103,7 @@ export function settingsOf(
 }
 
 /** Whether a token with this audience may be used at `resource`. One for the whole server may be used at all its own. */
-export function isFor(
+export function isForResource(
   as: AuthorizationServer,
   audience: readonly string[] | undefined,
   resource: string,

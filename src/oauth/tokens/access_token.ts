@@ -1,6 +1,6 @@
 /**
- * Access tokens: opaque ones looked up in the store, or JWTs as RFC 9068 shapes them
- * (https://www.rfc-editor.org/rfc/rfc9068#section-2). Both are good only while their client, user and grant exist.
+ * Access tokens: opaque ones that are looked up in the store, or JWTs of RFC 9068
+ * (https://www.rfc-editor.org/rfc/rfc9068#section-2). Both are valid only while their client, user and grant exist.
  *
  * @module
  */
@@ -20,17 +20,17 @@ import {
   type Mutable,
   type Profile,
 } from "../records.ts";
-import { settingsOf } from "../grants/resource.ts";
+import { findResourceSettings } from "../grants/resource.ts";
 import { revokeSignedToken, type SignedToken } from "./revocations.ts";
 
 const JWT_TYPE = "at+jwt";
-/** What an opaque token begins with. */
-export const OPAQUE = "trivet_at_";
+/** The prefix of opaque tokens. */
+export const OPAQUE_PREFIX = "trivet_at_";
 
-/** What an access token is to say. */
+/** The contents of an access token that is to be issued. */
 export type AccessTokenRequest = Omit<AccessToken, "issued" | "expires" | "client_id" | "client_since">;
 
-/** A token, and what must be stored before it is handed out: nothing for a JWT. */
+/** A token, and the record that must be stored before it is given out: none for a JWT. */
 export interface MintedAccessToken {
   readonly access_token: string;
   readonly put: Put | undefined;
@@ -39,23 +39,23 @@ export interface MintedAccessToken {
 }
 
 /**
- * A new token for this client.
- * @param secret of an opaque one
- * @param until the latest end, in milliseconds since the epoch
- * @throws {OAuthError} invalid_target for resources whose tokens differ in kind
+ * A new access token for this client.
+ * @param secret the token, when it is opaque
+ * @param until the latest expiry, in milliseconds since the epoch
+ * @throws {OAuthError} invalid_target for resources whose tokens differ in format
  */
 export async function mintAccessToken(
   as: AuthorizationServer,
   client: Client,
-  asked: AccessTokenRequest,
-  secret: string = randomSecret(OPAQUE),
+  request: AccessTokenRequest,
+  secret: string = randomSecret(OPAQUE_PREFIX),
   until: number = Infinity,
 ): Promise<MintedAccessToken> {
-  const { format, lifetime } = chooseKind(as, client, asked.resource);
+  const { format, lifetime } = chooseFormat(as, client, request.resource);
   const issued = as.now();
   const expires = Math.min(issued + lifetime * 1000, until);
   const expires_in = Math.floor((expires - issued) / 1000);
-  const token: Mutable<AccessToken> = { ...asked, client_id: client.id, issued, expires };
+  const token: Mutable<AccessToken> = { ...request, client_id: client.id, issued, expires };
   const since = clientSince(as, client);
   if (since !== undefined) token.client_since = since;
   if (format === "jwt") {
@@ -72,15 +72,15 @@ export async function mintAccessToken(
   };
 }
 
-/** What the resource says, else the client, else the server. */
-function chooseKind(
+/** The setting of the resource, else of the client, else of the server. */
+function chooseFormat(
   as: AuthorizationServer,
   client: Client,
   resource: readonly string[] | undefined,
 ): { format: "opaque" | "jwt"; lifetime: number } {
   const usual = client.access_token_format ?? as.accessTokenFormat;
   if (resource === undefined) return { format: usual, lifetime: as.accessTokenLifetime };
-  const settings = settingsOf(as, resource);
+  const settings = findResourceSettings(as, resource);
   const formats = new Set(settings.map(({ accessTokenFormat }) => accessTokenFormat ?? usual));
   if (formats.size > 1) {
     throw new OAuthError(
@@ -92,7 +92,7 @@ function chooseKind(
   return { format: [...formats][0] ?? usual, lifetime: Math.min(...lifetimes) };
 }
 
-/** RFC 9068 §2.2, with what RFC 7800, 8693, 9396 and 9470 add. */
+/** The claims of RFC 9068 §2.2, and those that RFC 7800, 8693, 9396 and 9470 add. */
 function toClaims(as: AuthorizationServer, token: AccessToken): Record<string, unknown> {
   const {
     client_id,
@@ -110,7 +110,7 @@ function toClaims(as: AuthorizationServer, token: AccessToken): Record<string, u
   } = token;
   return {
     iss: as.issuer,
-    // RFC 9068 §2.2: the client stands for itself when there is no user.
+    // RFC 9068 §2.2: without a user the client is the subject.
     sub: user ?? client_id,
     aud: resource === undefined ? as.issuer : resource.length === 1 ? resource[0] : resource,
     client_id,
@@ -127,18 +127,18 @@ function toClaims(as: AuthorizationServer, token: AccessToken): Record<string, u
   };
 }
 
-/** A token that is good now, and what ends it before its time. */
+/** A valid token, and what its revocation needs. */
 export interface LiveAccessToken {
   readonly token: AccessToken;
-  /** Where the store has it, or by what a signed one is revoked. */
+  /** The key of the record of an opaque token, or what identifies a signed one. */
   readonly record: { readonly opaque: Key } | { readonly signed: SignedToken };
-  /** Who granted it; `undefined` where a client acts for itself. */
+  /** The user who granted it; `undefined` when a client acts for itself. */
   readonly owner: Profile | undefined;
 }
 
 /**
- * The token as it was issued, but with no more scope than its user may grant today; `undefined` when it is unknown,
- * expired, revoked or not ours.
+ * The token as it was issued, its scope limited to what its user may grant now; `undefined` when it is unknown, expired,
+ * revoked or not issued by this server.
  */
 export async function findAccessToken(
   as: AuthorizationServer,
@@ -165,7 +165,7 @@ export async function findAccessToken(
   return { token: scope === token.scope ? token : { ...token, scope }, record, owner };
 }
 
-/** After this the token is good nowhere. */
+/** Revokes the token. */
 export async function revokeAccessToken(
   { store }: AuthorizationServer,
   { record }: LiveAccessToken,
@@ -174,7 +174,7 @@ export async function revokeAccessToken(
   else await store.commit({ remove: [record.opaque] });
 }
 
-/** RFC 9068 §4, in its order: the type, the key, the signature, then issuer and time. */
+/** RFC 9068 §4, in its order: type, key, signature, issuer. */
 async function readJwt(
   as: AuthorizationServer,
   token: string,

@@ -12,7 +12,7 @@ const KEYS = {
   signingAlgorithms: ["ES256"],
   signingKeyLifetime: 90 * 86_400,
   signingKeyNotice: 86_400,
-  longestTokenLifetime: 7200,
+  maxTokenLifetime: 7200,
 } as const;
 
 async function clientToken(server: TestServer): Promise<string> {

@@ -1,6 +1,6 @@
 /**
- * Demonstrating Proof of Possession (https://www.rfc-editor.org/rfc/rfc9449): a JWT that the client signs for one request
- * shows that it holds the key which its tokens are bound to. A stolen token alone is then good for nothing.
+ * Demonstrating Proof of Possession (https://www.rfc-editor.org/rfc/rfc9449): with a JWT that it signs for one request the
+ * client proves that it has the key to which its tokens are bound. A stolen token alone cannot be used.
  *
  * @module
  */
@@ -14,23 +14,24 @@ import type { AuthorizationServer } from "../authorization_server.ts";
 import { OAuthError, type OAuthErrorCode } from "../error.ts";
 import { useOnce } from "../clients/replay.ts";
 
-/** Seconds by which `iat` may lie in the past or the future (§11.1). */
-const WINDOW = 60;
-/** Seconds after which a fresh nonce is given; the one before it is still taken. */
-const NONCE_LIFETIME = 120;
-const LONGEST = 4096;
+/** By how much `iat` may be in the past or the future (§11.1). */
+const MAX_AGE_SECONDS = 60;
+/** How long a nonce is the current one; the previous one is still accepted. */
+const NONCE_LIFETIME_SECONDS = 120;
+const MAX_PROOF_LENGTH = 4096;
 
-/** What a proof showed. */
+/** A verified proof. */
 export interface DpopProof {
   /** The thumbprint of its key. */
   readonly jkt: string;
-  /** A newer nonce than it came with, to be told. */
+  /** A newer nonce than that of the proof, for the DPoP-Nonce field of the response. */
   readonly nonce: string | undefined;
 }
 
 /**
- * The proof of the request, checked by the list of §4.3 and used up; `undefined` when there is none.
- * @param token the access token that it must go with, at a protected resource
+ * Verifies the proof of the request by the list of §4.3 and marks it as used; `undefined` when the request has none. The
+ * numbers in the comments are those of the list.
+ * @param token the access token of the request, at a protected resource
  * @throws {OAuthError} invalid_dpop_proof or use_dpop_nonce
  */
 export async function checkDpopProof(
@@ -40,9 +41,9 @@ export async function checkDpopProof(
 ): Promise<DpopProof | undefined> {
   const proof = request.headers.get("dpop");
   if (proof === null) return undefined;
-  // 1: fields that came twice are joined by commas, which no JWT has.
-  if (proof.length > LONGEST || proof.includes(",")) {
-    throw refusal(`send one DPoP header field with one JWT of at most ${LONGEST} characters`);
+  // 1: several fields are joined by commas, which no JWT contains.
+  if (proof.length > MAX_PROOF_LENGTH || proof.includes(",")) {
+    throw refusal(`send one DPoP header field with one JWT of at most ${MAX_PROOF_LENGTH} characters`);
   }
   const { header, claims } = readJws(proof) ?? {};
   if (!header || !claims) throw refusal("not a JWT");
@@ -53,8 +54,8 @@ export async function checkDpopProof(
   }
   const now = as.now() / 1000;
   const { iat, jti, nonce } = claims;
-  if (typeof iat !== "number" || Math.abs(now - iat) > WINDOW) {
-    throw refusal(`iat must be within ${WINDOW} seconds of the server time`);
+  if (typeof iat !== "number" || Math.abs(now - iat) > MAX_AGE_SECONDS) {
+    throw refusal(`iat must be within ${MAX_AGE_SECONDS} seconds of the server time`);
   }
   if (typeof jti !== "string" || jti === "" || jti.length > 256) {
     throw refusal("jti is required and must be a string of 1 to 256 characters");
@@ -63,13 +64,13 @@ export async function checkDpopProof(
   if (token !== undefined && claims.ath !== encodeBase64url(sha256(token))) {
     throw refusal("ath must be the base64url SHA-256 hash of the access token");
   }
-  if (!await useOnce(as, "dpop", `${jkt}\n${jti}`, (iat + 2 * WINDOW) * 1000)) {
+  if (!await useOnce(as, "dpop", `${jkt}\n${jti}`, (iat + 2 * MAX_AGE_SECONDS) * 1000)) {
     throw refusal("jti was used before");
   }
   return { jkt, nonce: fresh };
 }
 
-/** 4, 5, 6: the type, the algorithm, and the key that the proof brings itself. */
+/** 4, 5, 6: type, algorithm, and signature by the key in the header. */
 async function checkSignature(header: Claims, proof: string): Promise<string> {
   const alg = JWS_ALGORITHMS.find((each) => each === header.alg);
   if (!alg) throw refusal(`alg must be one of ${JWS_ALGORITHMS.join(", ")}`);
@@ -84,17 +85,17 @@ async function checkSignature(header: Claims, proof: string): Promise<string> {
   return thumbprint(jwk);
 }
 
-/** 9: the same address, by the normalisation of RFC 3986 §6.2.2 and §6.2.3; the server's own name is configuration. */
+/** 9: the same URI after the normalization of RFC 3986 §6.2.2 and §6.2.3. */
 function isSameTarget(htu: unknown, target: string): boolean {
   const url = typeof htu === "string" ? URL.parse(htu) : null;
   if (!url || url.username !== "" || url.password !== "") return false;
   return url.origin + url.pathname === new URL(target).href;
 }
 
-/** A nonce to tell when the one that came will soon be too old. */
+/** The current nonce, when that of the proof is the previous one. */
 async function checkNonce(as: AuthorizationServer, nonce: unknown): Promise<string | undefined> {
   if (nonce === undefined && !as.requireDpopNonce) return undefined;
-  const window = Math.floor(as.now() / 1000 / NONCE_LIFETIME);
+  const window = Math.floor(as.now() / 1000 / NONCE_LIFETIME_SECONDS);
   const current = await makeNonce(as, window);
   if (typeof nonce === "string") {
     if (equalInConstantTime(nonce, current)) return undefined;
@@ -103,7 +104,7 @@ async function checkNonce(as: AuthorizationServer, nonce: unknown): Promise<stri
   throw refusal("nonce must be the value of the DPoP-Nonce header field", "use_dpop_nonce", current);
 }
 
-/** Nothing is stored: every instance can make and check the nonce of a time. */
+/** Derived from the secret and the time, so that every instance can check it and none is stored. */
 async function makeNonce(as: AuthorizationServer, window: number): Promise<string> {
   return encodeBase64url(hmacSha256(await as.secret(), `dpop nonce:${window}`).subarray(0, 18));
 }

@@ -1,6 +1,6 @@
 /**
- * Whether what a token hangs on still exists: its client, its user and its grant. Every path that reads a token, code or
- * refresh token asks here, so that ending one of the three ends everything that was issued for it, at once.
+ * Whether the client, user and grant of a token still exist. Every path that reads a code, an access token or a refresh
+ * token checks this, so that removing one of the three ends all that was issued for it, at once.
  *
  * @module
  */
@@ -21,24 +21,24 @@ import {
 import { isRevoked, type SignedToken } from "./revocations.ts";
 import { limitToRole } from "../users/user_role.ts";
 
-/** Whom a credential was issued to, for, and under which grant. */
+/** The client, user and grant that a credential depends on. */
 export type Dependent =
   & Pick<Authorization, "client_id">
   & { readonly [Name in "user" | "grant"]?: string | undefined }
   & { readonly client_since?: number | undefined };
 
-/** What is left of a credential today. */
+/** What a credential allows now. */
 export interface Live {
   /** The part of its scope that the role of its user allows. */
   readonly scope: string;
-  /** Who granted it; `undefined` where a client acts for itself. */
+  /** The user who granted it; `undefined` when a client acts for itself. */
   readonly owner: Profile | undefined;
 }
 
 /**
- * What a credential comes to today. `undefined` when client, user or grant does not exist any more, a signed token was
- * revoked by itself, or nothing of its scope is left. Reads may come from the cache: a removal waits until its copies are
- * gone. All begin at once, and no promise is made for what need not be read: every request with a token passes here.
+ * What a credential allows now; `undefined` when its client, user or grant no longer exists, the signed token was revoked,
+ * or none of its scope is left. Reads may come from a cache, because a removal waits until cached copies are gone. Every
+ * request with a token comes here, so all reads start at once, and there is no promise for what need not be read.
  */
 export async function findLive(
   as: AuthorizationServer,
@@ -50,7 +50,7 @@ export async function findLive(
   let root: Entry<Grant> | undefined;
   let list: Entry<Revocations> | undefined;
   let owner: Profile | undefined;
-  // Which tokens of a grant were revoked must be read as it is: a cache may be behind in that.
+  // The revoked tokens in a grant must not come from a cache, which may be behind.
   const reading = grant === undefined
     ? undefined
     : as.store.get<Grant>(grantKey(grant), signed ? undefined : CACHED);
@@ -72,7 +72,7 @@ export async function findLive(
   if (owner && allowed === "") return undefined;
   if (grant !== undefined) {
     if (!root) return undefined;
-    // A token that came of an exchange hangs on the client whose token was traded as well.
+    // A token from token exchange also depends on the client of the grant.
     const { value } = root;
     if (value.client_id !== client_id && !await hasClient(as, value.client_id, value.client_since)) {
       return undefined;
@@ -81,17 +81,17 @@ export async function findLive(
   return { scope: allowed, owner };
 }
 
-/** What a record keeps of its client: one that is registered anew under the same id is another client. */
+/** When the client was registered, for the records that depend on it: a new registration of the id is another client. */
 export function clientSince(as: AuthorizationServer, client: Client): number | undefined {
   return client.source === "document" || as.configured.has(client.id) ? undefined : client.created;
 }
 
-/** Whether a record was made for this very client. */
+/** Whether a record belongs to this registration of the client. */
 export function isOfClient(as: AuthorizationServer, record: Dependent, client: Client): boolean {
   return record.client_id === client.id && isSince(record.client_since, clientSince(as, client));
 }
 
-/** The user with this id, who signs in here or is known elsewhere; `undefined` when there is none. */
+/** The user with this id, from the store or from `authenticateUser`; `undefined` when there is none. */
 export function findLiveUser(
   { store, authenticateUser }: AuthorizationServer,
   id: string,
@@ -102,7 +102,7 @@ export function findLiveUser(
   );
 }
 
-/** Clients that are configured or described by a document are not in the store. */
+/** Whether the client exists. Configured clients and those with a metadata document are not in the store. */
 function hasClient(
   as: AuthorizationServer,
   id: string,
@@ -115,7 +115,7 @@ function hasClient(
   );
 }
 
-/** Records of before this was kept say nothing of it. */
+/** A record without the time belongs to any registration. */
 function isSince(recorded: number | undefined, actual: number | undefined): boolean {
   return recorded === undefined || actual === undefined || recorded === actual;
 }

@@ -1,6 +1,6 @@
 /**
- * The guard before what this server protects (https://www.rfc-editor.org/rfc/rfc6750 and
- * https://www.rfc-editor.org/rfc/rfc9449#section-7): who a request's access token stands for, at one resource.
+ * Checks the access token of a request to a protected resource (https://www.rfc-editor.org/rfc/rfc6750 and
+ * https://www.rfc-editor.org/rfc/rfc9449#section-7).
  *
  * @module
  */
@@ -14,18 +14,18 @@ import { readCertificate } from "../clients/client_certificate.ts";
 import { checkDpopProof } from "./dpop.ts";
 import { OAuthError } from "../error.ts";
 import type { AccessToken } from "../records.ts";
-import { isFor } from "../grants/resource.ts";
+import { isForResource } from "../grants/resource.ts";
 import { expandScopes } from "../grants/scope.ts";
 
-/** The one workspace of everybody who comes with a token of this server. */
+/** The one workspace of all users of this server. */
 const WORKSPACE = "default";
 const DPOP = /^dpop +([A-Za-z0-9\-._~+/]+=*) *$/i;
 const UNKNOWN = "The access token is invalid, expired or revoked";
-/** What is said to whoever comes with the DPoP scheme. */
-const PROOFS: DpopChallenge = { algs: JWS_ALGORITHMS };
-/** What scopes bring along, by their text: there are few, and every request asks. */
+/** The parameters of a challenge with the DPoP scheme. */
+const DPOP_CHALLENGE: DpopChallenge = { algs: JWS_ALGORITHMS };
+/** Expanded scopes by their text: there are few, and every request needs them. */
 const expanded = new WeakMap<AuthorizationServer, Map<string, ReadonlySet<string>>>();
-const MOST_REMEMBERED = 1000;
+const MAX_CACHED_SCOPES = 1000;
 
 /** Who a token stands for that needs no proof beside it; `undefined` when it is not good for this server. */
 export async function verifyAccessToken(
@@ -33,12 +33,12 @@ export async function verifyAccessToken(
   presented: string,
 ): Promise<Principal | undefined> {
   const token = (await findAccessToken(as, presented))?.token;
-  return token && !token.cnf && isFor(as, token.resource, as.issuer)
+  return token && !token.cnf && isForResource(as, token.resource, as.issuer)
     ? toPrincipal(as, token, presented)
     : undefined;
 }
 
-/** Who makes the request, with a token that is for `resource`; `"none"` without one. */
+/** The principal of a request with an access token for `resource`; `"none"` without a token. */
 export function identifyCaller(
   as: AuthorizationServer,
   request: Request,
@@ -60,17 +60,17 @@ export async function checkRequest<Caller>(
   if (field === null) return "none";
   const proven = DPOP.exec(field)?.[1];
   const presented = proven ?? parseBearer(field);
-  // RFC 6750 §3.1: what shows no token is no attempt.
+  // RFC 6750 §3.1: another scheme counts as a request without authentication.
   if (presented === undefined) return "none";
-  const dpop = proven === undefined ? undefined : PROOFS;
+  const dpop = proven === undefined ? undefined : DPOP_CHALLENGE;
   const refuse = (description: string) => new TokenRefusal("invalid_token", description, dpop);
   const live = await findAccessToken(as, presented);
   if (!live) return refuse(UNKNOWN);
   const { token } = live;
-  if (!isFor(as, token.resource, resource)) {
+  if (!isForResource(as, token.resource, resource)) {
     return refuse(`The access token was not issued for ${resource}`);
   }
-  // RFC 9449 §7.2: a bound token is no bearer token, and the other way round.
+  // RFC 9449 §7.2: a DPoP-bound token must not be used as a bearer token, nor the other way round.
   if ((token.cnf?.jkt !== undefined) !== (proven !== undefined)) {
     return refuse(
       proven === undefined
@@ -101,16 +101,16 @@ async function checkProof(
       return new TokenRefusal(
         "invalid_dpop_proof",
         "The DPoP proof is missing. Send one with the access token",
-        PROOFS,
+        DPOP_CHALLENGE,
       );
     }
     if (proof.jkt === jkt) return undefined;
-    return new TokenRefusal("invalid_token", "The access token is bound to another key", PROOFS);
+    return new TokenRefusal("invalid_token", "The access token is bound to another key", DPOP_CHALLENGE);
   } catch (error) {
     if (!(error instanceof OAuthError)) throw error;
     const nonce = error.fields.find(([name]) => name === "dpop-nonce")?.[1];
     const code = error.code === "use_dpop_nonce" ? "use_dpop_nonce" : "invalid_dpop_proof";
-    return new TokenRefusal(code, error.message, { ...PROOFS, nonce });
+    return new TokenRefusal(code, error.message, { ...DPOP_CHALLENGE, nonce });
   }
 }
 
@@ -133,13 +133,13 @@ function toPrincipal(as: AuthorizationServer, token: AccessToken, presented: str
   return principal;
 }
 
-/** What the scope of a token allows. */
+/** The scopes of a token and all that they imply. */
 export function scopesOf(as: AuthorizationServer, scope: string): ReadonlySet<string> {
   let known = expanded.get(as);
   if (!known) expanded.set(as, known = new Map());
   let scopes = known.get(scope);
   if (!scopes) {
-    if (known.size >= MOST_REMEMBERED) known.clear();
+    if (known.size >= MAX_CACHED_SCOPES) known.clear();
     known.set(scope, scopes = expandScopes(as, scope.split(" ")));
   }
   return scopes;

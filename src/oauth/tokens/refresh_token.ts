@@ -1,7 +1,7 @@
 /**
- * Refresh tokens: `trivet_rt_<grant>.<secret>`. The grant's id leads to the one record that knows which secret works now.
- * The secret ends in a code that only this server can make, so that a token of the family which works no more is told
- * from one that somebody made up: the first is a replay, the second nothing.
+ * Refresh tokens: `trivet_rt_<grant>.<secret>`. The grant id leads to the record that knows the current token. The secret
+ * ends in a message authentication code, so that reuse of an old token of the family (a replay) is distinguished from a
+ * made-up one.
  *
  * @module
  */
@@ -12,16 +12,16 @@ import type { AuthorizationServer } from "../authorization_server.ts";
 
 const PREFIX = "trivet_rt_";
 const PATTERN = new RegExp(`^${PREFIX}([A-Za-z0-9_-]{22})\\.[A-Za-z0-9_-]{43}$`);
-/** Characters of base64url that are random: 126 bits. As many bits follow as the code needs: 132. */
+/** Random characters of base64url (126 bits), and those of the authentication code (132 bits). */
 const RANDOM_LENGTH = 21;
 const CODE_LENGTH = 22;
-/** Of each server, derived once from its secret. */
+/** The key of each server, derived once from its secret. */
 const keys = new WeakMap<AuthorizationServer, RefreshKey>();
 
-/** Digests under the server's key. */
+/** Digests a text under the key of the server. */
 export type RefreshKey = (text: string) => Uint8Array;
 
-/** What refresh tokens are made with; to be awaited once a request, and at most once a server. */
+/** The key for refresh tokens; a promise only the first time. */
 export function findRefreshKey(as: AuthorizationServer): RefreshKey | Promise<RefreshKey> {
   return keys.get(as) ?? deriveKey(as);
 }
@@ -42,12 +42,12 @@ export function toRefreshToken(
   return { refresh_token, digest: secretDigest(refresh_token) };
 }
 
-/** The grant that a token claims to be of; `undefined` when it is no refresh token of ours. */
+/** The grant id in a refresh token; `undefined` for text of another form. */
 export function readRefreshToken(token: string): string | undefined {
   return PATTERN.exec(token)?.[1];
 }
 
-/** Whether this server made the token once, whatever became of it. */
+/** Whether this server issued the token, whatever its state is now. */
 export async function isRefreshTokenOfOurs(as: AuthorizationServer, token: string): Promise<boolean> {
   const grant = readRefreshToken(token);
   if (grant === undefined) return false;
@@ -57,8 +57,8 @@ export async function isRefreshTokenOfOurs(as: AuthorizationServer, token: strin
 }
 
 /**
- * SHA-256 over the key, as a block, and texts of fixed length, shortened: a quarter of what HMAC takes, and as hard to make
- * without the key, since no message begins with another one.
+ * SHA-256 over the key as a whole block and a text of fixed length, truncated. This takes a quarter of the time of HMAC and
+ * is as hard to forge, because no message is a prefix of another one.
  */
 function authenticationCode(key: RefreshKey, grant: string, random: string): string {
   return encodeBase64url(key(`${grant}.${random}`)).slice(0, CODE_LENGTH);

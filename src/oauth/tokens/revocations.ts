@@ -1,7 +1,7 @@
 /**
- * Signed access tokens that were revoked before their time (https://www.rfc-editor.org/rfc/rfc7009#section-3). They stand
- * in the grant that the token needs, or, of a client's own tokens, in a record of the client that never expires: nothing
- * that a clock removes makes a token good again.
+ * Revocation of signed access tokens (https://www.rfc-editor.org/rfc/rfc7009#section-3). They are listed in the grant that
+ * the token needs or, for tokens without a user, in a record of the client that never expires, so that no expired record
+ * makes a revoked token valid again.
  *
  * @module
  */
@@ -9,10 +9,10 @@ import { LOST_RACE, retryLostRaces } from "../../store/retry.ts";
 import type { Store } from "../../store/store.ts";
 import { type Grant, grantKey, type Revocations, revocationsKey } from "../records.ts";
 
-/** Tokens that one list names. Of more, the oldest are told by the time of their issue, with all that are as old. */
-const MAX_NAMED = { grant: 64, client: 256 };
+/** Tokens in one list. When there are more, all that were issued up to the time of the oldest count as revoked. */
+const MAX_LISTED = { grant: 64, client: 256 };
 
-/** A signed token, as far as a revocation needs to know it. */
+/** What identifies a signed token for its revocation. */
 export interface SignedToken {
   readonly jti: string;
   readonly client_id: string;
@@ -21,19 +21,19 @@ export interface SignedToken {
   readonly issued: number;
 }
 
-/** Whether a list names the token. */
+/** Whether the token is revoked by this list. */
 export function isRevoked(list: Revocations | undefined, { jti, issued }: SignedToken): boolean {
   return list !== undefined && (issued <= list.before || list.tokens.some(([each]) => each === jti));
 }
 
-/** Ends one signed token, and leaves the others of its grant alone. */
+/** Revokes one signed token, not the others of its grant. */
 export async function revokeSignedToken(store: Store, token: SignedToken): Promise<void> {
   await retryLostRaces(async () => {
     const { grant, client_id } = token;
     if (grant === undefined) {
       const key = revocationsKey(client_id);
       const entry = await store.get<Revocations>(key);
-      const value = addRevocation(entry?.value, token, MAX_NAMED.client);
+      const value = addRevocation(entry?.value, token, MAX_LISTED.client);
       return await store.commit({
         check: [{ key, version: entry?.version ?? null }],
         set: [{ key, value }],
@@ -43,7 +43,7 @@ export async function revokeSignedToken(store: Store, token: SignedToken): Promi
     const entry = await store.get<Grant>(grantKey(grant));
     if (!entry) return true;
     const { key, version, expires } = entry;
-    const value = { ...entry.value, revoked: addRevocation(entry.value.revoked, token, MAX_NAMED.grant) };
+    const value = { ...entry.value, revoked: addRevocation(entry.value.revoked, token, MAX_LISTED.grant) };
     return await store.commit({ check: [{ key, version }], set: [{ key, value, expires }] }) || LOST_RACE;
   });
 }

@@ -1,7 +1,7 @@
 /**
- * The keys that sign: made at first use, kept in the store, the same on every instance, replaced by themselves. A new
- * key is published a while before it signs, an old one for as long as its last token may live, so that whoever caches
- * `/.well-known/jwks.json` never meets a key that it cannot find.
+ * The signing keys: created at first use, kept in the store for all instances, and rotated automatically. A new key is
+ * published before it signs, and an old one until its last token has expired, so that resource servers that cache
+ * `/.well-known/jwks.json` find the key of every token.
  *
  * @module
  */
@@ -12,11 +12,11 @@ import type { Store } from "../../store/store.ts";
 import { type SigningKey, signingKeyKey } from "../records.ts";
 
 export interface SigningKeys {
-  /** The key to sign with; the server's first algorithm when none is named. */
+  /** The key to sign with. @param alg the first of `signingAlgorithms` by default */
   current(alg?: JwsAlgorithm): Promise<JwsKey>;
-  /** The public key with this id; `undefined` when it is not, or no longer, one of ours. */
+  /** The public key with this id; `undefined` when the server does not have it, or no longer. */
   find(kid: string): Promise<JwsKey | undefined>;
-  /** The public keys as RFC 7517 §5 writes them: next, current and retired ones. */
+  /** The JWK Set (RFC 7517 §5) of next, current and retired public keys. */
   publish(): Promise<{ keys: readonly object[] }>;
 }
 
@@ -29,8 +29,8 @@ export interface SigningKeyOptions {
   readonly signingKeyLifetime: number;
   /** Seconds between publishing a key and signing with it. */
   readonly signingKeyNotice: number;
-  /** Seconds that the longest-lived signed token lives. */
-  readonly longestTokenLifetime: number;
+  /** The longest lifetime of a signed token, in seconds. */
+  readonly maxTokenLifetime: number;
 }
 
 interface Loaded {
@@ -39,19 +39,19 @@ interface Loaded {
   readonly sign: JwsKey;
 }
 
-/** How long what was read from the store is gone by, in milliseconds: well below every notice. */
-const REREAD = 60_000;
-/** How often a key id that is not known may make us read, in milliseconds: strangers send such ids. */
-const LOOK_AGAIN = 5000;
-/** Clocks of resource servers may be behind, in milliseconds. */
-const SLACK = 3600_000;
+/** How long keys that were read from the store are used: well below every `signingKeyNotice`. */
+const CACHE_MS = 60_000;
+/** How often an unknown key id may cause a read: anyone can send one. */
+const MIN_REREAD_MS = 5000;
+/** By how much the clocks of resource servers may be behind. */
+const CLOCK_SKEW_MS = 3600_000;
 
-/** Key sets by way of the store. Values are remembered, never promises: on Workers those end with their request. */
+/** Caches values and never promises, because on Workers a promise ends with its request. */
 export function createSigningKeys(options: SigningKeyOptions): SigningKeys {
   const { store, now, signingAlgorithms } = options;
   const lifetime = options.signingKeyLifetime * 1000;
   const notice = options.signingKeyNotice * 1000;
-  const longest = options.longestTokenLifetime * 1000 + SLACK;
+  const longest = options.maxTokenLifetime * 1000 + CLOCK_SKEW_MS;
   let loaded: readonly Loaded[] = [];
   let read = -Infinity;
 
@@ -64,29 +64,29 @@ export function createSigningKeys(options: SigningKeyOptions): SigningKeys {
     read = now();
   }
 
-  /** Whether what was read is so many milliseconds old, or the clock was set back since: nobody knows how old it is then. */
+  /** Whether the cache is that old. A clock that was set back makes its age unknown, which counts as old. */
   const isOlderThan = (milliseconds: number) => now() - read >= milliseconds || now() < read;
 
-  /** Of one algorithm, oldest first. */
+  /** The keys of one algorithm, oldest first. */
   const generations = (alg: JwsAlgorithm) => loaded.filter(({ record }) => record.alg === alg);
   const isDue = (alg: JwsAlgorithm, at: number) =>
     (generations(alg).at(-1)?.record.starts ?? -Infinity) + lifetime - notice <= at;
-  /** What signs until when: nothing changes sooner than what was read is read again. */
+  /** The key of each algorithm, and until when it is the current one or the cache must be read again. */
   const signing = new Map<JwsAlgorithm, { readonly key: JwsKey; readonly until: number }>();
 
   function choose(alg: JwsAlgorithm): JwsKey {
     const at = now();
     const all = generations(alg);
-    // None may have begun by this clock: the instance that wrote the first key is a little ahead of this one.
+    // By this clock no key may have started: the clock of the instance that created the first one may be ahead.
     const index = Math.max(0, all.findLastIndex(({ record }) => record.starts <= at));
     const key = all[index]!.sign;
     const dueAt = all.at(-1)!.record.starts + lifetime - notice;
-    const until = Math.min(read + REREAD, dueAt, all[index + 1]?.record.starts ?? Infinity);
+    const until = Math.min(read + CACHE_MS, dueAt, all[index + 1]?.record.starts ?? Infinity);
     signing.set(alg, { key, until });
     return key;
   }
 
-  /** Adds the next key. Of instances that come together one writes; the others read what it wrote. */
+  /** Adds the next key. When instances do so at once, one writes it and the others read it. */
   async function add(alg: JwsAlgorithm): Promise<void> {
     const at = now();
     const last = generations(alg).at(-1)?.record;
@@ -107,26 +107,26 @@ export function createSigningKeys(options: SigningKeyOptions): SigningKeys {
     await readAll();
   }
 
-  async function keep(alg: JwsAlgorithm): Promise<void> {
-    if (isOlderThan(REREAD)) await readAll();
+  async function ensureKeys(alg: JwsAlgorithm): Promise<void> {
+    if (isOlderThan(CACHE_MS)) await readAll();
     if (isDue(alg, now())) await add(alg);
   }
 
   return {
     async current(alg = signingAlgorithms[0]!) {
       const chosen = signing.get(alg);
-      if (chosen && now() < chosen.until && !isOlderThan(REREAD)) return chosen.key;
-      await keep(alg);
+      if (chosen && now() < chosen.until && !isOlderThan(CACHE_MS)) return chosen.key;
+      await ensureKeys(alg);
       return choose(alg);
     },
     async find(kid) {
       const known = () => loaded.find(({ record }) => record.kid === kid)?.verify;
-      if (isOlderThan(REREAD) || isOlderThan(LOOK_AGAIN) && !known()) await readAll();
+      if (isOlderThan(CACHE_MS) || isOlderThan(MIN_REREAD_MS) && !known()) await readAll();
       return known();
     },
     async publish() {
-      // RFC 9068 §2: resource servers find the key before the first token is signed with it.
-      for (const alg of signingAlgorithms) await keep(alg);
+      // RFC 9068 §2: a key is published before the first token is signed with it.
+      for (const alg of signingAlgorithms) await ensureKeys(alg);
       return {
         keys: loaded.map(({ record: { kid, alg, jwk } }) => ({ ...publicPart(jwk), kid, alg, use: "sig" })),
       };

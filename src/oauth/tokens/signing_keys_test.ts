@@ -20,7 +20,7 @@ function newKeys(options: { lifetime?: number; notice?: number; tokens?: number 
       signingAlgorithms: ["ES256"],
       signingKeyLifetime: options.lifetime ?? 90 * DAY,
       signingKeyNotice: options.notice ?? DAY,
-      longestTokenLifetime: options.tokens ?? 7200,
+      maxTokenLifetime: options.tokens ?? 7200,
     });
   return { open, store, advance: (seconds: number) => void (at += seconds * 1000) };
 }
@@ -78,7 +78,7 @@ const openAt = (store: Store, now: () => number): SigningKeys =>
     signingAlgorithms: ["ES256"],
     signingKeyLifetime: 90 * DAY,
     signingKeyNotice: DAY,
-    longestTokenLifetime: 7200,
+    maxTokenLifetime: 7200,
   });
 
 test("an instance whose clock is behind that of the first key's writer signs with that key", async () => {
@@ -168,7 +168,7 @@ test("every algorithm has its own keys, all published before the first token", a
     signingAlgorithms: JWS_ALGORITHMS,
     signingKeyLifetime: 90 * DAY,
     signingKeyNotice: DAY,
-    longestTokenLifetime: 7200,
+    maxTokenLifetime: 7200,
   });
   const { keys: all } = await keys.publish() as { keys: { kid: string; alg: string; d?: string }[] };
   assert.equal(all.map(({ alg }) => alg).sort(), [...JWS_ALGORITHMS].sort());

@@ -2,30 +2,30 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { toClient } from "./clients/client.ts";
 import { OAuthError } from "./error.ts";
-import { createRoom, type RoomKind, STORAGE_LIMITS } from "./room.ts";
+import { createStorageQuota, STORAGE_LIMITS, type StorageKind } from "./storage_quota.ts";
 import { CHALLENGE, ISSUER, newServer } from "./test_server.ts";
 
-const test = suite("oauth/room");
+const test = suite("oauth/storage_quota");
 const OPERATORS = toClient({ id: "web", secret: "s", domain: "web.example" }, 0);
 const PUBLIC = toClient({ id: "native", redirect_uris: ["http://127.0.0.1/cb"] }, 0);
 const REGISTERED = { ...OPERATORS, source: "registration" } as const;
 
-function newRoom() {
+function newQuota() {
   let at = 0;
-  const room = createRoom({ pushedRequestLifetime: 600, deviceCodeLifetime: 600, now: () => at });
-  return { ...room, advance: (seconds: number) => void (at += seconds * 1000) };
+  const quota = createStorageQuota({ pushedRequestLifetime: 600, deviceCodeLifetime: 600, now: () => at });
+  return { ...quota, advance: (seconds: number) => void (at += seconds * 1000) };
 }
 
 /** How many bytes were taken before the refusal, and the refusal. */
 function fill(
-  { take }: ReturnType<typeof newRoom>,
-  kind: RoomKind,
+  { reserve }: ReturnType<typeof newQuota>,
+  kind: StorageKind,
   client: typeof OPERATORS | undefined,
   ipOf: (i: number) => string | undefined,
 ): { taken: number; error: OAuthError | undefined } {
   for (let i = 0; i < 100_000; i++) {
     try {
-      take(kind, 1000, client, { ip: ipOf(i) });
+      reserve(kind, 1000, client, { ip: ipOf(i) });
     } catch (error) {
       return { taken: i * 1256, error: error as OAuthError };
     }
@@ -34,30 +34,33 @@ function fill(
 }
 
 for (
-  const [kind, limits] of Object.entries(STORAGE_LIMITS) as [RoomKind, typeof STORAGE_LIMITS[RoomKind]][]
+  const [kind, limits] of Object.entries(STORAGE_LIMITS) as [
+    StorageKind,
+    typeof STORAGE_LIMITS[StorageKind],
+  ][]
 ) {
   test(`${kind}: a network, all of them, and the unknown ones have their limits`, () => {
-    const own = fill(newRoom(), kind, PUBLIC, () => "203.0.113.1");
+    const own = fill(newQuota(), kind, PUBLIC, () => "203.0.113.1");
     assert.ok(own.taken <= limits.perNetwork && own.taken > limits.perNetwork - 2000, `${own.taken}`);
     assert.equal([own.error!.code, own.error!.status], ["temporarily_unavailable", 429]);
     assert.match(JSON.stringify(own.error!.fields), /retry-after/);
-    const all = fill(newRoom(), kind, REGISTERED, (i) => `20.0.${i >> 8 & 255}.${i & 255}`);
+    const all = fill(newQuota(), kind, REGISTERED, (i) => `20.0.${i >> 8 & 255}.${i & 255}`);
     assert.ok(all.taken <= limits.overall && all.taken > limits.overall - 2000, `${all.taken}`);
-    const unknown = fill(newRoom(), kind, undefined, (i) => i % 2 === 0 ? undefined : "10.0.0.1");
+    const unknown = fill(newQuota(), kind, undefined, (i) => i % 2 === 0 ? undefined : "10.0.0.1");
     assert.ok(unknown.taken <= limits.unknown && unknown.taken > limits.unknown - 2000, `${unknown.taken}`);
     assert.is(unknown.error!.status, 503);
-    const free = fill(newRoom(), kind, OPERATORS, () => undefined);
+    const free = fill(newQuota(), kind, OPERATORS, () => undefined);
     assert.is(free.error, undefined, "the operator's own clients are not counted");
   });
 }
 
-test("what has ended leaves room again", () => {
-  const room = newRoom();
-  fill(room, "pushed_request", PUBLIC, () => "203.0.113.1");
-  room.advance(300);
-  assert.throws(() => room.take("pushed_request", 2000, PUBLIC, { ip: "203.0.113.1" }));
-  room.advance(340);
-  room.take("pushed_request", 2000, PUBLIC, { ip: "203.0.113.1" });
+test("expired records free quota again", () => {
+  const quota = newQuota();
+  fill(quota, "pushed_request", PUBLIC, () => "203.0.113.1");
+  quota.advance(300);
+  assert.throws(() => quota.reserve("pushed_request", 2000, PUBLIC, { ip: "203.0.113.1" }));
+  quota.advance(340);
+  quota.reserve("pushed_request", 2000, PUBLIC, { ip: "203.0.113.1" });
 });
 
 test("pushed requests: small ones, so many for a network, and any number for a client of the operator's", async () => {

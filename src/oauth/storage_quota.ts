@@ -1,7 +1,7 @@
 /**
- * How much strangers can have this server store: callers without credentials, public clients, whose name is all that they
- * show, and clients that registered themselves. For each kind of record a limit for each network, one for all of them,
- * and one for all callers whose network is unknown. What a client of the operator's stores counts nowhere.
+ * How much unauthenticated callers can have this server store: callers without credentials, public clients, and clients
+ * that registered themselves. Each kind of record has a limit for each network, one for all networks, and one for all
+ * callers whose network is unknown. Records of confidential clients that the operator registered are not counted.
  *
  * @module
  */
@@ -11,9 +11,9 @@ import type { RequestContext } from "../http/service.ts";
 import { OAuthError } from "./error.ts";
 import type { Client } from "./records.ts";
 
-/** A record may take so much, and its kind so much at any one time. */
+/** Limits of one kind of record, in bytes of JSON. */
 export interface StorageLimit {
-  /** Of one record, in bytes of JSON. */
+  /** Of one record. */
   readonly record: number;
   readonly perNetwork: number;
   readonly overall: number;
@@ -23,14 +23,14 @@ export interface StorageLimit {
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
-/** What a record costs beside its value: its key, its expiry, the engine's own. */
+/** What a record takes beside its value: its key, its expiry, the overhead of the storage engine. */
 export const RECORD_OVERHEAD_BYTES = 256;
 /** Seconds that a client which registered itself is kept until a user allows it something. */
 export const UNUSED_REGISTRATION_LIFETIME = 86_400;
 /** Seconds that a `jti` is kept. */
 const PROOF_LIFETIME = 420;
 
-export const STORAGE_LIMITS: Readonly<Record<RoomKind, StorageLimit>> = {
+export const STORAGE_LIMITS: Readonly<Record<StorageKind, StorageLimit>> = {
   /** RFC 9126; for their lifetime. */
   pushed_request: { record: 8 * KIB, perNetwork: MIB, overall: 16 * MIB, unknown: 8 * MIB },
   /** RFC 7591; for a day, unless a user allows the client something. */
@@ -41,37 +41,37 @@ export const STORAGE_LIMITS: Readonly<Record<RoomKind, StorageLimit>> = {
   proof: { record: RECORD_OVERHEAD_BYTES, perNetwork: MIB, overall: 32 * MIB, unknown: 16 * MIB },
 };
 
-export type RoomKind = "pushed_request" | "registration" | "device_code" | "proof";
+export type StorageKind = "pushed_request" | "registration" | "device_code" | "proof";
 
-export interface Room {
+export interface StorageQuota {
   /**
-   * Sets room aside for a record of `bytes` of JSON.
-   * @param client whose it is; undefined for a caller without one
+   * Counts a record of `bytes` of JSON.
+   * @param client the client that has it stored; undefined for a caller without one
    * @throws {OAuthError} temporarily_unavailable, with Retry-After: 429, or 503 where the network is unknown
    */
-  take(kind: RoomKind, bytes: number, client: Client | undefined, context: RequestContext): void;
+  reserve(kind: StorageKind, bytes: number, client: Client | undefined, context: RequestContext): void;
 }
 
-export function createRoom(
+export function createStorageQuota(
   { pushedRequestLifetime, deviceCodeLifetime, now }: {
     readonly pushedRequestLifetime: number;
     readonly deviceCodeLifetime: number;
     readonly now: () => number;
   },
-): Room {
-  const lifetimes: Readonly<Record<RoomKind, number>> = {
+): StorageQuota {
+  const lifetimes: Readonly<Record<StorageKind, number>> = {
     pushed_request: pushedRequestLifetime,
     registration: UNUSED_REGISTRATION_LIFETIME,
     device_code: deviceCodeLifetime + 600,
     proof: PROOF_LIFETIME,
   };
-  const allowances = new Map<RoomKind, Allowance>();
-  for (const [kind, limits] of Object.entries(STORAGE_LIMITS) as [RoomKind, StorageLimit][]) {
+  const allowances = new Map<StorageKind, Allowance>();
+  for (const [kind, limits] of Object.entries(STORAGE_LIMITS) as [StorageKind, StorageLimit][]) {
     allowances.set(kind, createAllowance({ ...limits, windowMs: lifetimes[kind] * 1000, now }));
   }
   return {
-    take(kind, bytes, client, context) {
-      if (client && !isStranger(client)) return;
+    reserve(kind, bytes, client, context) {
+      if (client && !isUnauthenticated(client)) return;
       const network = networkOf(context);
       const wait = allowances.get(kind)!.take(network, bytes + RECORD_OVERHEAD_BYTES);
       if (wait === 0) return;
@@ -87,7 +87,7 @@ export function createRoom(
   };
 }
 
-/** Whether anybody can be this client: by its name alone, or by registering. */
-function isStranger({ source, token_endpoint_auth_method }: Client): boolean {
+/** Whether anyone can act as this client or get one like it: a public client, or one that was not registered by the operator. */
+function isUnauthenticated({ source, token_endpoint_auth_method }: Client): boolean {
   return source !== "operator" || token_endpoint_auth_method === "none";
 }
