@@ -39,7 +39,7 @@ export interface Outlet {
   /** Sends a notification. Resolves when the next may be sent. */
   notify(method: string, params: Record<string, unknown>): Promise<void>;
   /** Sends a request and waits for its result; absent where the transport or revision does not allow it. */
-  ask?: ((method: string, params: unknown, signal: AbortSignal) => Promise<unknown>) | undefined;
+  sendRequest?: ((method: string, params: unknown, signal: AbortSignal) => Promise<unknown>) | undefined;
   /** Closes the connection; the client resumes the stream after `retry` milliseconds. */
   disconnect?(retry: number): Promise<void>;
 }
@@ -214,7 +214,7 @@ export class Call implements CallContext {
   async elicit(request: FormRequest | UrlRequest): Promise<FormAnswer<AnySchema> | UrlAnswer> {
     const url = request.mode === "url";
     const { params, schema } = writeElicitation(request, this.revision, () => randomId(""));
-    const answer = await this.#ask(
+    const answer = await this.#requestInput(
       url ? "elicitation.url" : "elicitation",
       request.key,
       "elicitation/create",
@@ -225,11 +225,11 @@ export class Call implements CallContext {
 
   async sample({ key, ...params }: SamplingRequest): Promise<SamplingAnswer> {
     if (params.tools) this.#requireFeature("sampling.tools");
-    return readSamplingResult(await this.#ask("sampling", key, "sampling/createMessage", params));
+    return readSamplingResult(await this.#requestInput("sampling", key, "sampling/createMessage", params));
   }
 
   async listRoots({ key }: { readonly key?: string } = {}): Promise<readonly Root[]> {
-    return readRootsResult(await this.#ask("roots", key, "roots/list", undefined));
+    return readRootsResult(await this.#requestInput("roots", key, "roots/list", undefined));
   }
 
   async once<Value extends Json>(key: string, make: () => Value | Promise<Value>): Promise<Value> {
@@ -260,7 +260,7 @@ export class Call implements CallContext {
   }
 
   /** Whether a request for input ends the run, which is repeated with the input. */
-  get #runsAgain(): boolean {
+  get #repeatsRuns(): boolean {
     return this.revision >= MODERN;
   }
 
@@ -268,7 +268,7 @@ export class Call implements CallContext {
     if (!this.can(feature)) throw new MissingCapabilityError(requiredCapabilities(feature));
   }
 
-  async #ask(
+  async #requestInput(
     feature: ClientFeature,
     key: string | undefined,
     method: string,
@@ -276,10 +276,10 @@ export class Call implements CallContext {
   ): Promise<object> {
     this.#requireFeature(feature);
     const request = params === undefined ? { method } : { method, params };
-    if (this.#runsAgain) return (this.inputs ??= new Inputs()).ask(key, request) as object;
+    if (this.#repeatsRuns) return (this.inputs ??= new Inputs()).ask(key, request) as object;
     // The client declared the capability but cannot be reached: it has no session, or does not accept streams.
-    if (!this.outlet?.ask) throw new MissingCapabilityError(requiredCapabilities(feature));
-    return readResultObject(await this.outlet.ask(method, params, this.signal), method);
+    if (!this.outlet?.sendRequest) throw new MissingCapabilityError(requiredCapabilities(feature));
+    return readResultObject(await this.outlet.sendRequest(method, params, this.signal), method);
   }
 }
 

@@ -242,7 +242,7 @@ export function createToolServer(options: ToolServerOptions): ToolServer {
     subscriptions,
     storage,
     cancellations,
-    outlet: { log, questions: { store, wakeups, now }, openStreams, keepAlive },
+    outlet: { log, serverRequests: { store, wakeups, now }, openStreams, keepAlive },
     listen,
     streams: { store, wakeups, subscriptions, changes, log, keepAlive, open, openStreams },
   };

@@ -17,7 +17,7 @@ import type { OpenStreams } from "./stream_limits.ts";
 
 export interface OutletOptions {
   readonly log: EventLogOptions;
-  readonly questions: ServerRequestOptions;
+  readonly serverRequests: ServerRequestOptions;
   readonly openStreams: OpenStreams;
   /** Milliseconds between keep-alive comments. */
   readonly keepAlive: number | undefined;
@@ -47,7 +47,7 @@ export class HttpOutlet implements Outlet {
   #release = (): void => {};
   /** Why no stream could be opened. */
   #refusal: unknown;
-  readonly ask: Outlet["ask"];
+  readonly sendRequest: Outlet["sendRequest"];
 
   /** @param fields of the response, beside its media type */
   constructor(options: OutletOptions, call: Call, fields: Fields) {
@@ -59,10 +59,10 @@ export class HttpOutlet implements Outlet {
     this.#timer = setTimeout(() => this.#open()?.comment(), quiet);
     const { session } = call;
     if (session) {
-      this.ask = (method, params, signal) => {
+      this.sendRequest = (method, params, signal) => {
         if (!this.#open() && this.#refusal) return Promise.reject(this.#refusal);
         return sendServerRequest(
-          options.questions,
+          options.serverRequests,
           session,
           method,
           params,

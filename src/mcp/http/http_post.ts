@@ -202,7 +202,7 @@ export function createPostHandler(options: HttpOptions, answers: Answers, admit:
   }
 
   async function deliverResponse(message: ClientResponse, session: Session | undefined): Promise<boolean> {
-    return !session || await acceptClientResponse(options.outlet.questions, session, message);
+    return !session || await acceptClientResponse(options.outlet.serverRequests, session, message);
   }
 
   return post;

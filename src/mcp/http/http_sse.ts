@@ -46,7 +46,7 @@ export function createSseHandlers(
   admit: Admit,
   postPath: string,
 ): ReturnType<SseFactory> {
-  const { host, legacy, sessions, subscriptions, storage, streams, outlet: { questions } } = options;
+  const { host, legacy, sessions, subscriptions, storage, streams, outlet: { serverRequests } } = options;
   const { store, wakeups } = streams;
 
   async function open(request: Request, runtime: RequestContext): Promise<Response> {
@@ -135,7 +135,7 @@ export function createSseHandlers(
     const { handshake } = await sessions.settings(opened);
     const session: Session = { ...opened, ...handshake };
     if (message.kind === "response") {
-      return await acceptClientResponse(questions, session, message) ? accepted() : answers.refuse(
+      return await acceptClientResponse(serverRequests, session, message) ? accepted() : answers.refuse(
         400,
         INVALID_REQUEST,
         "Invalid Request: no pending request has this id",
@@ -145,9 +145,9 @@ export function createSseHandlers(
     const send = (json: string): Promise<boolean> => enqueue(session, json, { principal, runtime });
     const outlet: Outlet = {
       notify: async (method, params) => void await send(writeNotification(method, params)),
-      ask: (method, params, signal) =>
+      sendRequest: (method, params, signal) =>
         sendServerRequest(
-          questions,
+          serverRequests,
           session,
           method,
           params,

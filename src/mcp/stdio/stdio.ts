@@ -94,7 +94,7 @@ export async function serveStdio(
   const outlet: Outlet = { notify };
   const sessionOutlet: Outlet = {
     notify,
-    ask: (method, params, signal) =>
+    sendRequest: (method, params, signal) =>
       new Promise((resolve, reject) => {
         if (isInputClosed) return reject(disconnectedBefore(method));
         const id = randomId("");
