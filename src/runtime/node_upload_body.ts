@@ -62,7 +62,8 @@ function readSmall(req: IncomingMessage): Promise<Uint8Array<ArrayBuffer>> {
   });
 }
 
-function streamOf(req: IncomingMessage): ReadableStream<Uint8Array> {
+/** The body as a stream. */
+export function streamOf(req: IncomingMessage): ReadableStream<Uint8Array> {
   let isOpen = true;
   /** Small chunks to be joined. */
   const small = new ByteBuffer();
