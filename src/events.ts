@@ -1,6 +1,6 @@
 /**
- * What Trivet tells an observer: one typed event per security-relevant act. No event carries a secret, a
- * token or a password; what to do with them (log, count, alert) is the observer's business.
+ * The events that an observer receives: one per security-relevant act. No event carries a secret, a token or a
+ * password. The observer decides what to do with them (log, count, alert).
  *
  * @module
  */
@@ -31,10 +31,10 @@ export type TrivetEvent =
     readonly version: string;
     readonly workspace: string;
   }
-  /** A level of a skill went to a model: 1 its description, 2 its instructions, 3 one of its files. */
+  /** A level of a skill was sent to a model: 1 its description, 2 its instructions, 3 one of its files. */
   | {
     readonly type: "skill_disclosed";
-    /** The caller's; absent when nobody signed in. */
+    /** The workspace of the caller; absent for anonymous callers. */
     readonly workspace: string | undefined;
     readonly id: string;
     readonly name: string;
@@ -52,9 +52,9 @@ export type TrivetEvent =
     readonly principal: string | undefined;
     readonly failed: boolean;
   }
-  /** The engine behind the store could not be reached: the caller got a 503. */
+  /** The database of the store could not be reached; the client received a 503. */
   | { readonly type: "store_unavailable"; readonly where: string; readonly error: unknown }
   | { readonly type: "fault"; readonly where: string; readonly error: unknown };
 
-/** Must not throw, and returns at once: it runs on the request's path. */
+/** Receives events. Must return at once and must not throw, since requests wait for it. */
 export type Observe = (event: TrivetEvent) => void;

@@ -1,5 +1,5 @@
 /**
- * `GET /`: a page that says what runs here, with links.
+ * `GET /`: a page that lists the running services, with links.
  *
  * @module
  */
@@ -12,7 +12,7 @@ export interface Running {
   readonly mcp: boolean;
 }
 
-/** The page for what is mounted. */
+/** The page for the services that run. */
 export function homePage({ issuer, oauth, skills, mcp }: Running): Response {
   const base = issuer.replace(/\/$/, "");
   const link = (path: string): Markup => html`<a href="${base + path}">${path}</a>`;

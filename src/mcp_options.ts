@@ -1,5 +1,5 @@
 /**
- * What a user may give of the tool server, and every default.
+ * The options of the tool server that a user gives: defaults and checks.
  *
  * @module
  */
@@ -20,24 +20,24 @@ export interface McpOptions {
   readonly prompts?: Definitions;
   /** Runs around every tool, resource and prompt; the first is the outermost. */
   readonly middleware?: readonly Middleware[];
-  /** What the server says of itself. */
+  /** The name by which the server introduces itself (`serverInfo`). */
   readonly name?: string;
   readonly version?: string;
   readonly title?: string;
   readonly description?: string;
   readonly websiteUrl?: string;
   readonly icons?: readonly Icon[];
-  /** What the model should know of the server. */
+  /** Instructions for the model (`instructions`). */
   readonly instructions?: string;
-  /** Whether the skills come as tools, resources and a prompt, and as the skills extension. @default true */
+  /** Offers the skills as tools, resources and a prompt, and by the skills extension. @default true */
   readonly skills?: boolean;
   /** `optional`: anonymous callers see and call what needs no scope. @default "optional" */
   readonly auth?: "required" | "optional" | "off";
-  /** What a 401 tells clients to ask for to begin with; more is asked for when a tool needs it. @default all scopes */
+  /** The scope that the challenge of a 401 names; a tool that needs more challenges again. @default all scopes */
   readonly initialScope?: string;
   /**
-   * Values of Host beside the issuer's (DNS rebinding); `*` allows all. Where the issuer is on loopback this and
-   * `allowedOrigins` hold for every service.
+   * Values of Host beside the issuer's (DNS rebinding); `*` allows all. While the issuer is on loopback, this and
+   * `allowedOrigins` apply to every service.
    * @default none
    */
   readonly allowedHosts?: readonly string[];
@@ -68,7 +68,7 @@ export interface McpOptions {
   readonly sse?: boolean;
 }
 
-/** What whoever composes the services knows, and the user does not give. */
+/** The options that the composition gives, not the user. */
 type Given = Pick<
   ToolServerOptions,
   | "base"
@@ -85,7 +85,7 @@ type Given = Pick<
 
 /**
  * The tool server's options, complete.
- * @throws {RangeError} for a number that cannot stand
+ * @throws {RangeError} for a number out of range
  */
 export function completeMcp(mcp: McpOptions, given: Given): ToolServerOptions {
   const { definitions = [], tools = [], resources = [], prompts = [] } = mcp;
@@ -126,7 +126,7 @@ const createSseHandlers: SseFactory = (...values) => {
   };
 };
 
-/** @throws {RangeError} when one is no whole number or below 1 */
+/** @throws {RangeError} when a limit is not a whole number or below 1 */
 function checkLimits<Limits extends object>(name: string, limits: Limits | undefined): Limits | undefined {
   for (const [key, value] of Object.entries(limits ?? {})) checkWhole(`${name}.${key}`, value as number, 1);
   return limits;

@@ -1,6 +1,6 @@
 /**
- * What a user of Trivet imports; stores and runtime entries are entries of their own (`trivet/store/sqlite`,
- * `trivet/node`).
+ * `trivet`: all three services. Stores, runtimes and single services have entries of their own (`trivet/store/sqlite`,
+ * `trivet/node`, `trivet/oauth`).
  *
  * @module
  */

@@ -23,16 +23,16 @@ export interface OAuthOptions {
   /** Clients beside those in the store. */
   readonly clients?: readonly ClientRegistration[];
   /**
-   * Ids of clients that you vouch for, also of those that registered themselves or whose id is the address of a document:
-   * what a user allowed them before is not asked again. @default none
+   * Ids of clients that you trust, including clients that registered themselves or whose id is the URL of a metadata
+   * document: users are not asked again for consent that they gave before. @default none
    */
   readonly trustedClients?: readonly string[];
   /**
-   * Scope to what it allows, as the consent page says it, and what it implies. `profile` is added where it is missing, for
+   * Each scope with its description on the consent page and the scopes that it implies. `profile` is added where it is missing, for
    * `GET /api/user`. @default {@linkcode SCOPES}
    */
   readonly scopes?: Readonly<Record<string, string | ScopeDefinition>>;
-  /** What tokens can be for beside Trivet's own resources (RFC 8707). @default none */
+  /** Protected resources beside Trivet's own (RFC 8707). @default none */
   readonly resources?: readonly ProtectedResource[];
   /** @default "opaque" */
   readonly accessTokenFormat?: "opaque" | "jwt";
@@ -40,13 +40,13 @@ export interface OAuthOptions {
   readonly accessTokenLifetime?: number;
   /** Seconds since the last rotation. @default 604800 */
   readonly refreshTokenLifetime?: number;
-  /** Seconds in which a retried refresh hears the same answer; 0 ends the family at once. @default 30 */
+  /** Seconds in which a retried refresh receives the same response; with 0 a retry revokes the family. @default 30 */
   readonly refreshRetryGrace?: number;
-  /** Seconds since the user allowed it, however often it is refreshed. @default 7776000 */
+  /** Seconds since consent, however often the token is refreshed. @default 7776000 */
   readonly grantLifetime?: number;
   /** Seconds. @default 60 */
   readonly codeLifetime?: number;
-  /** Seconds that a pushed authorization request waits (RFC 9126). @default 600 */
+  /** Seconds until a pushed authorization request expires (RFC 9126). @default 600 */
   readonly pushedRequestLifetime?: number;
   /** Seconds. @default 600 */
   readonly deviceCodeLifetime?: number;
@@ -54,21 +54,21 @@ export interface OAuthOptions {
   readonly sessionLifetime?: number;
   /** Seconds since the session was last used. @default 7200 */
   readonly sessionIdleLifetime?: number;
-  /** Seconds for which a user is not asked the same again. @default 31536000 */
+  /** Seconds for which consent is remembered. @default 31536000 */
   readonly consentLifetime?: number;
-  /** How JWTs are signed, the default first. @default ["ES256"] */
+  /** Signing algorithms of JWTs; the first is the default. @default ["ES256"] */
   readonly signingAlgorithms?: readonly ("ES256" | "EdDSA" | "RS256")[];
   /** Seconds that a key signs before the next one does. @default 7776000 */
   readonly signingKeyLifetime?: number;
   /** Seconds that a key is published before it signs. @default 86400 */
   readonly signingKeyNotice?: number;
-  /** Who may register a client (RFC 7591): everybody, whoever has the scope `clients:register`, nobody. @default "open" */
+  /** Who may register a client (RFC 7591): everyone, callers with the scope `clients:register`, or no one. @default "open" */
   readonly registration?: "open" | "token" | "off";
-  /** Seconds that a client which registered itself is kept without being used. @default 2592000 */
+  /** Seconds until an unused client that registered itself is removed. @default 2592000 */
   readonly registrationLifetime?: number;
   /**
-   * Whether a client id may be the address of a document that describes the client; a function is asked for each
-   * request. @default where there is a `connect`
+   * Whether a client id may be the URL of a client metadata document; a function is called for each request.
+   * @default true with a `connect`
    */
   readonly clientMetadataDocuments?: boolean | (() => boolean);
   /**
@@ -84,30 +84,30 @@ export interface OAuthOptions {
   readonly trustedIssuers?: readonly TrustedIssuer[];
   /** Types of `authorization_details` (RFC 9396). @default none */
   readonly authorizationDetailTypes?: Readonly<Record<string, AuthorizationDetailType>>;
-  /** The proxy that checks client certificates (RFC 8705). @default none: fields about certificates are not believed */
+  /** The proxy that checks client certificates (RFC 8705). @default none: header fields about certificates are ignored */
   readonly certificateProxy?: CertificateProxy;
-  /** Who the form of a login is from, for users that live elsewhere. @default the users in the store */
+  /** Finds the user that a login form identifies, for users that are stored elsewhere. @default the users in the store */
   readonly authenticateUser?: AuthorizationServerOptions["authenticateUser"];
   /**
-   * The role of users who have none. A `reader` may grant what concerns their own data and reads what users share, an
+   * The role of users without a role. A `reader` may grant what concerns their own data and reads what users share, an
    * `author` also what changes it (`skills:write`, `messages:write`), an `admin` everything. @default "reader"
    */
   readonly defaultRole?: UserRole;
-  /** The ways of signing in that a client may ask for by `acr_values`. @default ["password"], or none with authenticateUser */
+  /** The authentication methods that a client may request by `acr_values`. @default ["password"], or none with authenticateUser */
   readonly acrValues?: readonly string[];
   /**
-   * How documents and keys that strangers name are fetched. It must look at the addresses behind a name, not at the name
-   * alone (DNS rebinding), as `createPublicConnect` of `trivet/public-connect` does. Without one nothing is fetched.
-   * @default what the runtime entry brings: `trivet/node`, `trivet/deno`, `trivet/bun` and `trivet/workerd` do
+   * Connects to hosts that clients name, to fetch documents and keys. It must check the addresses of a name, not the name
+   * alone (DNS rebinding), as `createPublicConnect` of `trivet/public-connect` does. Without it nothing is fetched.
+   * @default the one of the runtime entry: `trivet/node`, `trivet/deno`, `trivet/bun` or `trivet/workerd`
    */
   readonly connect?: AuthorizationServerOptions["connect"];
-  /** Of PBKDF2-HMAC-SHA-256. @default 600000 */
+  /** Iterations of PBKDF2-HMAC-SHA-256. @default 600000 */
   readonly passwordIterations?: number;
 }
 
 const PROFILE = "See your name and e-mail address";
 
-/** The scopes of an operator who named none. */
+/** The default scopes. */
 export const SCOPES: Readonly<Record<string, ScopeDefinition>> = {
   profile: { description: PROFILE, default: true },
   read: { description: "Read your data", default: true },
@@ -146,7 +146,7 @@ const LIFETIMES = [
 /** What the composition gives, and not the user. */
 type Given = Pick<AuthorizationServerOptions, "issuer" | "store" | "observe" | "now" | "secret">;
 
-/** The authorization server's options, complete. @throws {TypeError | RangeError} for what cannot stand */
+/** The authorization server's options, complete. @throws {TypeError | RangeError} naming the option and the rule */
 export function completeOAuth(
   { issuer, store, observe, now, secret }: Given,
   oauth: OAuthOptions,
@@ -160,7 +160,7 @@ export function completeOAuth(
     now,
     clients: (oauth.clients ?? []).map((client) => toClient(client, now(), redirectSchemes)),
     trustedClients: new Set(oauth.trustedClients),
-    // `GET /api/user` needs it, whatever else there is.
+    // `GET /api/user` needs it.
     scopes: { profile: { description: PROFILE }, ...(oauth.scopes ?? SCOPES) },
     resources: [...own, ...(oauth.resources ?? [])],
     secret,

@@ -4,7 +4,7 @@
  * @module
  */
 
-/** @throws {RangeError} when the value is no whole number or below `least` */
+/** @throws {RangeError} when the value is not a whole number or below `least` */
 export function checkWhole(name: string, value: number, least: number): number {
   if (!Number.isSafeInteger(value) || value < least) {
     throw new RangeError(

@@ -11,7 +11,7 @@ import type { SkillsOptions } from "./skills_options.ts";
 export interface TrivetOptions extends ServerOptions {
   /**
    * Where clients reach this server: https (http on loopback), no query or fragment. Never taken from a
-   * request: who chose the Host field would choose what tokens are for.
+   * request: otherwise the Host field would decide the audience of tokens.
    */
   readonly issuer: string;
   /** `false` leaves the authorization server out; API keys still work. */

@@ -14,21 +14,21 @@ import type { Store } from "./store/store.ts";
 export interface ServerOptions {
   readonly store: Store;
   /**
-   * The proxies in front of this server: addresses and blocks whose `X-Forwarded-For` (or `Forwarded`) is believed. Name
-   * the field as well where the proxy writes `Forwarded` only. @default none: such fields are not read
+   * The proxies in front of this server: addresses and blocks whose `X-Forwarded-For` (or `Forwarded`) is trusted. Name
+   * the field as well where the proxy writes `Forwarded` only. @default none: these fields are ignored
    */
   readonly trustedProxies?: readonly string[] | TrustedProxies;
-  /** Values of Host beside the issuer's: for `/mcp`, and for every service while the issuer is on loopback; `*` allows all. @default none */
+  /** Allowed values of Host beside this server's own: for `/mcp`, and for every service on loopback; `*` allows all. @default none */
   readonly allowedHosts?: readonly string[];
-  /** Values of Origin beside the issuer's, for the same; `*` allows all. @default none */
+  /** Allowed values of Origin beside this server's own, for the same services; `*` allows all. @default none */
   readonly allowedOrigins?: readonly string[];
-  /** Hears of every security-relevant act, and of faults. @default nobody */
+  /** Called with every security-relevant act, and with faults. @default no observer */
   readonly onEvent?: Observe;
   /** Milliseconds since the epoch, for tests. @default the store's clock, else Date.now */
   readonly now?: () => number;
-  /** What weakens a rule of the standards. Grouped, so that it stands out. */
+  /** Options that weaken a rule of the standards, in one group so that they stand out. */
   readonly unsafe?: {
-    /** Allows an http issuer that is not on loopback: tokens and passwords then travel in the clear. */
+    /** Allows an http address that is not on loopback: tokens and passwords are then sent unencrypted. */
     readonly httpIssuer?: boolean;
   };
 }

@@ -1,5 +1,5 @@
 /**
- * One random key per store, for what every instance must be able to check: cursors, sealed values.
+ * One random key per store, shared by all instances, for cursors and sealed values.
  *
  * @module
  */
@@ -9,7 +9,7 @@ import { putIfAbsent, type Store } from "./store/store.ts";
 
 const KEY = ["server_secret"];
 
-/** A function that gives the 32 bytes, made by whichever instance asks first and remembered here. */
+/** A function that gives the 32 bytes. The first instance that needs them creates them; each remembers them. */
 export function serverSecret(store: Store): () => Promise<Uint8Array> {
   let secret: Uint8Array | undefined;
   function load(): Promise<Uint8Array> {
@@ -20,6 +20,6 @@ export function serverSecret(store: Store): () => Promise<Uint8Array> {
       return await putIfAbsent(store, KEY, made) ? made : LOST_RACE;
     });
   }
-  // The value is remembered, never the promise: on Workers one that belongs to an ended request never settles.
+  // The value is kept, not the promise: on Workers a promise of a finished request never settles.
   return async () => secret ??= await load();
 }

@@ -1,5 +1,5 @@
 /**
- * What a user may set of the Skills service, and every default.
+ * The options of the Skills service that a user gives: defaults and checks.
  *
  * @module
  */
@@ -12,11 +12,11 @@ import type { MarkdownRules } from "./skills/package/rules.ts";
 import type { SkillsServiceOptions } from "./skills/service.ts";
 
 export interface SkillsOptions {
-  /** Local folders whose skills are served as they are; the runtime entries make them. @default none */
+  /** Local folders whose skills are served in place; runtime entries create them (`trivet/skill-folder`). @default none */
   readonly folders?: readonly SkillFolder[];
   /** Where the files of uploaded skills are kept: {@linkcode s3Blobs}, say. @default the store */
   readonly blobs?: BlobStore;
-  /** The limits of the hosted API of today: 30 MB an upload, 20 skills a request. What is set beside it wins. */
+  /** The limits of the hosted API of today: 30 MB an upload, 20 skills a request. Other options override it. */
   readonly preset?: "ga";
   /** Bytes of an upload, packed and unpacked. @default 8388608 */
   readonly uploadLimit?: number;
@@ -26,22 +26,22 @@ export interface SkillsOptions {
   readonly intake?: SkillsServiceOptions["intake"];
   /** Skills that one messages request may use. @default 8 */
   readonly skillsPerRequest?: number;
-  /** `POST /v1/messages`. `false` leaves it out. @default the scripted model answers */
+  /** `POST /v1/messages`. `false` disables it. @default the scripted model answers */
   readonly messages?: MessagesSettings | false;
   /**
    * Whether requests with a bearer token, without `x-api-key` and `anthropic-version`, are OpenAI's dialect rather than
    * today's Skills API. @default false
    */
   readonly openai?: boolean;
-  /** What becomes of values of `anthropic-beta` that are unknown here. @default "ignore" */
+  /** Whether unknown values of `anthropic-beta` are ignored or refused. @default "ignore" */
   readonly unknownBetas?: "ignore" | "refuse";
   /**
    * The indexes at `/.well-known/agent-skills/` and `/.well-known/skills/`, by which `npx skills add` and its like find
-   * skills. Everybody reads them, without a key. `false` leaves them out.
-   * @default local skills, or none where the tool server lets nobody in without a token
+   * skills. They need no key. `false` disables them.
+   * @default local skills, or none where the tool server requires a token
    */
   readonly discovery?: DiscoverySettings | false;
-  /** `off` lets everybody read and write: for a machine of one's own. @default "required" */
+  /** `off` lets every caller read and write: for local development. @default "required" */
   readonly auth?: "required" | "off";
 }
 
@@ -56,12 +56,12 @@ export interface MessagesSettings {
   readonly markers?: MarkerRule;
   /** Bytes of a request. @default 16777216, which JSON.parse reads without holding the event loop for 50 ms */
   readonly bodyLimit?: number;
-  /** How often the model is asked within one request, which then pauses. @default 10 */
+  /** Calls to the model within one request, which then pauses. @default 10 */
   readonly mostRounds?: number;
 }
 
 export interface DiscoverySettings {
-  /** Whose uploads everybody may read, beside local skills. Of two skills with one name the earlier workspace's counts. @default none */
+  /** The workspaces whose uploads are public, beside local skills. Of two skills with the same name, the one of the earlier workspace is served. @default none */
   readonly workspaces?: readonly string[];
 }
 
@@ -81,9 +81,9 @@ type Completed =
   | "unknownBetas";
 
 /**
- * Complete.
+ * The options, complete.
  * @param isPublic whether callers without a token get as far as local skills
- * @throws {TypeError | RangeError} for what cannot stand
+ * @throws {TypeError | RangeError} naming the option and the rule
  */
 export function completeSkills(
   options: SkillsOptions,

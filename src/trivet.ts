@@ -1,6 +1,6 @@
 /**
- * Composes the three services into one fetch handler. The only file that knows two services: it joins them by
- * function types, `IdentifyCaller` (who calls) and `SkillSource` (what skills there are).
+ * Composes the three services into one fetch handler. The only file that imports more than one service: it connects them
+ * by function types, `IdentifyCaller` (the principal of a request) and `SkillSource` (the available skills).
  *
  * @module
  */
@@ -39,7 +39,7 @@ export interface Trivet extends Handler, Protection {
 }
 
 /**
- * Makes the handler. Everything that can be wrong with the options is found here.
+ * Makes the handler. Checks all options.
  * @throws {TypeError | RangeError} naming the option and the rule
  */
 export function createTrivet(options: TrivetOptions): Trivet {
