@@ -269,11 +269,11 @@ export function createToolServer(options: ToolServerOptions): ToolServer {
       install(definitions);
       for (const kind of findChangedLists(before, registry)) {
         // The definitions are replaced: a failed notification must not make replace() fail.
-        await changes.tell({ kind }).catch((error) => onFault(error, "replace"));
+        await changes.publish({ kind }).catch((error) => onFault(error, "replace"));
       }
     },
-    resourceUpdated: (uri) => changes.tell({ kind: "resource", uri }),
-    listChanged: (kind) => changes.tell({ kind }),
+    resourceUpdated: (uri) => changes.publish({ kind: "resource", uri }),
+    listChanged: (kind) => changes.publish({ kind }),
     close() {
       for (const end of [...open]) end();
     },

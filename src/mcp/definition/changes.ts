@@ -17,15 +17,15 @@ export type Change =
   | { readonly kind: "resource"; readonly uri: string };
 
 /** A change and its position in the log. */
-export interface PlacedChange {
-  readonly place: string;
+export interface LoggedChange {
+  readonly position: string;
   readonly change: Change;
 }
 
 interface Listener {
   /** Number of the last change that the listener got; `undefined` until the end of the log was read. */
   after: number | undefined;
-  readonly onChange: (change: PlacedChange) => void;
+  readonly onChange: (change: LoggedChange) => void;
 }
 
 /** How long a change is kept for clients that reconnect. */
@@ -38,7 +38,7 @@ const PAGE_SIZE = 100;
 const LAST_NUMBER_KEY: Key = ["mcp_change_count"];
 
 /** Whether an event id is a position in the log. */
-export function isPlace(id: string): boolean {
+export function isChangePosition(id: string): boolean {
   return /^\d{1,15}$/.test(id);
 }
 
@@ -65,8 +65,8 @@ export class Changes {
   }
 
   /** Publishes a change to the streams of all instances. Changes that come during a write go into the next commit. */
-  tell(change: Change): Promise<void> {
-    if (this.#mustSplit) return this.#forOneRequest().tell(change);
+  publish(change: Change): Promise<void> {
+    if (this.#mustSplit) return this.#forOneRequest().publish(change);
     this.#unwritten.push(change);
     if (!this.#nextWrite) {
       this.#nextWrite = this.#writing.then(() => {
@@ -80,11 +80,11 @@ export class Changes {
 
   /**
    * Calls `onChange` with all changes after a position, or from now on, each once and in order. Returns the function that
-   * ends this. To miss no change, read the {@linkcode place} first.
+   * ends this. To miss no change, read the {@linkcode latestPosition} first.
    */
-  listen(onChange: (change: PlacedChange) => void, place?: string): () => void {
-    if (this.#mustSplit) return this.#forOneRequest().listen(onChange, place);
-    const listener = { onChange, after: place === undefined ? undefined : Number(place) };
+  listen(onChange: (change: LoggedChange) => void, position?: string): () => void {
+    if (this.#mustSplit) return this.#forOneRequest().listen(onChange, position);
+    const listener = { onChange, after: position === undefined ? undefined : Number(position) };
     this.#listeners.add(listener);
     if (!this.#stopListening) {
       this.#stopListening = this.#wakeups.listen(["change"], () => this.#readAll());
@@ -110,7 +110,7 @@ export class Changes {
   }
 
   /** The position of the end of the log. */
-  async place(): Promise<string> {
+  async latestPosition(): Promise<string> {
     return String((await this.#store.get<number>(LAST_NUMBER_KEY))?.value ?? 0);
   }
 
@@ -155,10 +155,10 @@ export class Changes {
   }
 
   async #readPage(): Promise<void> {
-    const unplaced = [...this.#listeners].filter(({ after }) => after === undefined);
-    if (unplaced.length > 0) {
-      const place = Number(await this.place());
-      for (const listener of unplaced) listener.after = place;
+    const newListeners = [...this.#listeners].filter(({ after }) => after === undefined);
+    if (newListeners.length > 0) {
+      const position = Number(await this.latestPosition());
+      for (const listener of newListeners) listener.after = position;
     }
     let from = Infinity;
     for (const { after = Infinity } of this.#listeners) from = Math.min(from, after);
@@ -169,11 +169,11 @@ export class Changes {
     });
     for (const { key, value } of page) {
       const number = key[2] as number;
-      const placed = { place: String(number), change: value };
+      const logged = { position: String(number), change: value };
       for (const listener of this.#listeners) {
         if (listener.after === undefined || listener.after >= number) continue;
         listener.after = number;
-        listener.onChange(placed);
+        listener.onChange(logged);
       }
     }
     if (page.length === PAGE_SIZE) this.#readsAgain = true;

@@ -2,7 +2,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { memoryStore } from "../../store/drivers/memory.ts";
 import type { Key, Store } from "../../store/store.ts";
-import { Changes, isPlace } from "./changes.ts";
+import { Changes, isChangePosition } from "./changes.ts";
 import { Wakeups } from "../session/wakeups.ts";
 
 const test = suite("mcp/changes");
@@ -15,9 +15,11 @@ function changesOver(store: Store, now: () => number = Date.now): Changes {
 function collect() {
   const received: string[] = [];
   const positions: string[] = [];
-  const onChange = ({ place, change }: { place: string; change: { kind: string; uri?: string } }): void => {
+  const onChange = (
+    { position, change }: { position: string; change: { kind: string; uri?: string } },
+  ): void => {
     received.push(change.uri ?? change.kind);
-    positions.push(place);
+    positions.push(position);
   };
   const until = async (count: number): Promise<string[]> => {
     for (let i = 0; i < 500 && received.length < count; i++) {
@@ -51,9 +53,9 @@ test("all instances receive concurrent changes once and in the same order", asyn
     const own = collect();
     return { ...own, stop: changes.listen(own.onChange) };
   });
-  await instances[0]!.place();
+  await instances[0]!.latestPosition();
   const uris = Array.from({ length: 240 }, (_, i) => String(i).padStart(3, "0"));
-  await Promise.all(uris.map((uri, i) => instances[i % 4]!.tell(update(uri))));
+  await Promise.all(uris.map((uri, i) => instances[i % 4]!.publish(update(uri))));
   for (const { until, stop } of collectors) {
     await until(uris.length);
     stop();
@@ -66,29 +68,29 @@ test("all instances receive concurrent changes once and in the same order", asyn
 test("changes of an instance whose clock is behind still come after earlier ones", async () => {
   const store = memoryStore();
   const [a, b] = [changesOver(store), changesOver(store, () => Date.now() - 60_000)];
-  await a.tell(update("one"));
-  const place = await a.place();
-  assert.ok(isPlace(place));
-  await b.tell(update("two"));
+  await a.publish(update("one"));
+  const position = await a.latestPosition();
+  assert.ok(isChangePosition(position));
+  await b.publish(update("two"));
   const { onChange, until, positions } = collect();
-  const stop = a.listen(onChange, place);
+  const stop = a.listen(onChange, position);
   assert.equal(await until(1), ["two"]);
-  assert.ok(Number(positions[0]) > Number(place));
+  assert.ok(Number(positions[0]) > Number(position));
   stop();
 });
 
 test("a listener receives all changes after its position, each once", async () => {
   const store = memoryStore();
   const changes = changesOver(store);
-  const start = await changes.place();
+  const start = await changes.latestPosition();
   const early = collect();
   const stops = [changes.listen(early.onChange, start)];
-  for (let i = 0; i < 250; i++) await changes.tell(update(String(i)));
+  for (let i = 0; i < 250; i++) await changes.publish(update(String(i)));
   await early.until(250);
   const late = collect();
   // One change comes while it reads.
   stops.push(changes.listen(late.onChange, early.positions[99]!));
-  await changes.tell(update("last"));
+  await changes.publish(update("last"));
   assert.equal(await late.until(151), early.received.slice(100));
   await new Promise((resolve) => setTimeout(resolve, 20));
   assert.is(early.received.length, 251);
@@ -98,11 +100,11 @@ test("a listener receives all changes after its position, each once", async () =
 
 test("without a position a listener receives only new changes", async () => {
   const changes = changesOver(memoryStore());
-  await changes.tell(update("before"));
+  await changes.publish(update("before"));
   const { onChange, until } = collect();
   const stop = changes.listen(onChange);
-  await changes.place();
-  await changes.tell(update("after"));
+  await changes.latestPosition();
+  await changes.publish(update("after"));
   assert.equal(await until(1), ["after"]);
   stop();
 });
@@ -115,13 +117,13 @@ test("no change is lost while the store is unavailable", async () => {
   });
   const changes = changesOver(failing);
   const { onChange, received, until } = collect();
-  const stop = changes.listen(onChange, await changes.place());
+  const stop = changes.listen(onChange, await changes.latestPosition());
   fails = true;
-  await changes.tell(update("one"));
+  await changes.publish(update("one"));
   await new Promise((resolve) => setTimeout(resolve, 10));
   assert.equal(received, []);
   fails = false;
-  await changes.tell(update("two"));
+  await changes.publish(update("two"));
   assert.equal(await until(2), ["one", "two"]);
   stop();
 });

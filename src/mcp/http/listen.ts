@@ -7,7 +7,7 @@
 import { INVALID_PARAMS, RpcError } from "../../jsonrpc/error.ts";
 import { type Params, writeNotification } from "../../jsonrpc/message.ts";
 import type { Call } from "../call.ts";
-import type { Change, Changes, PlacedChange } from "../definition/changes.ts";
+import type { Change, Changes, LoggedChange } from "../definition/changes.ts";
 import { requiredCapabilities } from "../input/client_feature.ts";
 import { MissingCapabilityError } from "../error.ts";
 import type { ModernWriter } from "../modern.ts";
@@ -80,14 +80,14 @@ export async function startListening(
   const stops: (() => void)[] = [];
   if (Object.keys(accepted).length > 0) {
     // Read first, so that no change after the acknowledgment is missed.
-    const place = await changes.place();
-    const onChange = ({ change }: PlacedChange): void => {
+    const position = await changes.latestPosition();
+    const onChange = ({ change }: LoggedChange): void => {
       const { kind } = change;
       if (kind === "resource" ? uris.has(change.uri) : accepted[LISTS[kind]]) {
         afterAcknowledgment(() => notify(...notificationOf(change)));
       }
     };
-    stops.push(changes.listen(onChange, place));
+    stops.push(changes.listen(onChange, position));
   }
   let taskIds: readonly string[] | undefined;
   try {

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Changes, PlacedChange } from "../definition/changes.ts";
+import type { Changes, LoggedChange } from "../definition/changes.ts";
 import { type Session, settingsTopic } from "./session.ts";
 import { digestOf, RENEW_SUBSCRIPTIONS_MS, type Subscriptions } from "./session_subscriptions.ts";
 import type { Caller } from "./storage_limits.ts";
@@ -18,7 +18,7 @@ export interface SessionChangesOptions {
 const NONE: ReadonlySet<string> = new Set();
 
 /**
- * Calls `onChange` for each list change and each change of a subscribed resource, once and in order, from a place in the log
+ * Calls `onChange` for each list change and each change of a subscribed resource, once and in order, from a position in the log
  * or from now on. Changes wait for subscriptions that were answered before them, and for `settled`. While it runs, the
  * session's subscriptions are renewed on behalf of `caller`. Returns the function that ends it.
  */
@@ -26,8 +26,8 @@ export function watchSessionChanges(
   { changes, subscriptions, wakeups }: SessionChangesOptions,
   session: Session,
   caller: Caller,
-  onChange: (change: PlacedChange) => void,
-  { place, settled }: { readonly place?: string; readonly settled?: () => Promise<unknown> } = {},
+  onChange: (change: LoggedChange) => void,
+  { position, settled }: { readonly position?: string; readonly settled?: () => Promise<unknown> } = {},
 ): () => void {
   /** Subscribed URIs by digest; `undefined` when they must be read again. */
   let known: Map<string, string> | undefined;
@@ -59,14 +59,14 @@ export function watchSessionChanges(
       // The settings record itself does not contain the subscribed URIs.
       if (!key || digestOf(key) !== undefined) reload(key && digestOf(key));
     }),
-    changes.listen((placed) => {
-      const { change } = placed;
+    changes.listen((logged) => {
+      const { change } = logged;
       const isSettled = settled?.();
       then(() => isSettled);
       then(() => {
-        if (!isOver && (change.kind !== "resource" || uris.has(change.uri))) onChange(placed);
+        if (!isOver && (change.kind !== "resource" || uris.has(change.uri))) onChange(logged);
       });
-    }, place),
+    }, position),
   ];
   return () => {
     isOver = true;

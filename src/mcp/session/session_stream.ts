@@ -10,7 +10,7 @@ import { type Fields, respond } from "../../http/response.ts";
 import { INTERNAL_ERROR, RpcError } from "../../jsonrpc/error.ts";
 import { writeNotification, writeResponse } from "../../jsonrpc/message.ts";
 import { putIfAbsent, type Store } from "../../store/store.ts";
-import { isPlace, type PlacedChange } from "../definition/changes.ts";
+import { isChangePosition, type LoggedChange } from "../definition/changes.ts";
 import { type EventLogOptions, parseEventId, replayStream } from "./event_log.ts";
 import { notificationOf } from "../http/listen.ts";
 import { endedKey, type Session, SESSION_ENDED, streamKey } from "./session.ts";
@@ -72,19 +72,21 @@ export async function openSessionStream(
   };
   const stream = new EventStream({ keepAlive, onDisconnect: end, onKeepAlive: recheck });
   open.add(end);
-  const onChange = ({ change, place }: PlacedChange): void => {
+  const onChange = ({ change, position }: LoggedChange): void => {
     if (!isActive) return;
-    stream.send(writeNotification(...notificationOf(change)), { id: place });
+    stream.send(writeNotification(...notificationOf(change)), { id: position });
   };
   try {
     keep(wakeups.listen(ownerKey.slice(1), recheck));
     const check = [{ key: endedKey(session), version: null }];
     const set = [{ key: ownerKey, value: owner, expires: session.expires }];
     if (!await store.commit({ check, set })) end();
-    const place = lastEventId !== null && isPlace(lastEventId) ? lastEventId : await changes.place();
+    const position = lastEventId !== null && isChangePosition(lastEventId)
+      ? lastEventId
+      : await changes.latestPosition();
     // So that a client that loses this stream at once can resume it.
-    begin(stream, session, place);
-    keep(watchSessionChanges(options, session, caller, onChange, { place, settled: () => checking }));
+    begin(stream, session, position);
+    keep(watchSessionChanges(options, session, caller, onChange, { position, settled: () => checking }));
   } catch (error) {
     end();
     throw error;
