@@ -1,5 +1,5 @@
 /**
- * Responses of the Skills service, and the one place that turns what was thrown into its dialect's envelope. Every answer
+ * Responses of the Skills service, and the one place that turns errors into the error object of a dialect. Every response
  * carries a `request-id`.
  *
  * @module
@@ -16,7 +16,7 @@ export function newRequestId(): string {
   return randomId("req_");
 }
 
-/** The fields that every answer has: OpenAI's clients look for another name. */
+/** The header fields of every response: OpenAI's clients read `x-request-id`. */
 export function requestIdFields({ name }: Dialect, requestId: string): Fields {
   return name === "openai"
     ? [["request-id", requestId], ["x-request-id", requestId]]
@@ -35,7 +35,7 @@ export function answerJson(
   return respond(status, json, more.length === 0 ? fields : [...fields, ...more]);
 }
 
-/** The answer to what was thrown; whoever watches is told of what is no fault of the caller. */
+/** The response to an error. Errors that the caller did not cause are reported to the observer. */
 export function refuse(dialect: Dialect, error: unknown, requestId: string, observe: Observe): Response {
   const { type, status, message, fields, problems } = toSkillError(error, observe);
   const json = dialect.shape.error({ type, message, requestId, problems });
@@ -46,7 +46,7 @@ function toSkillError(error: unknown, observe: Observe): SkillError {
   if (error instanceof SkillError) return error;
   if (error instanceof BodyError) {
     const type = error.status === 413 ? "request_too_large" : "invalid_request_error";
-    // 415 is not in the API's vocabulary.
+    // The API does not define 415.
     return new SkillError(type, error.message, { status: error.status === 415 ? 400 : error.status });
   }
   if (error instanceof StoreUnavailableError) {

@@ -1,6 +1,5 @@
 /**
- * Who calls the Skills service, and whether they may: keys and tokens, scopes, the revision of the API and the workspace
- * that the caller's fields name.
+ * Authenticates the caller of the Skills service and checks the scope, the API revision and the workspace of a request.
  *
  * @module
  */
@@ -13,23 +12,23 @@ import { quoteInput, SkillError } from "../error.ts";
 export interface AuthorizeOptions {
   readonly identify: IdentifyCaller;
   readonly auth: "required" | "off";
-  /** Where the RFC 9728 document is; left out of challenges when there is none. */
+  /** URL of the RFC 9728 document, for challenges. */
   readonly resourceMetadata?: string | undefined;
-  /** What becomes of values of `anthropic-beta` that nobody here knows. */
+  /** What happens to unknown values of `anthropic-beta`. */
   readonly unknownBetas: "ignore" | "refuse";
 }
 
-/** What a call needs. */
+/** The permission that an endpoint needs. */
 export interface Need {
   readonly may: (principal: Principal) => boolean;
-  /** Its name, for those who do not have it. */
+  /** The scope in challenges and errors. */
   readonly scope: string;
 }
 
-/** The revisions of the API that clients name. */
+/** Accepted values of `anthropic-version`. */
 const VERSIONS = new Set(["2023-06-01", "2026-10-21"]);
 const BETAS = new Set(["skills-2025-10-02", "code-execution-2025-08-25", "files-api-2025-04-14"]);
-/** Everybody, where authentication is off. */
+/** The caller when authentication is off. */
 const ANYBODY: Principal = { workspace: "default", scopes: new Set(["skills:write"]) };
 
 export type Authorize = (
@@ -39,7 +38,7 @@ export type Authorize = (
   need: Need,
 ) => Promise<Principal>;
 
-/** A function that gives the caller, or throws {@linkcode SkillError}. */
+/** Creates a function that returns the caller, or throws {@linkcode SkillError}. */
 export function createAuthorize(options: AuthorizeOptions): Authorize {
   const { identify, auth, resourceMetadata: resource_metadata, unknownBetas } = options;
 

@@ -1,5 +1,5 @@
 /**
- * A request to the Skills service as its endpoints get it: who calls, in which dialect, about what.
+ * A request to the Skills service as an endpoint receives it, and what all endpoints work with.
  *
  * @module
  */
@@ -18,13 +18,13 @@ export interface Call {
   readonly context: RequestContext;
   readonly principal: Principal;
   readonly dialect: Dialect;
-  /** Of a skill; empty where the path has none. */
+  /** The skill id of the path; empty when it has none. */
   readonly id: string;
-  /** One of the names of a version; empty as above. */
+  /** The version of the path, by any of its names; empty when it has none. */
   readonly version: string;
 }
 
-/** Who calls, for limits that each caller has of his own: a user, a client or key, or where nobody signs in an address. */
+/** A key for limits per caller: the user, the client or API key, or without authentication the address. */
 export function callerOf(
   { principal: { subject, client }, context: { ip, isBodyBuffered } }: Call,
 ): Uploader {
@@ -32,10 +32,10 @@ export function callerOf(
   return { id: client === undefined ? `address ${ip ?? ""}` : `client ${client}`, isBodyBuffered };
 }
 
-/** JSON text for a 200, or a response, which gets the request's id. */
+/** Returns JSON text for a 200, or a response. The caller adds the request id. */
 export type Endpoint = (call: Call) => Promise<string | Response>;
 
-/** What endpoints work with. */
+/** What all endpoints work with. */
 export interface SkillsContext {
   readonly store: Store;
   readonly ledger: Ledger;
@@ -43,7 +43,7 @@ export interface SkillsContext {
   readonly readUpload: ReadUpload;
   /** Bytes. */
   readonly uploadLimit: number;
-  /** Beside those of the dialect. */
+  /** In addition to the rules of the dialect. */
   readonly packageRules: MarkdownRules;
   readonly cursorKey: () => Promise<Uint8Array>;
   readonly observe: Observe;

@@ -1,5 +1,5 @@
 /**
- * The endpoints that give a version's files as one zip archive.
+ * The endpoints that return the files of a version as a zip archive.
  *
  * @module
  */

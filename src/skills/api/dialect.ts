@@ -1,6 +1,6 @@
 /**
- * Which API a request means: three have the same paths, and its fields tell them apart. What they differ in beyond the
- * shapes of objects (`shape_*.ts`) is one table here.
+ * Which API a request uses: three share the same paths, and header fields tell them apart. All differences except the
+ * shapes of objects (`shape_*.ts`) are in one table here.
  *
  * @module
  */
@@ -13,23 +13,23 @@ import type { Shape } from "./shape.ts";
 export interface Dialect {
   readonly name: "ga" | "skills-2025-10-02" | "openai";
   readonly shape: Shape;
-  /** What an upload must be beyond the rules of all. */
+  /** Rules for uploads in addition to those of all dialects. */
   readonly rules: LayoutRules;
-  /** Labels of a workspace differ, and are this long at most. */
+  /** Labels are unique in a workspace. */
   readonly uniqueTitles: boolean;
   readonly maxTitleCharacters: number;
   /** Versions are listed newest first, unless the request says otherwise. */
   readonly newestFirst: boolean;
-  /** A skill is deleted with its versions, or must have none. */
+  /** Deleting a skill deletes its versions; otherwise it must have none. */
   readonly cascades: boolean;
-  /** Which version cannot be deleted by itself. */
+  /** Which version cannot be deleted on its own. */
   readonly keeps: "last" | "default" | "nothing";
-  /** Pages go on after an id that the caller names, rather than with a cursor of the service. */
+  /** Pages continue after an id from the caller, not with a cursor of the service. */
   readonly pagesById: boolean;
   readonly maxPageItems: number;
 }
 
-/** Names the older shapes in `anthropic-beta`. */
+/** The value of `anthropic-beta` that selects the older shapes. */
 export const OLDER_MARKER = "skills-2025-10-02";
 
 const GA: Dialect = {
@@ -68,8 +68,8 @@ const OPENAI: Dialect = {
 };
 
 /**
- * Today's API, unless `anthropic-beta` names the older shapes, or, where `openai` is offered, nothing that clients of
- * today's API send is there.
+ * Today's API, unless `anthropic-beta` selects the older shapes, or `openai` is enabled and the request has no header
+ * field of today's API.
  */
 export function dialectOf({ headers }: Request, openai: boolean): Dialect {
   if (hasBeta(headers, OLDER_MARKER)) return OCTOBER_2025;
@@ -77,13 +77,13 @@ export function dialectOf({ headers }: Request, openai: boolean): Dialect {
   return GA;
 }
 
-/** The values of `anthropic-beta`: a list with commas, in one field or several. */
+/** The values of `anthropic-beta`: comma-separated, in one or several fields. */
 export function betasOf(headers: Headers): string[] {
   const field = headers.get("anthropic-beta");
   return field === null ? [] : field.split(",").map((each) => each.trim()).filter((each) => each !== "");
 }
 
 function hasBeta(headers: Headers, name: string): boolean {
-  // Most requests have none.
+  // Most requests do not have the field.
   return headers.has("anthropic-beta") && betasOf(headers).includes(name);
 }

@@ -1,6 +1,6 @@
 /**
- * Lists in pages. Skills: local ones by name, then uploaded ones, newest first (or all of it from the end). Versions: in
- * the order of their making. A page costs what it shows, however many there are.
+ * Lists in pages. Skills: local ones by name, then uploaded ones, newest first (or everything in reverse). Versions: by
+ * creation time. The cost of a page does not grow with the number of skills.
  *
  * @module
  */
@@ -23,14 +23,14 @@ export interface ListRequest {
   readonly workspace: string;
   /** The query of the URL. */
   readonly query: string;
-  /** What cursors are signed with. */
+  /** The key that signs cursors. */
   readonly cursorKey: () => Promise<Uint8Array>;
 }
 
-/** What of a list a request asks for. */
+/** The parsed query of a list. */
 interface ListQuery {
   readonly limit: number;
-  /** Where the page before ended. */
+  /** The position where the previous page ended. */
   readonly after: readonly string[] | undefined;
   readonly source: string | undefined;
   readonly reverse: boolean;
@@ -50,7 +50,7 @@ export async function listSkills(store: Store, directory: Directory, request: Li
   const items: string[] = [];
   const ids: string[] = [];
   let last: readonly [Source, string] | undefined;
-  // One more than the page holds is looked for, to know whether there is a next page.
+  // One more item than the page holds shows whether there is a next page.
   let isFull = false;
   const [kind, after] = asked.after ?? [];
 
@@ -64,7 +64,7 @@ export async function listSkills(store: Store, directory: Directory, request: Li
 
   async function addLocal(): Promise<void> {
     const all = await directory.skills();
-    // OpenAI's pages name an id.
+    // In the OpenAI dialect the position is an id, else a name.
     const end = kind === "local" ? all.find(({ id }) => id === after)?.name ?? after! : undefined;
     for (const local of asked.reverse ? all.toReversed() : all) {
       if (isFull) return;
@@ -80,7 +80,7 @@ export async function listSkills(store: Store, directory: Directory, request: Li
       const options = { after: from, limit: wanted, reverse: !asked.reverse };
       const entries = await store.list<Skill>(["skill", workspace], options);
       for (const { value } of entries) {
-        // Only the older dialect knows skills without a version.
+        // Only the older dialect shows skills without a version.
         if (value.latest || dialect.name === "skills-2025-10-02") show(value, "custom");
       }
       if (entries.length < wanted) return;
@@ -162,7 +162,7 @@ function checkLimit(limit: string, most: number): string {
   return limit;
 }
 
-/** The cursor that was made last: who looks at one page again and again gets the same, and it costs as much as the page. */
+/** The last cursor: signing one costs as much as the page, and callers often request the same page again. */
 let latest: { readonly key?: Uint8Array; readonly place: string; readonly page: string } = {
   place: "",
   page: "",

@@ -1,6 +1,6 @@
 /**
- * How a dialect writes what the service has to say, as JSON text: a page is little else than that, so it is put together
- * by hand.
+ * How a dialect writes the objects of the API as JSON text. Text is concatenated by hand, because serialization is most of
+ * the work of a page.
  *
  * @module
  */
@@ -11,9 +11,9 @@ import type { Skill, SkillVersion } from "../records.ts";
 
 export type Source = "custom" | "local";
 
-/** What of a skill is shown; it has a version. */
+/** The members of a skill that responses show. */
 export type ShownSkill = Omit<Skill, "last" | "front_matter" | "tokens">;
-/** What of a version is shown. */
+/** The members of a version that responses show. */
 export type ShownVersion = Pick<
   SkillVersion,
   "id" | "epoch" | "number" | "name" | "description" | "directory" | "created"
@@ -37,7 +37,7 @@ export interface ShownError {
   readonly problems: readonly Problem[];
 }
 
-/** A skill of a local folder as if it were uploaded, with the one version that lies there. */
+/** A local skill in the form of an uploaded one, with its one version. */
 export function showLocal(local: LocalSkill): { skill: ShownSkill; version: ShownVersion } {
   const { id, name, description, version, epoch, modified, directory } = local;
   const time = new Date(modified).toISOString();

@@ -1,5 +1,5 @@
 /**
- * Today's shapes of the Skills API. Ids and times are ours and need no escaping.
+ * The shapes of today's Skills API. Ids and times are our own and need no escaping.
  *
  * @module
  */
@@ -22,12 +22,12 @@ export const shapeGa: Shape = {
   error: writeError,
 };
 
-/** As JSON; most names are slugs and need no escaping. */
+/** A JSON string; most names are slugs and need no escaping. */
 function quote(text: string): string {
   return /^[\w-]*$/.test(text) ? `"${text}"` : JSON.stringify(text);
 }
 
-/** `details` tells programs which rules are broken. */
+/** `details` lists the broken rules for programs. */
 export function writeError({ type, message, requestId, problems }: ShownError): string {
   const details = problems.length === 0 ? undefined : {
     error_code: problems[0]!.rule,

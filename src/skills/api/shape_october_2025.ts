@@ -1,6 +1,6 @@
 /**
- * The shapes that `skills-2025-10-02` names, which clients of before August 2026 read: versions by their epoch, labels
- * that may be `null`, `has_more` beside the cursor.
+ * The shapes of `skills-2025-10-02`, for clients from before August 2026: versions by their epoch, labels that may be
+ * `null`, `has_more` beside the cursor.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * The endpoints of skills: create, list, retrieve, delete, and, in the OpenAI dialect, which version is the default.
+ * The endpoints of skills: create, list, retrieve, delete, and in the OpenAI dialect set the default version.
  *
  * @module
  */
@@ -27,7 +27,7 @@ export interface SkillEndpoints {
   readonly remove: Endpoint;
 }
 
-/** Bytes of the one JSON body that there is. */
+/** Bytes of the JSON body that sets the default version. */
 const MAX_JSON_BYTES = 16 * 1024;
 const METHODS = "GET, HEAD, DELETE, OPTIONS";
 
@@ -107,21 +107,21 @@ export function skillEndpoints(context: SkillsContext): SkillEndpoints {
   };
 }
 
-/** The skill of a call, which must be an uploaded one. @throws {SkillError} when there is none */
+/** The uploaded skill of a call. @throws {SkillError} when there is none */
 export async function openSkill({ store }: SkillsContext, { principal, id }: Call): Promise<Skill> {
   const entry = await store.get<Skill>(skillKey(principal.workspace, id));
   if (!entry) throw skillNotFound(id);
   return entry.value;
 }
 
-/** The skill of a local folder that has this id. */
+/** The local skill with this id. */
 export async function findLocal({ directory }: SkillsContext, id: string): Promise<LocalSkill | undefined> {
-  // Reading the folders is not for every request about an uploaded one.
+  // Requests for uploaded skills do not read the folders.
   if (!id.startsWith("skill_local_")) return undefined;
   return (await directory.skills()).find((skill) => skill.id === id);
 }
 
-/** Local skills are changed where they lie. @throws {SkillError} */
+/** Refuses changes of local skills. @throws {SkillError} */
 export async function refuseLocal(context: SkillsContext, id: string): Promise<void> {
   const local = await findLocal(context, id);
   if (!local) return;

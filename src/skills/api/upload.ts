@@ -1,6 +1,6 @@
 /**
- * Taking in an upload: the parts of its body become files and fields, an archive its files, all under one limit of bytes,
- * within a time, and in room that was set aside for it. Loose files or one archive: its first bytes tell.
+ * Reads an upload: the parts of its body become files and fields, and an archive becomes its files. The total size and
+ * time are limited, and memory is reserved first. The first bytes show whether a file is an archive.
  *
  * @module
  */
@@ -16,22 +16,22 @@ import { isZip, readZip } from "../archive/zip_reader.ts";
 
 export interface Upload {
   readonly files: readonly SentFile[];
-  /** The plain fields; of one that came twice the first. */
+  /** The form fields; of a repeated field the first value. */
   readonly fields: ReadonlyMap<string, string>;
-  /** `display_name`, or `display_title` as older clients call it; what it may be is for the dialect to say. */
+  /** `display_name`, or `display_title` in older clients; the dialect checks it. */
   readonly displayName: string | undefined;
 }
 
 export interface UploadOptions {
   /** Bytes of a skill, packed and unpacked. */
   readonly limit: number;
-  /** Bytes of all uploads that one process holds. @default 64 MiB, and never less than two uploads need */
+  /** Bytes of all uploads that one process holds. @default 64 MiB, and at least the need of one upload */
   readonly memory?: number | undefined;
-  /** Milliseconds for which an upload waits for room. @default 80000 */
+  /** Milliseconds that an upload waits for memory. @default 80000 */
   readonly wait?: number | undefined;
-  /** Milliseconds for which a sender may be silent. @default 20000 */
+  /** Milliseconds without a byte from the client. @default 20000 */
   readonly idle?: number | undefined;
-  /** Milliseconds in which the whole body must come. @default 90000 */
+  /** Milliseconds for the whole body. @default 90000 */
   readonly whole?: number | undefined;
 }
 
@@ -42,9 +42,9 @@ export interface Uploader {
 }
 
 /**
- * Takes in the upload of a request, and holds its room while `run` works on it.
- * @param caller who sends it: each has room of his own
- * @throws {SkillError} for what cannot be taken, and whatever `run` throws
+ * Reads the upload of a request, and keeps its memory reserved while `run` works on it.
+ * @param caller the key of the caller, for the limit per caller
+ * @throws {SkillError} for an upload that is refused, and any error of `run`
  */
 export type ReadUpload = <Answer>(
   request: Request,
@@ -52,20 +52,20 @@ export type ReadUpload = <Answer>(
   run: (upload: Upload) => Promise<Answer>,
 ) => Promise<Answer>;
 
-/** What a sender who does not say how much he sends must bring, after a while. */
+/** Minimum rate of a body without `content-length`. */
 const MIN_BYTES_PER_SECOND = 16 * 1024;
-/** What storing an upload may take, in milliseconds, before its room counts as free. */
+/** Time to store an upload before its memory counts as free. */
 const STORING_MS = 60_000;
-/** Bytes of bodies that wait, where a body that waits is in memory. */
+/** Bytes of waiting bodies, on runtimes that hold a waiting body in memory. */
 const MAX_WAITING_BYTES = 64 * 1024 * 1024;
-/** Bytes of a plain field. */
+/** Bytes of a form field. */
 const MAX_FIELD_BYTES = 16 * 1024;
 const FILE_FIELD = /^files?(\[\d*\])?$/;
 const LABELS = ["display_name", "display_title"];
-/** Fields that must not say two things. */
+/** Fields that must not be repeated. */
 const SINGLE = new Set([...LABELS, "default"]);
 
-/** To be made once for a process: the uploads of one intake share its room. */
+/** Create one for each process: the uploads of one reader share its memory limit. */
 export function createUploadReader(options: UploadOptions): ReadUpload {
   const { limit, memory = 64 * 1024 * 1024, wait = 80_000, idle = 20_000, whole = 90_000 } = options;
   const maxBodyBytes = maxMultipartBytes(limit);
@@ -78,14 +78,14 @@ export function createUploadReader(options: UploadOptions): ReadUpload {
   return async (request, { id: caller, isBodyBuffered }, run) => {
     const declared = declaredLength(request);
     if (declared !== undefined && declared > maxBodyBytes) {
-      // A sender may have gone already.
+      // The client may be gone already.
       request.body?.cancel().catch(() => {});
       throw refuseSize(limit, "packed and unpacked");
     }
     const bytes = declared ?? maxBodyBytes;
     const queue = isBodyBuffered ? MAX_WAITING_BYTES : undefined;
     const reservation = await gate.reserve(bytes, queue, caller);
-    // Who holds much must send fast. Of a body of no length nobody knows how much is to come.
+    // The rate that completes the body in time; a body of unknown length has a fixed rate.
     const rate = declared === undefined ? MIN_BYTES_PER_SECOND : declared * 1000 / whole;
     let upload: Upload | undefined;
     try {
@@ -98,7 +98,7 @@ export function createUploadReader(options: UploadOptions): ReadUpload {
   };
 }
 
-/** Frees the bytes now: until the next garbage collection they would count beside those of the uploads that follow. */
+/** Frees the bytes now: until the next garbage collection they would add to those of the next uploads. */
 function releaseMemory(files: readonly SentFile[]): void {
   for (const { bytes } of files) {
     const { buffer } = bytes;
@@ -127,7 +127,7 @@ async function parseUpload(
   return { files: await unpack(files, limit, reservation), fields, displayName };
 }
 
-/** All plain fields, and files under the names that clients send them by. */
+/** Keeps form fields, and files under the field names that clients use. */
 function keep({ name, filename }: PartName): boolean {
   return filename === undefined || FILE_FIELD.test(name);
 }
@@ -167,14 +167,14 @@ function decode(name: string, bytes: Uint8Array): string {
   }
 }
 
-/** The files themselves, or those of the one archive. */
+/** The files that were sent, or the files of the one archive. */
 async function unpack(
   files: readonly { path: string; bytes: Uint8Array<ArrayBuffer> }[],
   limit: number,
   reservation: Reservation,
 ): Promise<readonly SentFile[]> {
   const [file] = files;
-  // An archive inside a package of files (a template, say) is one of its files.
+  // An archive in a package of files, such as a template, is one of its files.
   const isPackage = files.some(({ path }) => /(^|[\\/])SKILL\.md$/.test(path)) && files.length > 1;
   if (isPackage || !file) return files;
   const archives = files.filter(({ bytes }) => isZip(bytes));
@@ -193,12 +193,12 @@ async function unpack(
     return files;
   }
   const unpacked = await readZip(file.bytes, limit, reservation.extend);
-  // Its memory is given back at once, and not when it is collected: nobody looks at it any more.
+  // Free the memory of the archive now, not at the next garbage collection.
   if (!unpacked.some(({ bytes }) => bytes.buffer === file.bytes.buffer)) file.bytes.buffer.transfer(0);
   return unpacked;
 }
 
-/** The length that the sender declared (RFC 9110 §8.6); what is no number is passed over, and the body counted. */
+/** The length that the sender declared (RFC 9110 §8.6); an invalid value is ignored. */
 function declaredLength(request: Request): number | undefined {
   const field = request.headers.get("content-length");
   return field !== null && /^\d+$/.test(field) ? Number(field) : undefined;

@@ -1,14 +1,13 @@
 /**
- * How many bytes the uploads of one process may hold together: each has room set aside before its body is read, so that
- * a thousand of them at once take turns and not a thousand times their size. The next one in is of the caller who holds
- * the least, and of those the one that came first; no caller holds more than half of the room with several uploads. So
- * who sends many, or slowly, makes himself wait and not the others.
+ * Limits the memory of all uploads of one process. Each upload reserves memory before its body is read, so that concurrent
+ * uploads wait instead of exhausting memory. The next upload comes from the caller that holds the least memory, in order of
+ * arrival; no caller with several uploads holds more than half. A caller that sends many or slow uploads delays only itself.
  *
- * Whoever is inside may need more (an archive unpacks), and would wait for others who wait as well. So a part of the
- * room is kept for those inside: who gets some of it has all that he needs, ends, and makes room for the next.
+ * An upload may need more memory when it unpacks an archive. A part of the memory is kept for these uploads: the first one
+ * gets all that it needs, finishes, and frees it for the next, so that they never wait for each other forever.
  *
- * On workerd nobody hears a promise that another request settles, and a request that is cut off ends without a word.
- * So whoever waits also looks by himself now and then, and what nobody gave back is taken back after a while.
+ * On workerd a promise of one request never settles for another, and an aborted request ends without notice. So waiters
+ * also poll, and reservations expire.
  *
  * @module
  */
@@ -17,16 +16,16 @@ import { SkillError } from "../error.ts";
 
 export interface UploadGate {
   /**
-   * Waits for room.
-   * @param queue bytes of all that may wait together, where waiting has its cost as well
-   * @param caller who sends it; one of his own where it is left out
-   * @throws {SkillError} 529 when that takes too long, or too many wait
+   * Waits for memory.
+   * @param queue bytes of all waiting uploads; unlimited by default
+   * @param caller the key of the caller; by default a caller of its own
+   * @throws {SkillError} 529 after the time limit, or when the queue is full
    */
   reserve(bytes: number, queue?: number, caller?: string): Promise<Reservation>;
 }
 
 export interface Reservation {
-  /** Waits for more room. To be called once. @throws {SkillError} 529 when that takes too long */
+  /** Waits for more memory. Call it at most once. @throws {SkillError} 529 after the time limit */
   extend(bytes: number): Promise<void>;
   release(): void;
 }
@@ -34,11 +33,11 @@ export interface Reservation {
 export interface GateOptions {
   /** Bytes of all uploads together. */
   readonly memory: number;
-  /** Bytes of them that are kept for uploads which are inside. */
+  /** The part of it that is kept for `extend`. */
   readonly kept: number;
-  /** Milliseconds for which an upload waits for room. */
+  /** Milliseconds that an upload waits for memory. */
   readonly wait: number;
-  /** Milliseconds after which an upload that has not left has gone without a word. */
+  /** Milliseconds after which a reservation expires. */
   readonly life: number;
 }
 
@@ -57,24 +56,24 @@ interface Waiter {
   wake(): void;
 }
 
-/** Of the room and of the queue: what one caller may have of it with several uploads. */
+/** The share of memory and queue that one caller may hold with several uploads. */
 const CALLER_SHARE = 1 / 2;
 
-/** How often a waiter looks by himself, in milliseconds, and after how long without a look he is gone. */
+/** How often a waiter polls, and when a waiter that stopped polling counts as gone. */
 const POLL_INTERVAL_MS = 100;
 const WAITER_TIMEOUT_MS = 2000;
-/** What a client that was turned away should wait, in seconds. */
+/** `retry-after` of a refused upload. */
 const RETRY_AFTER_SECONDS = 5;
 
 export function createUploadGate({ memory, kept, wait, life }: GateOptions): UploadGate {
   const now = (): number => performance.now();
-  /** In the order of their coming, which is the order of their ends as well. */
+  /** In order of arrival, which is also the order of expiry. */
   const places = new Set<Place>();
   const inside = new Set<Waiter>();
   const outside = new Set<Waiter>();
   let held = 0;
   const heldBy = new Map<Caller, number>();
-  /** Whose turn it is; `null` when that must be found anew. */
+  /** The next waiter; `null` when it must be determined again. */
   let next: Waiter | undefined | null = null;
 
   function release(place: Place): void {
@@ -96,7 +95,7 @@ export function createUploadGate({ memory, kept, wait, life }: GateOptions): Upl
     return mine > 0 && mine + bytes > CALLER_SHARE * (memory - kept);
   }
 
-  /** Who comes next: inside the first of all, outside the first of the caller who holds the least. */
+  /** The next waiter: the first of `inside`, else the first waiter of the caller that holds the least. */
   function findNext(): Waiter | undefined {
     if (next !== null) return next;
     next = first(inside);
@@ -129,7 +128,7 @@ export function createUploadGate({ memory, kept, wait, life }: GateOptions): Upl
     }
   }
 
-  /** Waits until it is this one's turn and there is room under `most`. */
+  /** Waits for its turn, and until all reservations stay within `most`. */
   async function queueUp(queue: Set<Waiter>, caller: Caller, bytes: number, most: number): Promise<void> {
     const me: Waiter = { bytes, caller, seen: now(), wake() {} };
     const until = me.seen + wait;
@@ -139,7 +138,7 @@ export function createUploadGate({ memory, kept, wait, life }: GateOptions): Upl
       for (;;) {
         me.seen = now();
         sweep();
-        // Whoever did not come to look in time was taken for gone, and is the last now.
+        // It polled too late and was removed: back to the end of the queue.
         if (!queue.has(me)) {
           queue.add(me);
           next = null;
@@ -155,7 +154,7 @@ export function createUploadGate({ memory, kept, wait, life }: GateOptions): Upl
     }
   }
 
-  /** Whether so many bytes more may wait, of all and of one caller. */
+  /** Whether the queue has space for so many bytes more, in total and of one caller. */
   function mayWait(caller: Caller, bytes: number, queue: number): boolean {
     let waiting = 0;
     let mine = 0;

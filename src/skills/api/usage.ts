@@ -1,6 +1,6 @@
 /**
- * How often each level of each skill went to a model, and what that cost: counted in memory, added to the store about
- * once a second. What an instance counted last may be lost with it.
+ * Counts how often each level of each skill went to a model, and its tokens. Counts are kept in memory and written to the
+ * store about once a second; an instance that stops may lose its last second.
  *
  * @module
  */
@@ -12,16 +12,16 @@ import { type LevelUsage, type SkillUsage, skillUsageKey } from "../records.ts";
 
 export interface Usage {
   count(disclosure: Disclosure): void;
-  /** Writes what was counted; also done by itself. */
+  /** Writes pending counts now. */
   flush(): Promise<void>;
 }
 
-/** Milliseconds. */
+/** Delay from a count to its write. */
 const WRITE_DELAY_MS = 1000;
 /** Records of one commit. */
 const RECORDS_PER_COMMIT = 100;
 const MAX_TRIES = 5;
-/** Skills that may wait to be written; what comes beyond is not counted while the store is away. */
+/** Skills with pending counts; further skills are not counted while the store is unavailable. */
 const MAX_PENDING_SKILLS = 10_000;
 const LEVELS = { 1: "metadata", 2: "instructions", 3: "resources" } as const;
 const NONE: LevelUsage = { count: 0, tokens: 0 };
@@ -39,7 +39,7 @@ export function createUsage(store: Store, now: () => number, observe: Observe): 
       const some = all.slice(at, at + RECORDS_PER_COMMIT);
       try {
         if (await add(store, some)) continue;
-        // Another instance counts the same skills: each by itself is done sooner or later.
+        // Another instance writes the same skills: write each on its own.
         for (const each of some) await add(store, [each]);
       } catch (error) {
         observe({ type: "fault", where: "skills", error });
@@ -58,7 +58,7 @@ export function createUsage(store: Store, now: () => number, observe: Observe): 
       const part = LEVELS[level];
       const { count, tokens: sum } = pending.levels[part] ?? NONE;
       pending.levels[part] = { count: count + 1, tokens: sum + tokens };
-      // Where a request's timers end with it, the next one sees that nothing was written.
+      // On runtimes where timers end with their request, a later count starts the write.
       if (now() - asked < 2 * WRITE_DELAY_MS) return;
       asked = now();
       setTimeout(() => void usage.flush(), WRITE_DELAY_MS);
@@ -80,7 +80,7 @@ interface Pending {
   readonly levels: Partial<Record<keyof SkillUsage["levels"], LevelUsage>>;
 }
 
-/** `false` when others were faster each time. */
+/** `false` when every try lost against another writer. */
 async function add(store: Store, some: readonly Pending[]): Promise<boolean> {
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     if (tries > 0) await pauseBefore(tries);

@@ -1,6 +1,5 @@
 /**
- * How often each level of a skill went to models, and what that cost: of one skill, and of all in pages. Beyond what
- * hosted services have.
+ * Usage of one skill, and of all skills in pages. Hosted services have no such endpoint.
  *
  * @module
  */
@@ -55,7 +54,7 @@ export function usageEndpoints(context: SkillsContext, usage: Usage): UsageEndpo
       const { principal: { workspace }, id } = call;
       await usage.flush();
       const entry = await store.get<SkillUsage>(skillUsageKey(workspace, id));
-      // What was never used has a name nevertheless, or is not there.
+      // Never used: the skill may still exist.
       if (entry) return JSON.stringify(show(id, entry.value));
       const { name } = await findLocal(context, id) ?? await openSkill(context, call);
       return JSON.stringify(show(id, {

@@ -1,6 +1,6 @@
 /**
- * `POST /v1/skills/validate`: what an upload would be told, in full, and nothing is stored. Beyond what hosted services
- * have.
+ * `POST /v1/skills/validate`: the full report on an upload, without storing anything. Hosted services have no such
+ * endpoint.
  *
  * @module
  */
@@ -8,7 +8,7 @@ import { callerOf, type Endpoint, type SkillsContext } from "./call.ts";
 import { SkillError } from "../error.ts";
 import { reportOn, reportRefusal, type ValidationReport } from "../package/validation_report.ts";
 
-/** Answers 200 also for a package that would be refused: its report says so. */
+/** Responds with 200 also for an invalid package: the report says so. */
 export function validateEndpoint({ readUpload, uploadLimit, packageRules }: SkillsContext): Endpoint {
   return async (call) => {
     const { request, dialect } = call;
@@ -20,7 +20,7 @@ export function validateEndpoint({ readUpload, uploadLimit, packageRules }: Skil
         ({ files }) => reportOn(files, uploadLimit, { ...packageRules, ...dialect.rules }),
       );
     } catch (error) {
-      // An archive that cannot be read is what was asked about; a body that is none, or no room for it, is not.
+      // An unreadable archive is a result of the validation; an invalid request or an overloaded server is not.
       if (!(error instanceof SkillError) || error.problems.length === 0) throw error;
       report = reportRefusal(error);
     }

@@ -30,7 +30,7 @@ export function versionEndpoints(context: SkillsContext): VersionEndpoints {
     async create(call) {
       const { request, principal: { workspace }, dialect, id } = call;
       await refuseLocal(context, id);
-      // Nobody should upload a package to learn that its skill is not there.
+      // Check that the skill exists before the client sends the package.
       await openSkill(context, call);
       return await readUpload(request, callerOf(call), async ({ files, fields }) => {
         const content = await readPackage(files, uploadLimit, { ...packageRules, ...dialect.rules });

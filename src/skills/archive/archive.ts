@@ -1,6 +1,6 @@
 /**
- * A skill as a zip archive over HTTP: deterministic bytes, so that one tag names them on every instance, and nobody
- * downloads twice what has not changed (https://www.rfc-editor.org/rfc/rfc9110#section-8.8.3).
+ * A skill as a zip archive over HTTP. The bytes are deterministic, so that one entity tag identifies them on every
+ * instance (https://www.rfc-editor.org/rfc/rfc9110#section-8.8.3).
  *
  * @module
  */
@@ -13,20 +13,20 @@ import { MAX_NAME_CHARACTERS } from "../package/rules.ts";
 import { sortByPath, writeZip } from "./zip_writer.ts";
 
 export interface ArchiveContent {
-  /** Of the skill: the name of the one folder in the archive, and of the archive. */
+  /** The name of the skill: it names the archive and the one folder in it. */
   readonly name: string;
   readonly files: readonly ArchiveFile[];
-  /** Whether the address names these bytes for ever: that of a version which was uploaded, and not of `latest`. */
+  /** Whether the URL always returns these bytes: true for an uploaded version, not for `latest`. */
   readonly isImmutable: boolean;
 }
 
-/** Part of every tag: another way of writing archives is another archive. */
+/** Part of every tag: change it when the format of archives changes. */
 const FORMAT = "zip 1";
 const IMMUTABLE = "private, max-age=31536000, immutable";
 const REVALIDATED = "private, no-cache";
 
 /**
- * 200 with the archive in one folder, or 304 when the caller has it; for HEAD too.
+ * Responds to GET and HEAD: 200 with the archive, or 304.
  * @throws {SkillError} when a local file has a name that cannot be packed
  */
 export async function respondArchive(
@@ -39,7 +39,7 @@ export async function respondArchive(
   const fields: Fields = [
     ["etag", tag],
     ["cache-control", isImmutable ? IMMUTABLE : REVALIDATED],
-    // Another key may be another workspace.
+    // The response depends on the workspace of the key.
     ["vary", "authorization, x-api-key"],
   ];
   if (isUnchanged(request, tag)) return respond(304, null, fields);
@@ -54,8 +54,8 @@ export async function respondArchive(
 }
 
 /**
- * What names the bytes of an archive before it is written, with its quotes: a digest of the paths, the digests of the
- * files, and the folder around them.
+ * The entity tag of an archive, with its quotes. It is computed before the archive is written, from the paths, the
+ * digests of the files, and the folder.
  */
 export function archiveTag(
   files: readonly { readonly path: string; readonly digest: string }[],
@@ -65,14 +65,14 @@ export function archiveTag(
   return `"${encodeBase64url(sha256(JSON.stringify(manifest)))}"`;
 }
 
-/** Uploaded skills are called by a slug already; a local one by anything, such as `../x`. */
+/** A name that is safe as a file name: local skills may have any name, such as `../x`. */
 function safeName(name: string): string {
   const words = name.toWellFormed().replace(/[^\p{L}\p{M}\p{N}_]+/gu, "-");
   const safe = [...words].slice(0, MAX_NAME_CHARACTERS).join("").replace(/^-+|-+$/g, "");
   return safe === "" ? "skill" : safe;
 }
 
-/** RFC 6266 section 4.3: what is not ASCII goes into a second parameter. */
+/** RFC 6266 section 4.3: a name that is not ASCII goes into `filename*`. */
 function attachment(name: string): string {
   return /^[\w-]+$/.test(name)
     ? `attachment; filename="${name}.zip"`

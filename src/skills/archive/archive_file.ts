@@ -1,6 +1,5 @@
 /**
- * The files of a skill as an archive and the discovery of skills take them: opened one after the other, wherever they
- * lie, with as much of what is known of them as there is.
+ * The files of a skill for archives and discovery: the same interface for uploaded and local files, opened one at a time.
  *
  * @module
  */
@@ -18,15 +17,15 @@ export interface ArchiveFile {
   /** Bytes. */
   readonly size: number;
   readonly type: string | undefined;
-  /** `sha256:` and 64 hexadecimal digits; absent where it is not known without reading. */
+  /** `sha256:` and 64 hexadecimal digits; absent when it is unknown until the file is read. */
   readonly digest: string | undefined;
-  /** CRC-32; absent as above. */
+  /** CRC-32; absent when it is unknown until the file is read. */
   readonly crc: number | undefined;
   /** The content; `undefined` when it is gone. */
   open(): Promise<ReadableStream<Uint8Array> | Uint8Array | undefined>;
 }
 
-/** One whose digest and checksum are known. */
+/** A file with known digest and checksum. */
 export type KnownFile = ArchiveFile & { readonly digest: string; readonly crc: number };
 
 /** The files of an uploaded version. */
@@ -44,7 +43,7 @@ export function localFiles(skill: LocalSkill): ArchiveFile[] {
 }
 
 /**
- * The same files, each with what is wanted of it: one that lacks it is read, one after the other.
+ * The files with the wanted members. A file that lacks one is read, one file at a time.
  * @throws {ContentChangedError} when a content is gone
  */
 export async function complete<Wanted extends "digest" | "crc">(
@@ -58,7 +57,7 @@ export async function complete<Wanted extends "digest" | "crc">(
   return completed as (ArchiveFile & Pick<KnownFile, Wanted>)[];
 }
 
-/** Uploaded files lack nothing, and a local one is read whole. */
+/** Reads a local file to compute its digest and checksum; uploaded files have both. */
 async function measure(file: ArchiveFile): Promise<KnownFile> {
   const content = await file.open();
   if (!content) throw new ContentChangedError(`"${file.path}" is gone`);

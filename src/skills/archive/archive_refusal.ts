@@ -1,15 +1,15 @@
 /**
- * How an archive that is not taken is told of: one sentence, a code, and where it helps what to do.
+ * Errors for archives that are refused: a message, a code, and a hint where it helps.
  *
  * @module
  */
 import { SkillError } from "../error.ts";
 import { showPath } from "../package/path.ts";
 
-/** What to do about most archives that are refused. */
+/** The hint for most archives that are refused. */
 export const REPACK = "pack the folder again with a standard tool";
 
-/** @param file the entry that is wrong; "" for the archive as a whole */
+/** @param file the path of the entry; "" for the whole archive */
 export function refuseArchive(
   rule: `archive-${string}`,
   what: string,
@@ -23,7 +23,7 @@ export function refuseArchive(
   });
 }
 
-/** Refuses what has too many bytes, packed or unpacked. */
+/** The error for too many bytes, packed or unpacked. */
 export function refuseSize(limit: number, where: string, cause?: unknown): SkillError {
   const message = `A skill may have at most ${limit} bytes, ${where}`;
   return new SkillError("request_too_large", message, {

@@ -1,12 +1,11 @@
 /**
- * CRC-32 as zip archives have it (ISO 3309, reflected 0xEDB88320), eight bytes at a time (Kounavis and Berry, 2005): a
- * table for each of them says what a byte does that stands so far from the end. Bytes are read as words of four, which
- * is three times as quick; every runtime has them little-endian.
+ * CRC-32 for zip archives (ISO 3309, reflected 0xEDB88320), eight bytes at a time (slicing-by-8; Kounavis and Berry, 2005).
+ * Bytes are read as 32-bit words, which is three times as fast; all runtimes are little-endian.
  *
  * @module
  */
 
-/** Eight tables of 256, one after the other: what a byte becomes when 0 to 7 more follow it. */
+/** Eight tables of 256 entries: table n is for a byte that n more bytes follow. */
 const TABLES = new Int32Array(8 * 256);
 for (let byte = 0; byte < 256; byte++) {
   let value = byte;

@@ -1,7 +1,7 @@
 /**
- * Archives as the discovery of skills wants them: files at the root, and a digest of the bytes that is told before they
- * are asked for. To know it the archive must be written once. That is done once for each content: it is kept in memory,
- * and for uploaded skills in the store too, so that an instance which starts reads no file.
+ * Archives for discovery: files at the root, and a digest that the index contains. Computing the digest requires writing
+ * the archive once; the result is cached in memory, and for uploaded skills in the store, so that a new instance reads no
+ * files.
  *
  * @module
  */
@@ -26,10 +26,10 @@ export interface FlatArchives {
   /**
    * The archive of these files; `undefined` when one has a name that cannot be packed, or
    * changed while it was read.
-   * @param isLasting whether its digest is worth keeping in the store
+   * @param isLasting whether to keep its digest in the store
    */
   of(files: readonly PublicFile[], isLasting: boolean): Promise<FlatArchive | undefined>;
-  /** Its digest alone, which costs nothing when it was asked for with the same list before. */
+  /** Its digest alone, cached for the same list of files. */
   digestOf(files: readonly PublicFile[], isLasting: boolean): Promise<string | undefined>;
 }
 
@@ -39,7 +39,7 @@ interface Known {
   readonly crcs: readonly number[];
 }
 
-/** Written by whoever asks first; ended by expiry, which whoever asks puts off. */
+/** Written at the first request; expires, and each request extends it. */
 interface ArchiveDigest {
   readonly digest: string;
 }
@@ -48,13 +48,13 @@ const archiveDigestKey = (tag: string): Key => ["archive_digest", tag.slice(1, -
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const DIGEST_LIFETIME_MS = 30 * DAY_MS;
-/** Digests that are held in memory. */
+/** Digests in memory. */
 const MAX_CACHED_DIGESTS = 4000;
-/** After so many bytes others get their turn: a digest is made on the thread that answers requests. */
+/** Bytes to hash before other requests get a turn of the event loop. */
 const BYTES_PER_TURN = 1024 * 1024;
 
 export function createFlatArchives(store: Store, now: () => number): FlatArchives {
-  // Only values: a promise of one request may never settle for another (workerd).
+  // Values only: on workerd a promise of one request never settles for another.
   const known = new Map<string, Known>();
   const digests = new WeakMap<readonly PublicFile[], string>();
 

@@ -1,11 +1,11 @@
 /**
- * A Huffman code of deflated data (https://www.rfc-editor.org/rfc/rfc1951#section-3.2.2), given by the lengths of its
- * words: a table for the short words, which are nearly all, and counting for the long ones.
+ * A Huffman code of deflated data (https://www.rfc-editor.org/rfc/rfc1951#section-3.2.2), given by the lengths of its code
+ * words: a table for short words, which are nearly all, and canonical decoding for long ones.
  *
  * @module
  */
 
-/** Bits of the longest word, and of those that the table knows. */
+/** Bits of the longest code word, and of the longest one in the table. */
 const MAX_CODE_BITS = 15;
 export const TABLE_BITS = 10;
 
@@ -18,15 +18,15 @@ export interface HuffmanCode {
 }
 
 /**
- * The code whose words have these lengths (0: the symbol has none); `undefined` when there is none such. A code with
- * room left is none, unless it has one word or no word at all: writers leave out what they do not need.
+ * The code whose words have these lengths (0: unused symbol); `undefined` when the lengths are not a complete code.
+ * An incomplete code is valid only with one word or none, as writers may omit unused symbols.
  */
 export function createHuffmanCode(lengths: Uint8Array): HuffmanCode | undefined {
   const counts = new Uint16Array(MAX_CODE_BITS + 1);
   for (const length of lengths) counts[length]!++;
   const words = lengths.length - counts[0]!;
   counts[0] = 0;
-  /** Words of the length at hand that are still to be had. */
+  /** Unused code words of the current length. */
   let room = 1;
   const next = new Uint16Array(MAX_CODE_BITS + 2);
   const first = new Uint16Array(MAX_CODE_BITS + 2);
@@ -45,7 +45,7 @@ export function createHuffmanCode(lengths: Uint8Array): HuffmanCode | undefined 
     symbols[next[length]!++] = symbol;
     const word = first[length]!++;
     if (length > TABLE_BITS) continue;
-    // Words come with their first bit lowest; whatever follows one is another's.
+    // Code words begin at the lowest bit: fill every entry that begins with this word.
     for (let bits = reverse(word, length); bits < table.length; bits += 1 << length) {
       table[bits] = symbol << 4 | length;
     }

@@ -1,17 +1,17 @@
 /**
- * Deflated data of a known length (https://www.rfc-editor.org/rfc/rfc1951), unpacked straight into its place, where a
- * `DecompressionStream` needs as much again for its pieces, takes a millisecond to begin with a small file, and differs
- * between runtimes in what it makes of bytes behind the end. Never writes more than it was given room for.
+ * Unpacks deflated data of a known length (https://www.rfc-editor.org/rfc/rfc1951) into a given buffer. A
+ * `DecompressionStream` needs twice the memory, takes a millisecond for each small file, and runtimes differ on data after
+ * the end. Never writes beyond the buffer.
  *
  * @module
  */
 import { WorkSlice } from "../../http/work_slice.ts";
 import { createHuffmanCode, decodeLong, type HuffmanCode, TABLE_BITS } from "./huffman_code.ts";
 
-/** What is wrong: the data itself, or that it unpacks to more or to less. */
+/** The data is damaged, or does not unpack to the expected length. */
 export class InflateError extends Error {
   override readonly name = "InflateError";
-  /** `costly`: it brings more codes of its own than its size explains, each of which takes time to set up. */
+  /** `costly`: more dynamic Huffman codes than its size justifies, each of which takes time to build. */
   readonly fault: "damaged" | "longer" | "shorter" | "costly";
 
   constructor(fault: InflateError["fault"]) {
@@ -20,26 +20,26 @@ export class InflateError extends Error {
   }
 }
 
-/** Bytes that are unpacked, and blocks that are read, before the slice is looked at. */
+/** Bytes to unpack, and blocks to read, between checks of the time slice. */
 const STEP_BYTES = 128 * 1024;
 const STEP_BLOCKS = 64;
 /**
- * Blocks with codes of their own: so many, and one more for so many bytes, packed and unpacked. Codes cost a packer some 60
- * bytes a block, so packers write few; a stream of nothing else kept a processor busy for 2 seconds a megabyte.
+ * Limit for blocks with dynamic Huffman codes: a base, and one more for each number of bytes, packed and unpacked. Packers
+ * write few, because each costs some 60 bytes. A stream of only such blocks takes 2 seconds of CPU a megabyte.
  */
 const FREE_CODE_BLOCKS = 16;
 const BYTES_PER_CODE_BLOCK = 512;
 const END = 256;
 const TABLE_MASK = (1 << TABLE_BITS) - 1;
-/** Of the symbols from 257 on: the shortest length, and how many bits say how much longer (RFC 1951 §3.2.5). */
+/** For symbols from 257: the base length and the number of extra bits (RFC 1951 §3.2.5). */
 const LENGTH_BITS = Uint8Array.from({ length: 29 }, (_, i) => i < 8 || i === 28 ? 0 : (i >> 2) - 1);
 const LENGTHS = firstOf(LENGTH_BITS, 3);
 LENGTHS[28] = 258;
 const DISTANCE_BITS = Uint8Array.from({ length: 30 }, (_, i) => i < 4 ? 0 : (i >> 1) - 1);
 const DISTANCES = firstOf(DISTANCE_BITS, 1);
-/** The order in which the lengths of the code of lengths come (§3.2.7). */
+/** The order of the code length code's lengths (§3.2.7). */
 const ORDER = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15];
-/** The codes of blocks that bring none (§3.2.6). */
+/** The fixed Huffman codes (§3.2.6). */
 const FIXED: readonly [HuffmanCode, HuffmanCode] = [
   createHuffmanCode(
     Uint8Array.from({ length: 288 }, (_, i) => i < 144 ? 8 : i < 256 ? 9 : i < 280 ? 7 : 8),
@@ -48,8 +48,8 @@ const FIXED: readonly [HuffmanCode, HuffmanCode] = [
 ];
 
 /**
- * Fills `bytes` with what `packed` unpacks to, in slices.
- * @throws {InflateError} when it is damaged, goes on behind its end, or unpacks to more or less
+ * Unpacks `packed` into `bytes`, in time slices.
+ * @throws {InflateError} when it is damaged, has data after its end, or does not fill `bytes` exactly
  */
 export async function inflate(
   packed: Uint8Array,
@@ -82,22 +82,22 @@ export async function inflate(
   if (length < bytes.length) throw new InflateError("shorter");
 }
 
-/** The packed data, bit by bit from the lowest. */
+/** Reads the packed data bit by bit, from the lowest. */
 class Bits {
   readonly bytes: Uint8Array;
-  /** The next byte; up to four beyond the end, where zeros are read until it shows that they are missing. */
+  /** Index of the next byte; up to four beyond the end, which read as zeros. */
   at = 0;
-  /** Bits that were read and not used, and how many. */
+  /** Unused bits that were read, and their number. */
   held = 0;
   count = 0;
-  /** Whether the block at hand goes on. */
+  /** Whether the current block continues. */
   isInBlock = false;
 
   constructor(bytes: Uint8Array) {
     this.bytes = bytes;
   }
 
-  /** Makes sure that 25 bits are held. */
+  /** Reads until at least 25 bits are held. */
   fill(): void {
     while (this.count < 25) {
       if (this.at >= this.bytes.length + 4) throw new InflateError("damaged");
@@ -125,7 +125,7 @@ class Bits {
     return found >>> 4;
   }
 
-  /** Goes to the next whole byte, and gives back what was read beyond it. */
+  /** Moves to the next byte boundary and returns the bytes that were read beyond it. */
   align(): void {
     this.at -= this.count >>> 3;
     this.held = 0;
@@ -152,7 +152,7 @@ function copyStored(bits: Bits, bytes: Uint8Array, length: number): number {
   return length + size;
 }
 
-/** The codes that a block brings: of literals and lengths, and of distances. */
+/** The dynamic codes of a block: literals and lengths, and distances. */
 function readCodes(bits: Bits): [HuffmanCode, HuffmanCode] {
   const literalCount = bits.take(5) + 257;
   const distanceCount = bits.take(5) + 1;
@@ -239,7 +239,7 @@ function unpackBlock(
     if (foundDistance === 0 || distanceKind > 29) throw new InflateError("damaged");
     held >>>= foundDistance & 15;
     count -= foundDistance & 15;
-    // A long word and a long distance are 28 bits together.
+    // A long code word and its extra bits are 28 bits together.
     const farther = DISTANCE_BITS[distanceKind]!;
     while (count < farther) {
       if (at >= most) throw new InflateError("damaged");
@@ -252,7 +252,7 @@ function unpackBlock(
     count -= farther;
     if (from < 0) throw new InflateError("damaged");
     if (to > size) throw new InflateError("longer");
-    // Byte by byte: what is copied may be what was just written.
+    // Byte by byte: source and target may overlap.
     for (let source = from; length < to; length++) bytes[length] = bytes[source++]!;
   }
   bits.at = at;

@@ -1,8 +1,7 @@
 /**
- * What an archive says of its entries (PKWARE APPNOTE 6.3.10), taken from its central directory, and only where every
- * reader finds the same: one end record, no disks, no encryption, each entry's two headers alike, and the entries side
- * by side without a gap or an overlap. What is ambiguous is refused, since what one tool checks another might not
- * unpack.
+ * The entries of a zip archive (PKWARE APPNOTE 6.3.10), from its central directory. Accepts only archives that every reader
+ * understands in the same way: one end record, one disk, no encryption, equal headers, and entries side by side without
+ * gaps or overlaps. An ambiguous archive could be checked as one thing and unpacked as another.
  *
  * @module
  */
@@ -19,14 +18,14 @@ const END = 0x06054b50;
 const CENTRAL = 0x02014b50;
 const ZIP64_LOCATOR = 0x07064b50;
 const MAX_ENTRIES = 2000;
-/** Of the mode: what kind of file it is. */
+/** The file type bits of the Unix mode. */
 const FILE_TYPE_MASK = 0xf000;
 const REGULAR_FILE = 0x8000;
 const FOLDER = 0x4000;
-/** Of the attributes of Windows: a folder; a device; a link or its like. */
+/** Windows attributes: a folder; a device or reparse point. */
 const DOS_FOLDER = 0x10;
 const DOS_SPECIAL = 0x440;
-/** What nothing packs into: an empty folder may be deflated all the same. */
+/** Packed bytes of a folder: some writers deflate its empty content. */
 const MAX_FOLDER_DATA_BYTES = 16;
 
 /**
@@ -53,7 +52,7 @@ export async function readDirectory(archive: Uint8Array): Promise<ZipEntryPlace[
   return await place(archive, view, headers, offset, slice);
 }
 
-/** The one end record, which must be the last thing in the archive, and where the directory that it names lies. */
+/** The one end record, at the very end of the archive, and the central directory that it points to. */
 function readEnd(view: DataView): { end: number; count: number; offset: number } {
   const end = findEnd(view);
   const count = view.getUint16(end + 10, true);
@@ -103,7 +102,7 @@ function findEnd(view: DataView): number {
   });
 }
 
-/** An entry as the directory has it, and what can be said against it by that alone. */
+/** Reads an entry of the central directory, and checks what can be checked without its local header. */
 function readHeader(
   archive: Uint8Array,
   view: DataView,
@@ -127,7 +126,7 @@ function readHeader(
     name,
   };
   const { flags, method, packedSize, size, isFolder, attributes } = header;
-  // Encryption, strong encryption, and headers that are masked.
+  // Encryption, strong encryption, masked headers.
   if (flags & 0x2041) throw refuse(header, "encrypted", "is encrypted", "pack the folder without a password");
   // 5 is a patch of another file (APPNOTE 4.4.4).
   if (method !== 0 && method !== 8 || flags & 0x20) {
@@ -136,7 +135,7 @@ function readHeader(
   if (packedSize === 0xffffffff || size === 0xffffffff || header.local === 0xffffffff) {
     throw refuseZip64(path);
   }
-  // Some readers mind the mode whatever system the archive says that it comes from.
+  // Some readers apply the Unix mode whatever system the archive names.
   const kind = header.mode & FILE_TYPE_MASK;
   if (kind !== 0 && kind !== REGULAR_FILE && kind !== FOLDER || attributes & DOS_SPECIAL) {
     throw refuse(
@@ -157,7 +156,7 @@ function readHeader(
   return header;
 }
 
-/** Finds the data of each entry; together they must fill the archive up to its directory. */
+/** Finds the data of each entry. Together the entries must fill the archive up to the central directory. */
 async function place(
   archive: Uint8Array,
   view: DataView,
@@ -167,7 +166,7 @@ async function place(
 ): Promise<ZipEntryPlace[]> {
   const starts = new Map<ZipHeader, number>();
   let expected = 0;
-  // The directory may have its own order.
+  // The central directory may have another order.
   for (const header of headers.toSorted((a, b) => a.local - b.local)) {
     if (slice.isOver) await slice.yield();
     if (header.local < expected) {
@@ -196,7 +195,7 @@ function checkExtra(view: DataView, from: number, length: number, header: ZipHea
     if (id === 0x7075 && (end > to || !isSameBytes(bytesOf(view, start + 5, end), header.name))) {
       throw refuse(header, "second-name", "has a second name in an extra field", REPACK);
     }
-    // Some tools leave room for sizes that turn out not to need it.
+    // Some tools write the field although the sizes do not need it.
     if (id === 0x0001) {
       for (let value = start; value + 8 <= end && value + 8 <= to; value += 8) {
         const size = view.getUint32(value, true);
@@ -238,7 +237,7 @@ function refuseDisks(): ReturnType<typeof refuseArchive> {
   return refuseArchive("archive-disks", "it is split over several disks", { hint: "send it in one piece" });
 }
 
-/** Nothing that is allowed here is so large. */
+/** No archive within the limits needs Zip64. */
 function refuseZip64(file = ""): ReturnType<typeof refuseArchive> {
   const what = `${file === "" ? "it " : ""}uses Zip64, which is not supported`;
   return refuseArchive("archive-zip64", what, { file, hint: REPACK });

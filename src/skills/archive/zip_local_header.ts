@@ -1,12 +1,12 @@
 /**
- * The header that stands before the data of a zip entry (PKWARE APPNOTE 6.3.10, 4.3.7), and the descriptor that may stand
- * after it (4.3.9). Readers of streams go by these, others by the directory: both must say the same.
+ * The local header before the data of a zip entry (PKWARE APPNOTE 6.3.10, 4.3.7), and the data descriptor that may follow
+ * it (4.3.9). Streaming readers use these, others the central directory: both must agree.
  *
  * @module
  */
 import { refuseArchive, REPACK } from "./archive_refusal.ts";
 
-/** An entry as the directory has it. */
+/** An entry of the central directory. */
 export interface ZipHeader {
   readonly path: string;
   readonly isFolder: boolean;
@@ -16,9 +16,9 @@ export interface ZipHeader {
   readonly crc: number;
   readonly packedSize: number;
   readonly size: number;
-  /** Where its own header begins. */
+  /** Offset of its local header. */
   readonly local: number;
-  /** Its name as it stands there. */
+  /** The bytes of its name. */
   readonly name: Uint8Array;
   /** The upper half of the external attributes: the mode of Unix. */
   readonly mode: number;
@@ -32,7 +32,7 @@ const DESCRIPTOR = 0x08074b50;
 const CHECKED_FLAGS = 0x2869;
 
 /**
- * Where the data begins, where the entry ends, and where its extra fields stand before the data.
+ * The offsets where the data begins, where the entry ends, and where its extra fields begin.
  * @param directory where the entries end
  * @throws {SkillError}
  */
@@ -57,7 +57,7 @@ export function findLocal(
     view.getUint16(local + 8, true) === method &&
     [crc, packedSize, size].every((value, i) => {
       const said = view.getUint32(local + 14 + 4 * i, true);
-      // Who writes a descriptor leaves them out here, or knew them already.
+      // With a data descriptor these may be zero here.
       return said === value || described && said === 0;
     });
   if (!agree) {
@@ -70,7 +70,7 @@ export function findLocal(
   return { start, end: end + descriptorLength(view, end, directory, header), extra };
 }
 
-/** It stands there with or without its signature, and repeats the header. */
+/** The descriptor may have a signature, and must repeat the header. */
 function descriptorLength(view: DataView, at: number, directory: number, header: ZipHeader): number {
   const fields = [header.crc, header.packedSize, header.size];
   const isAt = (start: number) =>
@@ -80,7 +80,7 @@ function descriptorLength(view: DataView, at: number, directory: number, header:
   throw refuseArchive("archive-descriptor", "a data descriptor is damaged");
 }
 
-/** One after the other: a callback for each byte takes ten times as long, and names may have megabytes together. */
+/** A loop: a callback for each byte takes ten times as long, and all names together may have megabytes. */
 export function isSameBytes(a: Uint8Array, b: Uint8Array): boolean {
   if (a.length !== b.length) return false;
   for (let at = 0; at < a.length; at++) {

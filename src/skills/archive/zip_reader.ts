@@ -1,6 +1,6 @@
 /**
- * Zip archives, read by what `zip_directory.ts` makes sure of: stored and deflated files, each as long as it says and
- * with its checksum. What headers declare is believed only as far as the limits go, and then it must be so.
+ * Reads zip archives that `zip_directory.ts` accepts: stored and deflated files, checked against their declared length and
+ * checksum.
  *
  * @module
  */
@@ -15,28 +15,28 @@ import { readDirectory, type ZipEntryPlace } from "./zip_directory.ts";
 
 export interface ZipFile {
   readonly path: string;
-  /** A view of the archive when none of its files is deflated; else of its own memory. */
+  /** A view of the archive if none of its files is deflated, else a copy. */
   readonly bytes: Uint8Array;
-  /** CRC-32, as the archive says and as it is. */
+  /** CRC-32, verified. */
   readonly crc: number;
 }
 
-/** How much larger a file may come out than it went in, once it is over a mebibyte. */
+/** Maximum ratio of unpacked to packed size, for files over a mebibyte. */
 const MAX_RATIO = 200;
 const RATIO_FREE_BYTES = 1024 * 1024;
-/** Bytes whose checksum is taken together. */
+/** Bytes of one step of the checksum. */
 const STEP_BYTES = 1024 * 1024;
 
-/** Whether bytes are an archive, by their first four: content types say little. */
+/** Whether bytes are an archive, by their first four bytes. */
 export function isZip(bytes: Uint8Array): boolean {
   return bytes[0] === 0x50 && bytes[1] === 0x4b &&
     (bytes[2] === 3 && bytes[3] === 4 || bytes[2] === 5 && bytes[3] === 6);
 }
 
 /**
- * The files of an archive; folders are left out. An archive in it is a file like any other.
- * @param limit bytes that may come out, of all files together
- * @param reserve waits until there is room for so many bytes beside the archive
+ * The files of an archive, without folders. A nested archive is a file like any other.
+ * @param limit unpacked bytes of all files together
+ * @param reserve waits until so many bytes of memory are available beside the archive
  * @throws {SkillError} naming what is wrong; `request_too_large` past the limit
  */
 export async function readZip(
@@ -73,7 +73,7 @@ export async function readZip(
   return files;
 }
 
-/** Folders are not kept, but one that leads out of the package tells of an archive that means harm. */
+/** Folders are dropped, but a bad folder path shows that the archive is hostile. */
 async function checkFolders(entries: readonly ZipEntryPlace[], slice: WorkSlice): Promise<void> {
   const problems: Problem[] = [];
   for (const { path, isFolder } of entries) {
@@ -84,7 +84,7 @@ async function checkFolders(entries: readonly ZipEntryPlace[], slice: WorkSlice)
   if (problems.length > 0) throw new SkillError("invalid_request_error", describe(problems), { problems });
 }
 
-/** @param apart whether a stored file is copied too, so that the archive can be let go */
+/** @param apart whether a stored file is copied too, so that the archive can be freed */
 async function unpack(
   archive: Uint8Array,
   entry: ZipEntryPlace,

@@ -1,7 +1,7 @@
 /**
- * Zip archives (PKWARE APPNOTE 6.3.10) whose bytes depend on nothing but paths and contents: sorted, of one time, stored
- * and not deflated, since what deflate makes of a file differs from runtime to runtime. Sizes and checksums are known
- * beforehand, so the length is too, and no more than one chunk of one file is in memory.
+ * Writes zip archives (PKWARE APPNOTE 6.3.10) whose bytes depend only on paths and contents: sorted, with a fixed time, and
+ * stored, because deflate output differs between runtimes. The length is known before the files are read, and only one
+ * chunk of one file is in memory.
  *
  * @module
  */
@@ -12,22 +12,22 @@ import { SkillError } from "../error.ts";
 export interface ZipSource {
   /** Relative, with `/`. */
   readonly path: string;
-  /** Bytes that the content has. */
+  /** Bytes of the content. */
   readonly size: number;
   /** CRC-32 of the content. */
   readonly crc: number;
-  /** The content, when its turn comes; `undefined` when it is gone. */
+  /** Opens the content; `undefined` when it is gone. */
   open(): Promise<ReadableStream<Uint8Array> | Uint8Array | undefined>;
 }
 
 export interface ZipArchive {
   /** Bytes that the stream gives. */
   readonly length: number;
-  /** The archive; nothing is opened before somebody reads. Fails ({@linkcode ContentChangedError}) when a content is not as long as was said. */
+  /** The archive. Files are opened as the stream is read. Fails with {@linkcode ContentChangedError} when a content does not have its declared length. */
   stream(): ReadableStream<Uint8Array>;
 }
 
-/** A content that is not what it was when the archive was begun: a local file changed, or a skill was deleted. */
+/** A content changed while the archive was written: a local file changed, or a skill was deleted. */
 export class ContentChangedError extends Error {
   override readonly name = "ContentChangedError";
 }
@@ -40,16 +40,16 @@ interface Entry {
 const LOCAL = 0x04034b50;
 const CENTRAL = 0x02014b50;
 const END = 0x06054b50;
-/** What a reader must know: version 2.0 of the format. */
+/** Version 2.0 of the format is needed to extract. */
 const VERSION = 20;
 const MADE_BY_UNIX = 3 << 8 | VERSION;
 /** Names are UTF-8 (APPNOTE 4.4.4, bit 11). */
 const UTF8 = 0x0800;
 /** 1980-01-01, the first day that the format has: seven bits of year, four of month, five of day. */
 const DATE = 1 << 5 | 1;
-/** A plain file that its owner writes and everybody reads. */
+/** A regular file, mode 0644. */
 const MODE = 0o100644;
-/** Past these the format needs Zip64, which not every reader knows. */
+/** From these limits on the format needs Zip64, which not every reader supports. */
 const ZIP64_BYTES = 0xffffffff;
 const ZIP64_ENTRIES = 0xffff;
 
@@ -57,7 +57,7 @@ const encoder = new TextEncoder();
 
 /**
  * An archive of these files.
- * @param folder that all of them lie in, one segment; `undefined` for none
+ * @param folder the folder around the files, one segment; `undefined` for none
  * @throws {SkillError} `invalid_request_error` for a name that some reader would unpack to another place
  */
 export function writeZip(files: readonly ZipSource[], folder: string | undefined): ZipArchive {
@@ -95,7 +95,7 @@ export function writeZip(files: readonly ZipSource[], folder: string | undefined
   return { length: length + last.length, stream: () => streamOf(entries, last) };
 }
 
-/** In the order of the bytes of their paths, which is that of code points; `<` on strings differs past U+FFFF. */
+/** In the order of UTF-8 bytes, which is that of code points; `<` on strings differs beyond U+FFFF. */
 export function sortByPath<File extends { readonly path: string }>(files: readonly File[]): File[] {
   return files.map((file) => ({ file, bytes: encoder.encode(file.path) }))
     .sort((a, b) => compareBytes(a.bytes, b.bytes))
@@ -108,7 +108,7 @@ function compareBytes(a: Uint8Array, b: Uint8Array): number {
   return a.length - b.length;
 }
 
-/** Local folders hold what they like; here a name must mean the same place to every reader. */
+/** The bytes of a name that every reader unpacks to the same path. Local files may have other names. */
 function encodeName(prefix: string, file: string): Uint8Array {
   const path = prefix + file;
   const bytes = encoder.encode(path);
@@ -136,11 +136,11 @@ function fields(numbers: readonly (readonly [value: number, bytes: 2 | 4])[]): U
   return bytes;
 }
 
-/** Header, content, header, content, and the directory: one chunk for each that is asked for. */
+/** The headers, contents and central directory, one chunk for each pull. */
 function streamOf(entries: readonly Entry[], directory: Uint8Array): ReadableStream<Uint8Array> {
   let at = 0;
   let reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
-  /** Whether the header of the entry has gone, and what is to come of its content. */
+  /** Bytes of the content still to be sent; `undefined` before the header was sent. */
   let left: number | undefined;
   let isCancelled = false;
 
@@ -181,7 +181,7 @@ function streamOf(entries: readonly Entry[], directory: Uint8Array): ReadableStr
     async pull(controller) {
       try {
         const chunk = await next();
-        // Who cancelled while a content was being opened hears nothing more.
+        // The stream was cancelled while a file was being opened.
         if (isCancelled) return;
         controller.enqueue(chunk);
         if (chunk === directory) controller.close();
