@@ -1,16 +1,15 @@
 /**
- * Which objects there are: one record for each content of a workspace (by SHA-256), with the object that holds it. Equal
- * files of a workspace are stored once; `blob_references.ts` knows which versions need them.
+ * Which objects exist: one record for each content of a workspace (by SHA-256), with the object that holds it. Equal
+ * files of a workspace are stored once; `blob_references.ts` knows which versions refer to them.
  *
- * The life of an object, each step one commit or one act on the blob store, and any of them may be the last before a crash:
+ * The states of an object. Each step is one commit or one operation of the blob store, and a crash may follow any of them:
  *
- *   pending  its name is in the store before the object is in the blob store
- *   live     the commit that writes a skill version also writes its references, and ends `pending`
- *   garbage  when the last reference has gone, a commit names it so; then the object goes, then its name
+ *   pending  its name is written before the object
+ *   live     the commit that writes a skill version also writes its references, and removes `pending`
+ *   garbage  after the last reference a commit marks it; then the object is removed, then the mark
  *
- * So what a version refers to is in the blob store before the version is seen, and an object without a reference has its name
- * in the store until it is gone: {@linkcode Ledger.collect} finishes what a crash left. A name is never used twice, so
- * a removal that comes late takes nothing that somebody has put since.
+ * So the files of a visible version are always stored, and an object without references stays listed until it is removed:
+ * {@linkcode Ledger.collect} finishes what a crash interrupted. Names are never reused, so a late removal is harmless.
  *
  * @module
  */
@@ -39,7 +38,7 @@ import {
 } from "../records.ts";
 
 export interface Ledger {
-  /** Where its records are. */
+  /** The store with its records. */
   readonly store: Store;
   /**
    * Puts the contents (by digest) into the blob store and does one commit that refers to them from a version. `toCommit` gets
@@ -53,7 +52,7 @@ export interface Ledger {
       names: ReadonlyMap<string, string>,
     ) => Promise<{ readonly version: string; readonly commit: Commit }>,
   ): Promise<boolean>;
-  /** Does one commit that ends references. Tries as above. */
+  /** Runs one commit that removes references. Tries again as `publish` does. */
   release(
     toCommit: () => Promise<{ readonly references: readonly Reference[]; readonly commit: Commit }>,
   ): Promise<boolean>;
@@ -61,15 +60,15 @@ export interface Ledger {
   open(file: Pick<SkillFile, "object">): Promise<ReadableStream<Uint8Array> | undefined>;
   /** The whole content of a file; `undefined` when its object is gone. */
   read(file: SkillFile): Promise<Uint8Array | undefined>;
-  /** Removes what nothing refers to, also what a crash left behind; resolves to how many objects. */
+  /** Removes objects without references, also after a crash; resolves to their number. */
   collect(): Promise<number>;
 }
 
-/** What a crash left pending is removed after so many milliseconds: no upload takes as long. */
+/** Age at which a pending object counts as left by a crash: longer than any upload. */
 const PENDING_LIFETIME_MS = 60 * 60 * 1000;
-/** Objects that are written at one time. */
+/** Objects that are written at the same time. */
 const MAX_CONCURRENT_PUTS = 8;
-/** Publishers of one skill, or of one new file, disturb each other: how often one of them tries again. */
+/** Tries of a commit against concurrent publishers of the same skill or file. */
 const MAX_TRIES = 100;
 
 interface Uploaded {
@@ -77,7 +76,7 @@ interface Uploaded {
   pending: Entry<BlobPending> | undefined;
 }
 
-/** The ledger of a store. New objects go to `blobs`; those that the store holds itself are always found. */
+/** The ledger of a store. New objects go to `blobs`; objects in the store itself can always be read. */
 export function createLedger(store: Store, now: () => number, blobs: BlobStore = storeBlobs(store)): Ledger {
   const blobStores = new Map([storeBlobs(store), blobs].map((each) => [each.kind, each]));
 
@@ -115,8 +114,8 @@ export function createLedger(store: Store, now: () => number, blobs: BlobStore =
   }
 
   /**
-   * Gives up what was uploaded for nothing: only what is still pending. A commit whose answer got lost may have been
-   * done, and then somebody refers to it.
+   * Removes uploaded objects that are still pending. If the response of a commit was lost, the commit may have succeeded,
+   * and its objects are not pending any more.
    */
   async function abandon(names: readonly string[]): Promise<void> {
     await Promise.all(names.map(async (name) => {
@@ -125,7 +124,7 @@ export function createLedger(store: Store, now: () => number, blobs: BlobStore =
     }));
   }
 
-  /** From pending to garbage, unless its publisher was first: of the two commits one wins. */
+  /** Moves a pending object to garbage. If its publisher commits first, this commit fails. */
   function toGarbage({ key, version }: Entry<BlobPending>): Promise<boolean> {
     const garbage = { key: blobGarbageKey(key[1] as string), value: true };
     return store.commit({ check: [{ key, version }], remove: [key], set: [garbage] });
@@ -153,7 +152,7 @@ export function createLedger(store: Store, now: () => number, blobs: BlobStore =
           );
           for (const [id, each] of uploaded) {
             each.pending = await store.get<BlobPending>(blobPendingKey(each.name));
-            // It took so long that it was collected: it is uploaded again.
+            // It was collected because the upload took too long: upload it again.
             if (!each.pending) uploaded.delete(id);
           }
           if ([...contents.keys()].some((id) => !live.get(id) && !uploaded.has(id))) continue;
@@ -165,7 +164,7 @@ export function createLedger(store: Store, now: () => number, blobs: BlobStore =
             await Promise.all(unused.map(removeObject));
             return true;
           }
-          // Nothing has changed since the last time: it would fail again.
+          // Nothing changed since the last try: the commit would fail again.
           const seen = JSON.stringify(commit.check!.map(({ version }) => version));
           if (seen === before) break;
           before = seen;
@@ -174,7 +173,7 @@ export function createLedger(store: Store, now: () => number, blobs: BlobStore =
         await abandon([...uploaded.values()].map(({ name }) => name));
         return false;
       } catch (error) {
-        // What cannot be given up now is collected later.
+        // What cannot be removed now is collected later.
         await abandon([...uploaded.values()].map(({ name }) => name)).catch(() => {});
         throw error;
       }
@@ -250,14 +249,14 @@ function addReferences(
     const mine = uploaded.get(id);
     const key = blobKey(id);
     check.push({ key, version: found?.version ?? null });
-    // One that is there and stays is not changed: others may refer to it at the same time.
+    // An existing record is not changed, so that concurrent publishers do not conflict.
     const { object, size, ending } = found?.value ?? { object: mine!.name, size: content.length };
     if (!found || ending) set.push({ key, value: { object, size } });
     set.push({ key: blobReferenceKey(id, version), value: true });
     if (!mine) continue;
     check.push({ key: mine.pending!.key, version: mine.pending!.version });
     remove.push(mine.pending!.key);
-    // Somebody else was first with the same content.
+    // Another publisher stored the same content first.
     if (found) {
       unused.push(mine.name);
       set.push({ key: blobGarbageKey(mine.name), value: true });

@@ -1,12 +1,11 @@
 /**
- * Who needs a content, and the end of one that nobody needs: one record for each version that has it, so that a thousand
- * uploads with one licence between them do not wait for each other, as they would for a number that all must change.
+ * References from versions to contents, and the removal of contents without references. There is one record for each
+ * reference, so that concurrent uploads with a file in common do not contend for a counter.
  *
- * Whoever publishes checks the content's record and does not change it; whoever deletes ends references and leaves a note
- * in the same commit, that somebody must look whether others are left. The look is safe by its order: the content is
- * marked as ending, then its references are listed. What was published before the mark is in that list; what is
- * published after it sees the mark and takes it away, and then the commit that would end the content is not done. A
- * crash leaves the note, by which collection looks again.
+ * Publishing checks the content's record without changing it. Deleting removes references and leaves a note (`blob_released`)
+ * in the same commit. Collection then marks the content as ending and lists its references, in this order: a reference
+ * written before the mark is in the list, and a commit after the mark removes the mark, so that the commit that would
+ * remove the content fails. After a crash the note remains, and collection runs again.
  *
  * @module
  */
@@ -16,24 +15,24 @@ import { sha256 } from "../../crypto/sha256.ts";
 import type { Commit, Entry, Key, Store } from "../../store/store.ts";
 import { type Blob, blobGarbageKey, blobKey, blobReferenceKey, blobReleasedKey } from "../records.ts";
 
-/** That a version (by its id) has a content (by its id). */
+/** A version (by its id) has a content (by its id). */
 export type Reference = readonly [content: string, version: string];
 
 /**
- * The id of each content of a workspace, by its digest: equal files are stored once in a workspace, and apart in two, since
- * the time of an upload would tell one what the other has.
+ * Returns a function from digest to content id. Ids differ between workspaces: if workspaces shared files, the duration of
+ * an upload would reveal what another workspace stores.
  */
 export function contentIds(workspace: string): (digest: string) => string {
   const mark = toHex(sha256(workspace).subarray(0, 8));
   return (digest) => `${digest}-${mark}`;
 }
 
-/** The digest that an id was made of. */
+/** The digest in a content id. */
 export function digestOfContent(id: string): string {
   return id.split("-", 1)[0]!;
 }
 
-/** The id of the content that an object holds. Of objects from before there were workspaces in ids, it is the digest. */
+/** The content id in the name of an object; in names from before ids had workspaces, the digest. */
 export function contentOf(object: string): string {
   return `sha256:${object.split("/", 2)[1]}`;
 }
@@ -43,12 +42,12 @@ export function nameObject(kind: string, content: string, suffix: string): strin
   return `${kind}/${content.slice("sha256:".length)}/${suffix}`;
 }
 
-/** Tries for what others change meanwhile; after that the note is left to collection. */
+/** Tries after concurrent changes; then the note stays for the next collection. */
 const MAX_TRIES = 20;
-/** Contents that are looked after by one commit. */
+/** Contents of one commit. */
 const CONTENTS_PER_COMMIT = 30;
 
-/** The part of a commit that ends references. */
+/** The part of a commit that removes references and leaves notes. */
 export function releaseReferences(references: readonly Reference[]): Commit {
   return {
     remove: references.map(([content, version]) => blobReferenceKey(content, version)),
@@ -61,7 +60,7 @@ export function contentsOf(references: readonly Reference[]): string[] {
   return [...new Set(references.map(([content]) => content))];
 }
 
-/** Ends those of the contents with a note that nobody needs; resolves to their objects, which are garbage now. */
+/** Removes the contents that have a note and no reference; resolves to their objects, which are garbage now. */
 export async function collectUnreferenced(store: Store, contents: readonly string[]): Promise<string[]> {
   const ended: string[] = [];
   for (let at = 0; at < contents.length; at += CONTENTS_PER_COMMIT) {
@@ -81,11 +80,11 @@ interface Step {
   readonly content: string;
   readonly commit: Commit;
   readonly isLast: boolean;
-  /** What is garbage when the commit is done. */
+  /** The object that is garbage after the commit. */
   readonly object?: string;
 }
 
-/** What is to be done about a content next; `undefined` when nobody left a note, or somebody has looked since. */
+/** The next step for a content; `undefined` when it has no note. */
 async function nextStep(store: Store, content: string): Promise<Step | undefined> {
   const [note, blob] = await Promise.all([
     store.get(blobReleasedKey(content)),
@@ -95,7 +94,7 @@ async function nextStep(store: Store, content: string): Promise<Step | undefined
   if (!blob) return { content, commit: { check: [note], remove: [note.key] }, isLast: true };
   const check = [note, blob];
   const { ending, ...lasting } = blob.value;
-  // After the content was read: who refers to it without a change to its record has done so by now.
+  // Must run after the content's record was read: see the module comment.
   if (await isReferenced(store, content)) {
     const set = ending ? [{ key: blob.key, value: lasting }] : [];
     return { content, commit: { check, set, remove: [note.key] }, isLast: true };
@@ -116,14 +115,14 @@ async function isReferenced(store: Store, content: string): Promise<boolean> {
   return (await store.list(["blob_reference", content], { limit: 1 })).length > 0;
 }
 
-/** Which of the commits were done: all by one, or each by itself when somebody changed something meanwhile. */
+/** Which commits succeeded: all together, or each on its own after a concurrent change. */
 async function commitAll(store: Store, commits: readonly Commit[]): Promise<boolean[]> {
   if (commits.length === 0) return [];
   if (await store.commit(commits.reduce(joinCommits))) return commits.map(() => true);
   return commits.length === 1 ? [false] : await Promise.all(commits.map((commit) => store.commit(commit)));
 }
 
-/** Both, or neither. */
+/** One commit of both parts. */
 export function joinCommits(a: Commit, b: Commit): Commit {
   const both = <Part>(one: readonly Part[] = [], other: readonly Part[] = []): Part[] => [...one, ...other];
   return { check: both(a.check, b.check), set: both(a.set, b.set), remove: both<Key>(a.remove, b.remove) };

@@ -1,31 +1,31 @@
 /**
- * Where the bytes of skill files lie: objects that are written once, under a name that is never used again, and read
- * as streams. `blob_ledger.ts` says which objects there are; this is only the shelf. The default shelf is the store.
+ * Stores the bytes of skill files: objects that are written once, under names that are never reused, and read as streams.
+ * `blob_ledger.ts` knows which objects there are. The default blob store is the store itself.
  *
  * @module
  */
 import type { Entry, Key, Put, Store } from "../../store/store.ts";
 
 export interface BlobStore {
-  /** What names on this shelf begin with: letters and digits. */
+  /** The first segment of the names in this blob store: letters and digits. */
   readonly kind: string;
   /**
-   * Keeps an object; durable when it resolves. Writing the same object again is no error.
+   * Writes an object; it is durable when the promise resolves. Writing the same object again is not an error.
    * @param size bytes of the content
    * @param digest `sha256:` and 64 hexadecimal digits of the content
    */
   put(name: string, content: BlobContent, size: number, digest: string): Promise<void>;
   /** The content, or `undefined` when there is no such object. */
   get(name: string): Promise<ReadableStream<Uint8Array> | undefined>;
-  /** Removes an object; one that is not there is no error. */
+  /** Removes an object. A missing object is not an error. */
   remove(name: string): Promise<void>;
 }
 
 export type BlobContent = Uint8Array | ReadableStream<Uint8Array>;
 
-/** Bytes of one record: engines take no row of more than a megabyte or two. */
+/** Bytes of one record: some engines limit a row to a megabyte or two. */
 const CHUNK_BYTES = 512 * 1024;
-/** Records of one commit: fewer waits for the disk, and still little that a driver holds beside the content. */
+/** Records of one commit: fewer writes to disk, and still little memory. */
 const CHUNKS_PER_COMMIT = 2;
 
 const chunkKey = (name: string, n: number) => ["blob_data", name, n] as const;
@@ -63,7 +63,7 @@ export function storeBlobs(store: Store): BlobStore {
     async remove(name) {
       let after: Key | undefined;
       for (;;) {
-        // On from there, so that this ends on a store that lags, too.
+        // Continue after the last key, so that this also ends on a store that lags.
         const some = await store.list(["blob_data", name], { after, limit: 4 });
         if (some.length === 0) return;
         await store.commit({ remove: some.map(({ key }) => key) });
@@ -78,7 +78,7 @@ function* viewsOf(content: Uint8Array): Generator<Uint8Array> {
   for (let at = 0; at <= content.length; at += CHUNK_BYTES) yield content.subarray(at, at + CHUNK_BYTES);
 }
 
-/** The same of what comes in pieces of its own. */
+/** The same chunks from a stream. */
 async function* inChunks(content: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
   let held = new Uint8Array(CHUNK_BYTES);
   let length = 0;
@@ -97,7 +97,7 @@ async function* inChunks(content: ReadableStream<Uint8Array>): AsyncGenerator<Ui
   yield held.subarray(0, length);
 }
 
-/** All of a stream in one piece. */
+/** Reads a whole stream. @throws {Error} when it does not have `size` bytes */
 export async function readAll(stream: ReadableStream<Uint8Array>, size: number): Promise<Uint8Array> {
   const bytes = new Uint8Array(size);
   let at = 0;

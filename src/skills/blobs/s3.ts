@@ -1,6 +1,6 @@
 /**
- * Skill files in S3 or whatever speaks its protocol (R2, MinIO, Garage, Ceph), signed by aws4fetch. Objects go up and
- * come down as streams; the digest that names a content is also what the service checks it by
+ * A blob store in S3 or a compatible service (R2, MinIO, Garage, Ceph), with requests signed by aws4fetch. Objects are
+ * streamed; the service verifies the SHA-256 digest of each upload
  * (https://docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-header-based-auth.html).
  *
  * @module
@@ -13,7 +13,7 @@ import { type BlobContent, type BlobStore, readAll } from "./blob_store.ts";
 
 export interface S3Options {
   readonly bucket: string;
-  /** What keys begin with, so that a bucket can hold more than this. @default "" */
+  /** Prefix of all keys, so that a bucket can hold other data too. @default "" */
   readonly prefix?: string;
   /** @default "us-east-1" */
   readonly region?: string;
@@ -23,26 +23,26 @@ export interface S3Options {
   readonly secretAccessKey: string;
   readonly sessionToken?: string | undefined;
   /**
-   * Milliseconds without a sign of life after which a request is given up: until its answer begins (an upload has more time,
-   * by its size), and between two pieces of that. A long download is not cut off. @default 60000
+   * Idle timeout in milliseconds: until the response begins (longer for an upload, by its size), and between two chunks.
+   * It does not limit the duration of a download. @default 60000
    */
   readonly timeout?: number;
 }
 
 /**
- * S3 wants to know the length before. Node, Bun and workerd send it with a stream; Deno's fetch leaves it out, so there
- * a stream is read whole first.
+ * S3 requires a content length. Node, Bun and workerd send it with a stream; Deno's fetch omits it, so there the stream is
+ * read completely first.
  */
 const STREAMS_WITH_LENGTH = !("Deno" in globalThis);
 const EMPTY_DIGEST = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
 /** Bytes of an error document that are read. */
 const MAX_ERROR_BYTES = 64 * 1024;
-/** A request that the service could not take now is made again so often, unless its body is a stream. */
+/** Retries after 429 and 5xx, unless the body is a stream. */
 const MAX_RETRIES = 3;
-/** How slow the way to the service may be: bytes of an upload that go out in a millisecond. */
+/** Minimum upload rate, for the timeout of an upload. */
 const MIN_BYTES_PER_MS = 64;
 
-/** A shelf in a bucket. @throws {TypeError} for an endpoint that is no URL */
+/** A blob store in a bucket. @throws {TypeError} for an endpoint that is not a URL */
 export function s3Blobs(options: S3Options): BlobStore {
   const { bucket, prefix = "", region = "us-east-1", timeout = 60_000 } = options;
   const endpoint = (options.endpoint ?? `https://s3.${region}.amazonaws.com`).replace(/\/$/, "");
@@ -99,9 +99,9 @@ export function s3Blobs(options: S3Options): BlobStore {
       headers,
       body: content as BodyInit | null ?? null,
       signal: watch.signal,
-      // Followed nowhere: where it leads to would get the session token.
+      // Never follow redirects: the target would get the session token.
       redirect: "manual" as const,
-      // The Fetch standard asks for it where a body is a stream.
+      // Required by the Fetch standard for a stream body.
       ...(content instanceof ReadableStream && { duplex: "half" }),
     };
     const response = await watch.wait(fetch(url, init), size / MIN_BYTES_PER_MS);
@@ -136,7 +136,7 @@ export function s3Blobs(options: S3Options): BlobStore {
   };
 }
 
-/** Gives a request up when nothing comes for too long while somebody waits for it. */
+/** Aborts a request when a read takes longer than the timeout. */
 class IdleWatch {
   readonly #controller = new AbortController();
   readonly #timeout: number;
@@ -164,13 +164,13 @@ class IdleWatch {
       throw new StoreUnavailableError("S3 cannot be reached", { cause });
     } finally {
       clearTimeout(timer);
-      // What loses the race fails unheard.
+      // Its rejection after the race is ignored.
       work.catch(() => {});
     }
   }
 }
 
-/** The same bytes; whoever reads them does not wait for ever. */
+/** The same stream, with the idle timeout for each read. */
 function watched(
   body: ReadableStream<Uint8Array>,
   watch: IdleWatch,
@@ -186,7 +186,7 @@ function watched(
   }, { highWaterMark: 0 });
 }
 
-/** The beginning of an answer that is no object. */
+/** The beginning of an error response. */
 async function textOf(response: Response): Promise<string> {
   const read = new ByteBuffer();
   for await (const piece of response.body ?? []) {
@@ -200,7 +200,7 @@ async function refusal(method: string, name: string, response: Response): Promis
   return new Error(`S3 refused ${method} ${name}: ${response.status} ${codeOf(await textOf(response))}`);
 }
 
-/** The code of an error document: `AccessDenied`, say. */
+/** The code of an error document, such as `AccessDenied`. */
 function codeOf(xml: string): string {
   return /<Code>(\w+)<\/Code>/.exec(xml)?.[1] ?? "";
 }

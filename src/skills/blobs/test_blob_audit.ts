@@ -1,6 +1,6 @@
 /**
- * Whether a store holds exactly what its skills need: every file of every version has its object, whole, and counted;
- * and nothing else is there. Nothing but tests imports this.
+ * Checks that a store holds exactly what its skills need: every file of every version has its complete object, and there is
+ * nothing else. Only tests import this.
  *
  * @module
  */
@@ -8,7 +8,7 @@ import { listAll, type Store } from "../../store/store.ts";
 import { contentOf } from "./blob_references.ts";
 import type { Blob, Skill, SkillVersion } from "../records.ts";
 
-/** What is wrong, in words; nothing when all is well. Reads every record, so nobody may write meanwhile. */
+/** Lists what is wrong; empty when the store is consistent. Reads every record, so nothing may write meanwhile. */
 export async function auditBlobs(store: Store): Promise<string[]> {
   const wrong: string[] = [];
   const skills = new Map<string, Skill>();
@@ -62,7 +62,7 @@ function idOf(...words: readonly unknown[]): string {
   return words.join(" ");
 }
 
-/** Bytes of each object on the store's own shelf. */
+/** Bytes of each object in the store itself. */
 async function sizesOfObjects(store: Store): Promise<Map<string, number>> {
   const sizes = new Map<string, number>();
   // Each may be half a megabyte.

@@ -1,6 +1,6 @@
 /**
- * Progressive disclosure: level 1 is name and description, level 2 the instructions, level 3 the files. Over uploaded
- * skills of the caller's workspace and over local ones, which everybody may see.
+ * Skills for other services, level by level: name and description, instructions, files. Includes uploaded skills of the
+ * caller's workspace, and local skills, which everyone may read.
  *
  * @module
  */
@@ -35,13 +35,13 @@ export interface CatalogEntry {
   readonly source: "local" | "custom";
 }
 
-/** What a caller may see, and what of it is left out. */
+/** The skills that a caller may see, and which were omitted. */
 export interface CatalogList {
   readonly skills: readonly CatalogEntry[];
   readonly omitted: {
-    /** Uploaded skills whose name another one has that goes before them. */
+    /** Uploaded skills whose name another skill with precedence has. */
     readonly shadowed: number;
-    /** Whether there are uploaded skills that are older than those that were looked at. */
+    /** Whether there are older uploaded skills that were not read. */
     readonly older: boolean;
   };
 }
@@ -54,10 +54,10 @@ export interface CatalogSkill {
   readonly files: readonly string[];
 }
 
-/** Uploaded skills that one catalogue shows at most, newest first; the rest is found by id or name. */
+/** Uploaded skills in one list, newest first; others can be found by id or name. */
 const MAX_UPLOADED_SKILLS = 500;
 
-/** The catalogue of a store and local folders; `disclose` hears of every level that a caller gets. */
+/** The catalogue of a store and local folders; calls `disclose` for every level that a caller gets. */
 export function createCatalog(
   store: Store,
   ledger: Ledger,
@@ -97,7 +97,7 @@ export function createCatalog(
       const uploaded = await listUploaded(principal);
       let shadowed = 0;
       for (const { id, name, description, latest, tokens } of uploaded.slice(0, MAX_UPLOADED_SKILLS)) {
-        // One without a version has nothing to be loaded.
+        // A skill without a version cannot be loaded.
         if (!latest) continue;
         if (taken.has(name)) {
           shadowed++;

@@ -1,5 +1,5 @@
 /**
- * Who hears of it when a level of a skill goes to a model.
+ * Reports each level of a skill that goes to a model.
  *
  * @module
  */
@@ -10,10 +10,10 @@ import { estimateFileTokens } from "../package/tokens.ts";
 
 export type Disclosure = Extract<TrivetEvent, { type: "skill_disclosed" }>;
 
-/** Hears of every level that goes to a model. */
+/** Called for every level that goes to a model. */
 export type Disclose = (disclosure: Omit<Disclosure, "type" | "via">) => void;
 
-/** The same entries; each page and each file that a caller gets is told. */
+/** The same entries, with a report for each page and each file that a caller gets. */
 export function discloseEntries(entries: SkillEntries, disclose: Disclose): SkillEntries {
   const wrap = (principal: Principal | undefined, entry: SkillEntry): SkillEntry => {
     const { id, version, tokens, frontMatter: { name } } = entry;

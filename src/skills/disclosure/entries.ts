@@ -1,8 +1,7 @@
 /**
- * Skills as an index has them: by path, with front matter and the digest of each file. The path of a local skill is its
- * name; that of an uploaded one is its id, then its name, since two uploads may share a name. An id has an underscore,
- * which no name has, so the two never meet. Only skills that are as the open specification has them are here: their
- * name alone ends their path.
+ * Skills by path, with front matter and the digest of each file. The path of a local skill is its name; the path of an
+ * uploaded one is its id and its name, because two uploads may share a name. Ids contain an underscore and names do not, so
+ * paths never collide. Only skills that conform to the open specification are included.
  *
  * @module
  */
@@ -18,15 +17,15 @@ import { findVersion } from "../publishing/versions.ts";
 
 export interface SkillEntry {
   readonly id: string;
-  /** Of the version that is here. */
+  /** Id of the version. */
   readonly version: string;
   readonly tokens: { readonly metadata: number; readonly instructions: number };
   /** Segments; the last is the name. */
   readonly path: readonly string[];
   readonly frontMatter: FrontMatter;
-  /** Everybody may see it. */
+  /** Whether everyone may read it. */
   readonly isPublic: boolean;
-  /** All files, in path order; `undefined` when the skill was deleted since. */
+  /** All files, in path order; `undefined` when the skill was deleted. */
   files(): Promise<readonly ManifestFile[] | undefined>;
   /** One file; `undefined` when there is none. */
   read(path: string): Promise<{ readonly bytes: Uint8Array; readonly mediaType: string } | undefined>;
@@ -110,21 +109,21 @@ export function createEntries(
       }
       if (!principal || !mayRead(principal)) return { entries, next: undefined };
       const { workspace } = principal;
-      const room = limit - entries.length;
-      // One more than there is room for, to know whether there is a next page.
+      const left = limit - entries.length;
+      // One more than the page holds shows whether there is a next page.
       const found = await store.list<Skill>(["skill", workspace], {
         after: second === undefined ? undefined : skillKey(workspace, first!),
-        limit: room + 1,
+        limit: left + 1,
         reverse: true,
       });
       let next = entries.at(-1)?.path;
-      for (const { value } of found.slice(0, room)) {
+      for (const { value } of found.slice(0, left)) {
         next = [value.id, value.name];
         if (value.front_matter && value.latest) {
           entries.push(toUploaded(workspace, value, value.front_matter));
         }
       }
-      return { entries, next: found.length > room ? next : undefined };
+      return { entries, next: found.length > left ? next : undefined };
     },
 
     async find(principal, path) {

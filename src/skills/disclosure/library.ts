@@ -1,6 +1,6 @@
 /**
- * One skill at one version, wherever it lies: uploaded, or in a local folder. What is loaded for a conversation, served
- * as an archive or offered to a model is opened here, and stays what it was while it is read.
+ * Opens one skill at one version, uploaded or local, for messages, archives and the catalogue. An opened skill does not
+ * change while it is read.
  *
  * @module
  */
@@ -16,9 +16,9 @@ import { findVersion } from "../publishing/versions.ts";
 
 export interface SkillLibrary {
   /**
-   * A skill, by id or name: a local one goes before an uploaded one, and a newer upload before an older one. A version by
-   * any of its names; `latest` when left out.
-   * @throws {SkillError} `not_found_error` that names what there is not
+   * Opens a skill by id or name: a local one takes precedence over an uploaded one, and a newer upload over an older one.
+   * The version is any of its names. @default "latest"
+   * @throws {SkillError} `not_found_error` that names the skill or version
    */
   open(principal: Principal | undefined, skill: string, version?: string): Promise<OpenSkill>;
 }
@@ -36,7 +36,7 @@ export interface OpenSkill {
   readonly tokens: { readonly metadata: number; readonly instructions: number };
   /** All files, in path order. */
   files(): Promise<readonly OpenFile[]>;
-  /** The body of SKILL.md. @throws {SkillError} when the skill was deleted since */
+  /** The body of SKILL.md. @throws {SkillError} when the skill was deleted */
   instructions(): Promise<string>;
   /** The file of exactly this path; `undefined` when there is none. */
   read(path: string): Promise<Uint8Array | undefined>;
@@ -47,7 +47,7 @@ export interface OpenFile {
   /** Bytes. */
   readonly size: number;
   readonly type: string | undefined;
-  /** `sha256:` and 64 hexadecimal digits; absent where it is not known without reading. */
+  /** `sha256:` and 64 hexadecimal digits; absent when it is unknown until the file is read. */
   readonly digest: string | undefined;
 }
 
@@ -56,7 +56,7 @@ export type Found =
   | { readonly local: LocalSkill }
   | { readonly workspace: string; readonly uploaded: Skill };
 
-/** By id or name: a local skill goes before an uploaded one, and a newer upload before an older one. */
+/** Finds a skill by id or name: local before uploaded, newer before older. */
 export async function findSkill(
   store: Store,
   directory: Directory,
@@ -94,7 +94,7 @@ export function createLibrary(store: Store, ledger: Ledger, directory: Directory
   };
 }
 
-/** A local folder has one version: what lies there now. */
+/** A local skill has one version: its current files. */
 export function isVersionOf({ version, epoch }: LocalSkill, name: string): boolean {
   return name === "latest" || name === version || name === epoch || name === "1";
 }
@@ -128,7 +128,7 @@ export function openUploaded(ledger: Ledger, id: string, version: SkillVersion):
   };
 }
 
-/** A skill of a local folder, as it lies there. */
+/** A local skill at its current version. */
 export function openLocal(skill: LocalSkill): OpenSkill {
   const { id, name, description, version, epoch, tokens, files, instructions } = skill;
   return {

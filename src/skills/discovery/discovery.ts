@@ -1,8 +1,7 @@
 /**
- * Skills for everybody who asks this host, such as `npx skills add <address>`: indexes and files at well-known places
- * (https://www.rfc-editor.org/rfc/rfc8615), below the issuer's own path, so that hosts of several servers have an index
- * for each. Nobody signs in here, so nothing is served but what `public_skills.ts` gives; and a path is looked up among
- * a skill's files, never joined to a folder.
+ * Skill discovery for clients such as `npx skills add <address>`: indexes and files at well-known URLs
+ * (https://www.rfc-editor.org/rfc/rfc8615) below the issuer's path. There is no authentication here, so only skills of
+ * `public_skills.ts` are served, and a path is looked up among a skill's files, never joined to a folder.
  *
  * @module
  */
@@ -28,7 +27,7 @@ export interface DiscoveryOptions extends PublicSkillsOptions {
 }
 
 export interface Discovery extends Service {
-  /** Whether a request is for it. */
+  /** Whether a request is for discovery. */
   covers(request: Request): boolean;
 }
 
@@ -37,23 +36,23 @@ const OLDER = "/.well-known/skills/";
 const METHODS = "GET, HEAD, OPTIONS";
 const NOT_FOUND = "Skill or file not found.";
 const MARKDOWN = "text/markdown; charset=utf-8";
-/** Whoever kept a copy asks whether it still holds: index and artifacts must not be of different times. */
+/** Clients must revalidate, so that an index and its artifacts match. */
 const SHARED: Fields = [
   ["cache-control", "public, no-cache"],
   ["access-control-allow-origin", "*"],
   ["access-control-expose-headers", "etag"],
   ["x-content-type-options", "nosniff"],
-  // Somebody else wrote these files, and this host also has pages on which people sign in.
+  // The files are untrusted, and this host also serves login pages.
   ["content-security-policy", "default-src 'none'; sandbox"],
 ];
 
-/** What is sent, and what names it. */
+/** The content of a response. */
 interface Content {
   readonly type: string;
   readonly size: number;
   /** With its quotes. */
   readonly tag: string;
-  /** `undefined` when it went since. */
+  /** `undefined` when it was removed. */
   open(): Promise<ReadableStream<Uint8Array> | Uint8Array | undefined>;
 }
 
@@ -63,7 +62,7 @@ export function createDiscovery(options: DiscoveryOptions): Discovery {
   const archives = createFlatArchives(store, now);
   const indexes = createIndexes(skills, archives, now);
 
-  /** What is at a path below one of the two places. */
+  /** The content at a path below one of the two well-known URLs. */
   async function find(place: string, path: string): Promise<Content | undefined> {
     if (path === "index.json") {
       return toIndex(await (place === CURRENT ? indexes.current() : indexes.older()));
@@ -139,12 +138,12 @@ function toIndex({ bytes, tag }: IndexDocument): Content {
   return { type: "application/json", size: bytes.length, tag, open: () => Promise.resolve(bytes) };
 }
 
-/** Of an uploaded skill: it never changes, and is opened when it is sent. */
+/** A file of an uploaded skill: it never changes. */
 function toFile({ path, size, type, digest, open }: PublicFile): Content {
   return { type: typeOf(path, type), size, tag: `"${digest}"`, open };
 }
 
-/** Of a local skill: it may be another than it was when it was listed. */
+/** A file of a local skill: it may have changed since it was listed. */
 async function readFile(file: PublicFile): Promise<Content | undefined> {
   const content = await file.open();
   if (!(content instanceof Uint8Array)) return undefined;
@@ -161,8 +160,7 @@ function typeOf(path: string, type = "application/octet-stream"): string {
 }
 
 /**
- * The file of a path as it was sent, percent-encoded or (as clients of v0.1 do with a `%`) not. A slash that is encoded
- * parts nothing.
+ * The file at a path, percent-encoded or (v0.1 clients with a `%`) not. An encoded slash is not a separator.
  */
 function lookUp(files: readonly PublicFile[], segments: readonly string[]): PublicFile | undefined {
   const decoded = segments.map(decode);
@@ -171,7 +169,7 @@ function lookUp(files: readonly PublicFile[], segments: readonly string[]): Publ
   return files.find(({ path }) => path === meant) ?? files.find(({ path }) => path === sent);
 }
 
-/** As the URL standard decodes: what is no `%` and two digits stays. `undefined` when it is not UTF-8. */
+/** Percent-decodes as the URL standard does. `undefined` when the result is not UTF-8. */
 function decode(segment: string): string | undefined {
   try {
     return segment.replace(/(?:%[0-9a-f]{2})+/gi, decodeURIComponent);

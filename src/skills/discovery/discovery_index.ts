@@ -1,7 +1,7 @@
 /**
- * The two indexes by which clients find skills on a host: Agent Skills Discovery v0.2.0
- * (https://github.com/cloudflare/agent-skills-discovery-rfc), one artifact a skill with its digest, and v0.1, which lists
- * files. Both are in the order of names, so that they change only when a skill does.
+ * The two indexes: Agent Skills Discovery v0.2.0 (https://github.com/cloudflare/agent-skills-discovery-rfc), with one
+ * artifact and digest for each skill, and v0.1, with a list of files. Both are sorted by name, so that they change only when
+ * a skill does.
  *
  * @module
  */
@@ -24,9 +24,9 @@ export interface DiscoveryIndexes {
 }
 
 const SCHEMA = "https://schemas.agentskills.io/discovery/0.2.0/schema.json";
-/** Skills whose files are asked for, or whose archives are made, at one time. */
+/** Skills that are described at the same time. */
 const MAX_CONCURRENT_SKILLS = 8;
-/** An index is made again after so many milliseconds, when somebody asks. */
+/** Time before a request creates the index again. */
 const INDEX_LIFETIME_MS = 1000;
 
 export function createIndexes(
@@ -43,7 +43,7 @@ export function createIndexes(
   };
 }
 
-/** v0.2.0: SKILL.md where that is all there is, else a flat archive. Addresses are relative to the index. */
+/** v0.2.0: SKILL.md if it is the only file, else a flat archive. URLs are relative to the index. */
 async function describe(
   { name, description, isUploaded }: PublicSkill,
   files: readonly PublicFile[],
@@ -57,7 +57,7 @@ async function describe(
   return digest && { name, type: "archive", description, url: `${name}.zip`, digest };
 }
 
-/** v0.1 takes plain ASCII in paths, and its clients refuse the whole index for one that is worse. */
+/** v0.1 allows only ASCII in paths, and its clients refuse a whole index with another path. */
 function describeOlder({ name, description }: PublicSkill, files: readonly PublicFile[]): unknown {
   const paths = files.map(({ path }) => path);
   if (!paths.every((path) => /^[\x20-\x7e]+$/.test(path) && !/[\\?#[\]]|\.\./.test(path))) return undefined;
@@ -65,9 +65,8 @@ function describeOlder({ name, description }: PublicSkill, files: readonly Publi
 }
 
 /**
- * What is described of each skill, in their order; those of which nothing can be described are left out. Several who begin at one
- * time each begin elsewhere, and find known what another has worked out: none waits for another, since on workerd a
- * request cannot.
+ * Describes all skills in order, without those that cannot be described. Concurrent calls start at different skills and
+ * reuse each other's results, but do not wait for each other: on workerd a request cannot wait for another one.
  */
 async function describeAll(
   skills: PublicSkills,
@@ -87,7 +86,7 @@ async function describeAll(
   return described.filter((each) => each !== undefined);
 }
 
-/** Gives the last document again while it is fresh, and while somebody makes the next one. */
+/** Returns the last document while it is fresh, and while another request creates the next one. */
 function cacheLast(now: () => number, make: () => Promise<unknown>): () => Promise<IndexDocument> {
   let since = -Infinity;
   let latest: IndexDocument | undefined;
@@ -96,7 +95,7 @@ function cacheLast(now: () => number, make: () => Promise<unknown>): () => Promi
     if (latest && isFresh) return latest;
     since = now();
     const bytes = new TextEncoder().encode(JSON.stringify(await make()));
-    // From now on: making it may have taken longer than it is fresh.
+    // Count from now: creating it may have taken longer than its lifetime.
     since = now();
     return latest = { bytes, tag: `"${encodeBase64url(sha256(bytes))}"` };
   };

@@ -1,8 +1,8 @@
 /**
- * The skills that everybody may see without a key: local ones, and uploaded ones of the workspaces that the operator
- * publishes. A name stands for one skill: a local one goes before an uploaded one, an earlier workspace before a later,
- * and a newer upload before an older. Whoever that is hides or shows itself: `metadata.internal` hides it, and so does
- * front matter that is not as the open specification has it, since a client may refuse a whole index for one entry.
+ * The skills that anyone may read without a key: local ones, and uploads of the workspaces that the operator makes public.
+ * For each name there is one skill: local before uploaded, earlier workspace before later, newer upload before older. It is
+ * hidden if `metadata.internal` is true, or if its front matter does not conform to the open specification, because a
+ * client may refuse a whole index for one entry.
  *
  * @module
  */
@@ -19,7 +19,7 @@ export interface PublicSkill {
   readonly description: string;
   /** Whether its files are in the store and never change, or are read from a folder. */
   readonly isUploaded: boolean;
-  /** By path; `undefined` when the skill is gone, or has more than clients take. */
+  /** By path; `undefined` when the skill is gone, or exceeds the limits of clients. */
   files(): Promise<readonly PublicFile[] | undefined>;
 }
 
@@ -36,28 +36,28 @@ export interface PublicSkillsOptions {
   readonly store: Store;
   readonly ledger: Ledger;
   readonly directory: Directory;
-  /** Whose uploads everybody may see. */
+  /** The workspaces whose uploads are public. */
   readonly workspaces: readonly string[];
 }
 
 const MAX_SKILLS = 1000;
 const MAX_UPLOADS = 2000;
-/** Records that are asked for at once. */
+/** Records of one read. */
 const PAGE_SIZE = 500;
-/** What `npx skills` takes. */
+/** Limits of `npx skills`. */
 const MAX_FILES = 1000;
 const MAX_TOTAL_BYTES = 50 * 1024 * 1024;
 
 export function createPublicSkills(options: PublicSkillsOptions): PublicSkills {
   const { store, ledger, directory, workspaces } = options;
-  // By version. What one holds never changes, so this may be lost and never be wrong.
+  // A cache by version: versions never change.
   let known = new Map<string, readonly PublicFile[] | undefined>();
   const locals = new WeakMap<LocalSkill, readonly PublicFile[] | undefined>();
 
   function toLocal(skill: LocalSkill): PublicSkill | undefined {
     const { name, frontMatter } = skill;
     if (!frontMatter || isInternal(frontMatter)) return undefined;
-    // One that changes is another object; the list of its files stays the same as long as it does.
+    // A changed skill is another object, so its list of files is cached with it.
     const files = locals.has(skill) ? locals.get(skill) : filesWithinClientLimits(localFiles(skill));
     locals.set(skill, files);
     const { description } = frontMatter;
@@ -82,7 +82,7 @@ export function createPublicSkills(options: PublicSkillsOptions): PublicSkills {
     };
   }
 
-  /** Newest first, and whether that is all. */
+  /** Newest first, and whether the list is complete. */
   async function listUploads(workspace: string): Promise<{ uploads: Skill[]; isAll: boolean }> {
     const uploads: Skill[] = [];
     let last: Entry<Skill> | undefined;
@@ -112,12 +112,12 @@ export function createPublicSkills(options: PublicSkillsOptions): PublicSkills {
       for (const workspace of workspaces) {
         const { uploads, isAll } = await listUploads(workspace);
         for (const skill of uploads) {
-          // Without a version it has no name.
+          // A skill without a version is not served.
           if (!skill.latest || byName.has(skill.name)) continue;
           byName.set(skill.name, toUploaded(workspace, skill));
           versions.add(skill.latest.id);
         }
-        // A name that was not looked at goes before those of the next workspace.
+        // A skill that was not read may have precedence over those of the next workspace.
         if (!isAll) break;
       }
       known = new Map([...known].filter(([version]) => versions.has(version)));
@@ -138,7 +138,7 @@ export function createPublicSkills(options: PublicSkillsOptions): PublicSkills {
   };
 }
 
-/** The same files where every client takes them all. */
+/** The files, if they are within the limits of clients. */
 function filesWithinClientLimits(files: readonly ArchiveFile[]): readonly PublicFile[] | undefined {
   const bytes = files.reduce((sum, { size }) => sum + size, 0);
   const isTaken = files.length <= MAX_FILES && bytes <= MAX_TOTAL_BYTES &&
@@ -146,7 +146,7 @@ function filesWithinClientLimits(files: readonly ArchiveFile[]): readonly Public
   return isTaken ? files as PublicFile[] : undefined;
 }
 
-/** Where the value is no text, the front matter is not as the specification has it. */
+/** The value must be the string "true"; other types do not conform. */
 function isInternal({ metadata }: FrontMatter): boolean {
   return (metadata as { readonly internal?: unknown } | undefined)?.internal === "true";
 }

@@ -1,7 +1,6 @@
 /**
- * Skills in local folders: found without a call, served from where they lie, never copied into the store, and read
- * again when they change. Of two skills with one name the first folder's counts, and a local skill goes before an
- * uploaded one.
+ * Skills in local folders: served from where they are, never copied to the store, and read again when they change. Of two
+ * skills with one name the first folder's is served. A local skill takes precedence over an uploaded one.
  *
  * @module
  */
@@ -13,7 +12,7 @@ import { describe, type Problem } from "../package/problem.ts";
 
 export type { LocalSkill } from "./local_skill.ts";
 
-/** Something in a local folder that is not served as its author may expect. */
+/** A problem in a local folder. */
 export interface Diagnostic {
   readonly where: string;
   /** The problems as one text. */
@@ -24,16 +23,16 @@ export interface Diagnostic {
 }
 
 export interface Directory {
-  /** All skills by name; of two with one name the first folder's counts. */
+  /** All skills, sorted by name; of two with one name the first folder's. */
   skills(): Promise<readonly LocalSkill[]>;
   diagnostics(): Promise<readonly Diagnostic[]>;
 }
 
-/** Folders are looked at again after this many milliseconds, at the next call. */
+/** A call scans the folders again if the last scan is older. */
 const SCAN_LIFETIME_MS = 1000;
-/** Folders below one folder of skills. */
+/** Skills of one folder. */
 const MAX_SKILLS = 2000;
-/** How many skills are looked at at once: a look waits for the disk most of the time. */
+/** Skills that are read at the same time: most of the time is spent waiting for the disk. */
 const MAX_CONCURRENT_READS = 16;
 
 interface Scan {
@@ -41,12 +40,12 @@ interface Scan {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** Something right below a folder of skills. */
+/** An entry of a skills folder. */
 interface Candidate {
   readonly folder: SkillFolder;
   readonly entry: FolderEntry;
   readonly where: string;
-  /** Why it is not looked into. */
+  /** Why it is not read. */
   readonly problem: Problem | undefined;
 }
 
@@ -82,7 +81,7 @@ export function openDirectory(folders: readonly SkillFolder[], now: () => number
   };
 }
 
-/** What lies right below the folders, in the order in which names count, each place once. */
+/** The entries of all folders, in order of precedence, each location once. */
 async function findCandidates(
   folders: readonly SkillFolder[],
 ): Promise<{ candidates: Candidate[]; diagnostics: Diagnostic[] }> {
@@ -91,7 +90,7 @@ async function findCandidates(
   const places = new Set<string>();
   for (const folder of folders) {
     const entries = await listTop(folder, diagnostics);
-    // A link to a skill beside it is that skill, whatever their names are.
+    // Links come last: a link to a skill of the same folder is that skill.
     const links = entries.filter(({ type }) => type === "link");
     let count = 0;
     for (const entry of [...entries.filter(({ type }) => type !== "link"), ...links]) {
@@ -116,7 +115,7 @@ async function findCandidates(
       candidates.push({ folder, entry, where, problem });
     }
   }
-  // Whoever has links from one folder of skills to another loses nothing by those that are not followed.
+  // A link that is not followed is no problem if its target is served anyway.
   const isServed = ({ problem, entry: { realPath } }: Candidate): boolean =>
     problem?.rule === "link" && realPath !== undefined && places.has(realPath);
   return { candidates: candidates.filter((each) => !isServed(each)), diagnostics };
@@ -138,7 +137,7 @@ async function listTop(folder: SkillFolder, diagnostics: Diagnostic[]): Promise<
   }
 }
 
-/** Names that differ in case or in how accents are written are one name to people. */
+/** Names that differ only in case or Unicode form count as one name. */
 function keyOf(name: string): string {
   return name.normalize("NFC").toLowerCase();
 }
@@ -162,7 +161,7 @@ function diagnose(where: string, problems: readonly Problem[], skipped: boolean)
   return { where, message: describe(problems), problems, skipped };
 }
 
-/** Maps in order, so many at once; the first failure is told when nothing works any more. */
+/** Maps in order, with limited concurrency; rejects with the first failure after all work has ended. */
 async function mapAtOnce<Item, Value>(
   most: number,
   items: readonly Item[],

@@ -1,6 +1,6 @@
 /**
- * The port through which local skill folders are read; runtime entries give it. Paths are relative, with `/`, and one
- * that is written in another way, or leads through a link, finds nothing.
+ * The interface through which local folders are read; runtimes implement it. Paths are relative, with `/`. A path in
+ * another form, or through a link, finds nothing.
  *
  * @module
  */
@@ -14,33 +14,33 @@ export interface FolderEntry {
   readonly stamp: string;
   /** Milliseconds since the epoch. */
   readonly modified: number;
-  /** Of a link right below the top: what is at its end. */
+  /** For a link directly in the folder: the type of its target. */
   readonly leadsTo?: "file" | "folder" | "other" | "nothing" | "itself";
-  /** Of a folder right below the top, or a link to one: where it lies, by which two ways to one folder are known. */
+  /** For a folder directly in the folder, or a link to one: its real path, to recognize duplicates. */
   readonly realPath?: string;
 }
 
 export interface SkillFolder {
-  /** How people name it, for messages. */
+  /** Its path, for messages. */
   readonly path: string;
   /** Whether a skill's folder may be a link. No link in a skill is ever followed. @default false */
   readonly followLinks?: boolean;
-  /** Whether nobody need be told that it is not there. @default false */
+  /** Whether a missing folder is not a problem. @default false */
   readonly optional?: boolean;
   /**
-   * What lies in a folder, in name order; `undefined` when it is not there.
+   * The entries of a folder, sorted by name; `undefined` when it does not exist.
    * @throws {FolderError} when it cannot be read
    */
   list(relative: string): Promise<readonly FolderEntry[] | undefined>;
   /**
-   * A plain file's bytes; `undefined` when it is not there, is no plain file or leads out of the folder.
+   * The bytes of a regular file; `undefined` when it does not exist, is not a regular file or is outside the folder.
    * @throws {RangeError} past `limit` bytes
    * @throws {FolderError} when it cannot be read
    */
   read(relative: string, limit: number): Promise<Uint8Array | undefined>;
 }
 
-/** What is wrong with one folder or file, and will be at the next look: its message says what, for people. */
+/** A permanent problem of one folder or file; the message is for people. */
 export class FolderError extends Error {
   override readonly name = "FolderError";
 }

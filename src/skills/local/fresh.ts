@@ -1,10 +1,10 @@
 /**
- * What is asked of something slow at most once in a while, and never twice at a time.
+ * Caches the result of a slow function for a time, and never runs it twice at once.
  *
  * @module
  */
 
-/** Gives what `make` gave last, which is made again when it is older than `lifetime` milliseconds and somebody asks. */
+/** Returns the last result of `make`; a call runs `make` again if the result is older than `lifetime` milliseconds. */
 export function keepFresh<Value>(
   lifetime: number,
   now: () => number,
@@ -15,7 +15,7 @@ export function keepFresh<Value>(
   let latest: Promise<Value> | undefined;
   return () => {
     const stale = now() - since >= lifetime || now() < since;
-    // A slow disk is not asked again before it has answered.
+    // While `make` runs, callers share its result.
     if (latest && (busy || !stale)) return latest;
     since = now();
     busy = true;

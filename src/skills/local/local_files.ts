@@ -1,6 +1,6 @@
 /**
- * The files of a local skill: which there are, one of them, and all of them with digests. A file is read for its
- * digest when its stamp is new, and not again until that changes.
+ * The files of a local skill: the list, one file, and all digests. A file is read for its digest only when its stamp
+ * changed.
  *
  * @module
  */
@@ -9,18 +9,18 @@ import { mediaTypeByName, mediaTypeOf } from "../package/media_type_of.ts";
 import type { Problem } from "../package/problem.ts";
 import { digestOf } from "../content_digest.ts";
 
-/** A file as a manifest has it. */
+/** A file of a manifest. */
 export interface ManifestFile {
   readonly path: string;
   /** Bytes. */
   readonly size: number;
-  /** Absent where only the content could tell. */
+  /** Absent when it depends on the content, which was not read. */
   readonly type: string | undefined;
   /** `sha256:` and 64 hexadecimal digits; absent for all files of a skill that is too large. */
   readonly digest: string | undefined;
 }
 
-/** A file as one look at its folder found it. */
+/** A file as one scan found it. */
 export interface FoundFile {
   readonly path: string;
   readonly size: number;
@@ -28,11 +28,11 @@ export interface FoundFile {
   readonly modified: number;
 }
 
-/** What one look at a skill's folder found. */
+/** The result of one scan of a skill's folder. */
 export interface FoundFiles {
   /** In path order. */
   readonly files: readonly FoundFile[];
-  /** What was left out, and why. */
+  /** Which files are ignored, and why. */
   readonly problems: readonly Problem[];
   /** When anything below last changed. */
   readonly modified: number;
@@ -41,11 +41,11 @@ export interface FoundFiles {
 /** The digests of files, each with the stamp that its file had. */
 export type Digested = ReadonlyMap<string, { readonly stamp: string; readonly file: ManifestFile }>;
 
-/** Of a skill that has more, no digests are made: nobody is bound to take it (SEP-2640, limits). */
+/** A larger skill gets no digests: clients need not accept it (SEP-2640, limits). */
 const MAX_DIGESTED_FILES = 512;
 /** Bytes of all files of a skill. */
 const MAX_DIGESTED_BYTES = 16 * 1024 * 1024;
-/** Bytes of a file that is read without taking turns. */
+/** A file up to this size is read without waiting for others. */
 const SMALL_FILE_BYTES = 64 * 1024;
 const MAX_FILES = 2000;
 const MAX_DEPTH = 8;
@@ -53,15 +53,15 @@ const MAX_DEPTH = 8;
 const MAX_FILE_BYTES = 8 * 1024 * 1024;
 const IGNORED_NAMES = new Set([".git", "node_modules", ".DS_Store"]);
 
-/** Whether a skill with these files is one that every client takes. */
+/** Whether every client accepts a skill with these files. */
 export function isWithinClientLimits(files: readonly { readonly size: number }[]): boolean {
   return files.length <= MAX_DIGESTED_FILES &&
     files.reduce((sum, { size }) => sum + size, 0) <= MAX_DIGESTED_BYTES;
 }
 
 /**
- * The plain files below a skill's folder. Links and what is too large, too deep or too much is left out, and told.
- * @param top what lies in the folder itself
+ * The regular files below a skill's folder. Links and files beyond the limits are ignored and reported.
+ * @param top the entries of the folder itself
  */
 export async function findFiles(
   folder: SkillFolder,
@@ -81,7 +81,7 @@ export async function findFiles(
     for (const entry of relative === "" ? top : await listOrReport(relative, list, report) ?? []) {
       const { name, type, size, stamp } = entry;
       const path = relative === "" ? name : `${relative}/${name}`;
-      // Half of a surrogate pair has no place in a URI.
+      // A lone surrogate cannot be part of a URI.
       if (IGNORED_NAMES.has(name) || !name.isWellFormed()) continue;
       if (++entries > MAX_FILES) {
         if (entries === MAX_FILES + 1) report("", "too-many-files", `has more than ${MAX_FILES} files`);
@@ -137,7 +137,7 @@ export function createDigester(): (
   files: readonly FoundFile[],
   known: Digested,
 ) => Promise<{ readonly digested: Digested; readonly problems: readonly Problem[] }> {
-  // One large file is in memory at a time, however many skills are looked at at once.
+  // One large file at a time is in memory, however many skills are scanned.
   let turn: Promise<unknown> = Promise.resolve();
   return async (folder, directory, files, known) => {
     const digested = new Map<string, { readonly stamp: string; readonly file: ManifestFile }>();

@@ -1,6 +1,5 @@
 /**
- * One skill of a local folder: read from its SKILL.md, and read again when one of its files changes. Lenient: what
- * breaks a rule is served with a warning where it can be served at all.
+ * Reads one skill of a local folder under the lenient profile, and again only when one of its files changes.
  *
  * @module
  */
@@ -22,7 +21,7 @@ import { digestOf } from "../content_digest.ts";
 import type { FrontMatter } from "../package/rules.ts";
 import type { SkillTokens } from "../package/tokens.ts";
 
-/** What lay in a skill's folder at one moment. */
+/** A skill folder at one moment. */
 export interface LocalSkill {
   /** `skill_local_` and a digest of its name: the same on every machine, and for whatever takes the name over. */
   readonly id: string;
@@ -45,29 +44,29 @@ export interface LocalSkill {
   readonly tokens: SkillTokens;
   /** In path order. */
   readonly files: readonly ManifestFile[];
-  /** Absent when it is not as the open specification has it, or had to be mended. */
+  /** Absent when it does not conform to the open specification, or had to be repaired. */
   readonly frontMatter: FrontMatter | undefined;
 }
 
-/** What a look at a skill's folder gave, kept to be compared with the next. */
+/** The result of one scan, kept for the next. */
 export interface LocalRead {
-  /** Of all files; another when one of them changes, and empty when the next look must read again. */
+  /** Changes when one of the files does; empty when the next scan must read again. */
   readonly stamp: string;
   readonly skill: LocalSkill | undefined;
-  /** Why it is not served, or what is served otherwise than its author may expect. */
+  /** Why it is not served, or the warnings. */
   readonly problems: readonly Problem[];
   readonly markdown: Markdown | undefined;
   readonly digested: Digested;
 }
 
-/** SKILL.md: what was read from it, and the digest of the same bytes. */
+/** SKILL.md: the result of its check, and the digest of the same bytes. */
 interface Markdown {
   readonly stamp: string;
   readonly file: ManifestFile;
   readonly check: MarkdownCheck;
 }
 
-/** The last moment of which a Date can tell, in milliseconds. */
+/** The maximum of a Date, in milliseconds. */
 const MAX_DATE_MS = 8.64e15;
 
 /**
@@ -107,12 +106,12 @@ export function createReader(): (
     const files = Array.from(digested.values(), ({ file }) => file);
     const skill = toSkill(folder, directory, text, {
       version: versionOf(files, found.files, markdown.file),
-      // A file that was taken away is told by its folder.
+      // Removing a file changes the time of the folder.
       modified: Math.min(Math.max(found.modified, modified, 0), MAX_DATE_MS),
       files,
     });
     return {
-      // What could not be read may be readable next time, though nothing else changes.
+      // Try again at the next scan what could not be read.
       stamp: problems.length > 0 ? "" : stamp,
       skill,
       problems: [...warnings, ...hiddenFrom(text, warnings), ...found.problems, ...problems],
@@ -131,7 +130,7 @@ export function createReader(): (
   };
 }
 
-/** Strict clients are not shown a skill whose front matter has no proper form: never without a word. */
+/** Strict clients omit a skill whose front matter does not conform: report it if no other warning does. */
 function hiddenFrom({ frontMatter }: SkillText, warnings: readonly Problem[]): Problem[] {
   if (frontMatter || warnings.length > 0) return [];
   const message = "a field of the front matter has the wrong type, so strict clients omit the skill";

@@ -1,6 +1,6 @@
 /**
- * Level 1 of progressive disclosure: names and descriptions, as a model reads them. The same skills in the same order
- * give the same bytes, so that prompt caches stay warm.
+ * Level 1 of disclosure as a model reads it: names and descriptions. The same skills in the same order always give the same
+ * bytes, which keeps prompt caches valid.
  *
  * @module
  */
@@ -8,7 +8,7 @@ import type { OpenSkill } from "../disclosure/library.ts";
 import { MAX_DESCRIPTION_CHARACTERS } from "../package/rules.ts";
 import { type Block, isObject, type Members, type MessagesBody } from "./request.ts";
 
-/** The catalogue as text; names the two tools as the request has them. */
+/** The catalogue as text, with the names of the two tools in this request. */
 export function writeCatalogue(
   skills: readonly Pick<OpenSkill, "name" | "description">[],
   load: string,
@@ -27,8 +27,8 @@ export function writeCatalogue(
 }
 
 /**
- * `system` with the catalogue after what the client wrote, so that what it cached before stays as it is. A breakpoint at
- * the end of the client's own moves its mark along, while one of the four is left for it.
+ * Appends the catalogue to the client's `system`, so that its cached prefix stays valid. A cache breakpoint at the end of
+ * the client's text is repeated after the catalogue if the request has fewer than four.
  */
 export function addCatalogue(
   system: string | readonly Block[] | undefined,
@@ -70,7 +70,7 @@ function mark(value: Members): number {
   return isObject(value.cache_control) ? 1 : 0;
 }
 
-/** A catalogue in text, read back: {@linkcode writeCatalogue} turned round. */
+/** Parses a catalogue in text: the inverse of {@linkcode writeCatalogue}. */
 export function readCatalogue(text: string): { name: string; description: string }[] {
   const entry = /<skill>\n<name>([^<]*)<\/name>\n<description>([^<]*)<\/description>/g;
   return Array.from(text.matchAll(entry), ([, name, description]) => ({
@@ -88,7 +88,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
 };
 const CHARACTERS = new Map(Object.entries(ENTITIES).map(([character, entity]) => [entity, character]));
 
-/** Nothing of a skill may look like another element of the catalogue. */
+/** Escapes text, so that a skill cannot add elements to the catalogue. */
 export function escape(text: string): string {
   return text.replace(/[&<>"']/g, (character) => ENTITIES[character]!);
 }
@@ -97,7 +97,7 @@ function unescape(text: string): string {
   return text.replace(/&[a-z#0-9]{2,5};/g, (entity) => CHARACTERS.get(entity) ?? entity);
 }
 
-/** Nor like another line, nor hold what no person sees. U+200D joins emoji. */
+/** One line without invisible characters. U+200D joins emoji. */
 function oneLine(text: string): string {
   return text.replace(/(?!\u200d)\p{Cf}/gu, "").replace(/[\s\p{Cc}]+/gu, " ").trim();
 }

@@ -1,6 +1,6 @@
 /**
- * The `container` of a messages request: which skills it has, and the record that remembers them for later requests of
- * the conversation. There is no sandbox behind it.
+ * The `container` of a messages request: its skills, and the record that keeps them for later requests of the conversation.
+ * There is no sandbox behind it.
  *
  * @module
  */
@@ -25,7 +25,7 @@ export interface SkillParameter {
   readonly version: string;
 }
 
-/** Written by every answer; ended 30 days after the last one. Skills are kept at the versions that they had. */
+/** Written by every response; expires 30 days after the last one. Skills keep their versions. */
 export interface Container {
   readonly id: string;
   readonly skills: readonly SkillParameter[];
@@ -33,7 +33,7 @@ export interface Container {
 
 export const containerKey = (workspace: string, id: string): Key => ["container", workspace, id];
 
-/** Milliseconds that a container lives after it was used. */
+/** Lifetime after the last use. */
 const CONTAINER_LIFETIME_MS = 30 * 86_400_000;
 const OWN_ID = /^container_01[0-9A-HJKMNP-TV-Z]{24}$/;
 
@@ -41,7 +41,7 @@ export function newContainerId(): string {
   return "container_01" + Array.from(randomBytes(24), (byte) => CROCKFORD_BASE32[byte & 31]).join("");
 }
 
-/** Whether Trivet made this id, or another service may have. */
+/** Whether the id has Trivet's format. */
 export function isOwnContainer(id: string): boolean {
   return OWN_ID.test(id);
 }
@@ -131,7 +131,7 @@ export async function saveContainer(
 
 /**
  * The skills at their versions, in order.
- * @throws {SkillError} for one that there is not, and for two with one name: they would lie in one folder
+ * @throws {SkillError} for an unknown skill, and for two with one name, because they would share a folder
  */
 export async function openSkills(
   library: SkillLibrary,
@@ -160,7 +160,7 @@ export async function openSkills(
   return open;
 }
 
-/** As answers show it. */
+/** The `container` member of a response. */
 export function writeContainer(
   id: string,
   expires: number,

@@ -1,6 +1,6 @@
 /**
- * Reading server-sent events (https://html.spec.whatwg.org/multipage/server-sent-events.html#parsing-an-event-stream),
- * however the bytes are split.
+ * Parses server-sent events (https://html.spec.whatwg.org/multipage/server-sent-events.html#parsing-an-event-stream) from
+ * chunks of any size.
  *
  * @module
  */
@@ -13,12 +13,12 @@ export interface ServerSentEvent {
   readonly data: string;
 }
 
-/** Bytes of one line, and characters of one event: an answer with a file in it is large, but not endless. */
+/** Bytes of one line, and characters of one event. */
 const MAX_EVENT_LENGTH = 32 * 1024 * 1024;
 
 /**
- * The events of a stream. What is not ended by an empty line is no event.
- * @throws {SkillError} for what is no UTF-8
+ * The events of a stream; an event ends with an empty line.
+ * @throws {SkillError} for invalid UTF-8
  */
 export async function* readEvents(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<ServerSentEvent> {
   const lines = new Lines();
@@ -41,7 +41,7 @@ class Lines {
   readonly #decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
   readonly #rest = new ByteBuffer();
   #isFirst = true;
-  /** Where to look on: a long line is searched once. */
+  /** Where the search continues: a long line is searched once. */
   #from = 0;
 
   *add(chunk: Uint8Array): Generator<string> {
@@ -52,7 +52,7 @@ class Lines {
     let at = this.#from;
     for (; at < bytes.length; at++) {
       if (bytes[at] !== LF && bytes[at] !== CR) continue;
-      // The LF of a CR LF may come next.
+      // The LF of a CR LF may be in the next chunk.
       if (bytes[at] === CR && at === bytes.length - 1) break;
       yield this.#decode(bytes.subarray(start, at));
       if (bytes[at] === CR && bytes[at + 1] === LF) at++;
@@ -63,7 +63,7 @@ class Lines {
     this.#from = at - start;
   }
 
-  /** A last line that its CR ended. What nothing ended is a field of no event. */
+  /** The last line, if a CR ended it; an unfinished line is ignored. */
   end(): string {
     const bytes = this.#rest.view();
     return bytes.at(-1) === CR ? this.#decode(bytes.subarray(0, -1)) : " ";
@@ -108,7 +108,7 @@ class Fields {
     const value = colon < 0 ? "" : line.slice(line[colon + 1] === " " ? colon + 2 : colon + 1);
     if (name === "event") this.#event = value;
     if (name !== "data") return undefined;
-    // An empty line takes room too.
+    // An empty line counts too.
     this.#length += value.length + 1;
     if (this.#length > MAX_EVENT_LENGTH) throw tooLong();
     this.#data.push(value);

@@ -1,10 +1,9 @@
 /**
- * The conversation as the model endpoint gets it: skills that were loaded in earlier turns, which clients send back as
- * blocks of a server tool, become calls and answers again.
+ * Rebuilds the conversation for the model endpoint: skills that were loaded in earlier turns, which clients send back as
+ * blocks of a server tool, become tool calls and results again.
  *
- * In one turn of the client's may be several rounds of the model's: blocks, then calls, then the answers to them. The
- * answers end a round. Those at the very end of a turn open the message that comes next, so that a client's own results
- * join them.
+ * One turn of the client may contain several rounds of the model: blocks, then calls, then their results, which end the
+ * round. Results at the end of a turn begin the next user message, together with the client's own results.
  *
  * @module
  */

@@ -1,19 +1,19 @@
 /**
- * The three markers in `anthropic-beta` that requests with skills once needed, and still need where the request speaks
- * the API of then (`anthropic-version: 2023-06-01`, or none).
+ * The three markers in `anthropic-beta` that requests with skills once needed, and still need if the request uses the older
+ * API (`anthropic-version: 2023-06-01`, or none).
  *
  * @module
  */
 import { betasOf } from "../api/dialect.ts";
 import { SkillError } from "../error.ts";
 
-/** When the markers must be there: by the version that the request names, always, or never. */
+/** When the markers are required: by the version of the request, always, or never. */
 export type MarkerRule = "auto" | "always" | "never";
 
 const MARKERS = ["skills-2025-10-02", "code-execution-2025-08-25", "files-api-2025-04-14"] as const;
-/** What Trivet answers itself. Files in messages are the model endpoint's own, and so is their marker. */
+/** Handled by Trivet. The files marker concerns the model endpoint. */
 const HANDLED_MARKERS: ReadonlySet<string> = new Set(MARKERS.slice(0, 2));
-/** The version that needed them. */
+/** The version that requires them. */
 const MARKER_VERSION = "2023-06-01";
 
 /** @throws {SkillError} naming each marker that is missing */
@@ -31,7 +31,7 @@ export function checkMarkers(headers: Headers, rule: MarkerRule): void {
   );
 }
 
-/** What the model endpoint is to hear of `anthropic-beta`, once Trivet has answered its part. */
+/** The values of `anthropic-beta` for the model endpoint. */
 export function forwardedBetas(headers: Headers): string[] {
   return betasOf(headers).filter((each) => !HANDLED_MARKERS.has(each));
 }

@@ -1,7 +1,6 @@
 /**
- * `POST /v1/messages` with `container`: any model can use skills here. The request goes to a model endpoint, or to the
- * scripted model where there is none; what the model asks of skills is answered on the way. A request without skills
- * goes through as it came.
+ * `POST /v1/messages` with `container`: any model can use skills. The request goes to a model endpoint, or to the scripted
+ * model if there is none, and Trivet answers the model's calls for skills. A request without skills is forwarded unchanged.
  *
  * @module
  */
@@ -41,18 +40,18 @@ export interface MessagesOptions {
   readonly library: SkillLibrary;
   /** Skills that one request may name. */
   readonly skillsPerRequest: number;
-  /** The scripted model answers where there is none. */
+  /** The model endpoint; the scripted model answers when it is omitted. */
   readonly upstream?: Upstream | undefined;
   readonly markers: MarkerRule;
   /** Bytes of a request. */
   readonly bodyLimit: number;
-  /** How often the model is asked within one request. @default 10 */
+  /** Maximum number of model calls for one request. @default 10 */
   readonly mostRounds?: number | undefined;
   readonly observe: Observe;
   readonly now: () => number;
 }
 
-/** Answers requests. @throws {SkillError | BodyError} for what is to be refused */
+/** Responds to a request. @throws {SkillError | BodyError} when the request is refused */
 export type Messages = (
   principal: Principal,
   request: Request,
@@ -63,27 +62,27 @@ const JSON_FIELDS: Fields = [["content-type", "application/json"]];
 /** `anthropic-version` of a request that names none. */
 const DEFAULT_VERSION = "2023-06-01";
 
-/** The container of a request, and the skills that it is to have. */
+/** The container of a request, and its skills. */
 interface Chosen {
   readonly id: string;
   readonly skills: readonly SkillParameter[];
 }
 
-/** What is the same however a request is answered. */
+/** What all ways to respond need. */
 interface ModelCall {
   readonly question: Omit<Question, "body" | "betas">;
   readonly headers: Headers;
   readonly stream: StreamOptions;
 }
 
-/** @throws {TypeError} for an upstream that is none */
+/** @throws {TypeError} for an invalid upstream */
 export function createMessages(options: MessagesOptions): Messages {
   const { store, library, skillsPerRequest, upstream, markers, bodyLimit, mostRounds = 10, observe, now } =
     options;
   const askModel = upstream ? askUpstream(upstream, observe) : askScriptedModel();
   const onFault = (error: unknown): void => observe({ type: "fault", where: "messages", error });
 
-  /** Requests without skills: as they came, and as they are answered. */
+  /** Forwards a request without skills, and its response, unchanged. */
   async function forward(text: string, { question, headers, stream }: ModelCall): Promise<Response> {
     const { type, chunks } = await askModel({ ...question, body: text, betas: betasOf(headers) });
     if (type === "text/event-stream") return respond(200, streamChunks(chunks, stream), STREAM_FIELDS);
@@ -120,7 +119,7 @@ export function createMessages(options: MessagesOptions): Messages {
     const betas = skills.length > 0 ? forwardedBetas(headers) : betasOf(headers);
     const ask = (body: string): Promise<ModelAnswer> => askModel({ ...question, body, betas });
     const first = await ask(request.write([], 0, 0));
-    // The id must hold before anybody hears it, and nobody does where the model refuses.
+    // Save the container before the client gets its id, and only if the model accepted the request.
     const expires = await saveContainer(store, workspace, id, skills, now());
     for (const skill of skills) discloseSkill({ skill, level: 1, tokens: skill.tokens.metadata });
     const events = converse({
@@ -137,7 +136,7 @@ export function createMessages(options: MessagesOptions): Messages {
     return respond(200, JSON.stringify(message), JSON_FIELDS);
   }
 
-  /** The container and its skills; `undefined` when they are none of Trivet's business. */
+  /** The container and its skills; `undefined` when Trivet does not handle them. */
   async function choose(
     { workspace }: Principal,
     container: ContainerParameter | undefined,
@@ -171,7 +170,7 @@ export function createMessages(options: MessagesOptions): Messages {
     };
     try {
       const chosen = await choose(principal, readContainer(body.container, skillsPerRequest));
-      // A model endpoint judges its requests itself; the scripted model takes only good ones.
+      // A model endpoint validates requests itself; the scripted model needs a valid one.
       if (!chosen && !upstream) checkBody(body);
       return chosen
         ? await withSkills(principal, checkBody(body), chosen, asking)

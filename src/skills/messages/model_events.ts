@@ -1,7 +1,6 @@
 /**
- * An answer of a model as events of the Messages API's stream
- * (https://docs.anthropic.com/en/api/messages-streaming), whether it came as a stream or as one message; and events put
- * together to a message again. So there is one way through for both.
+ * A model's response as events of the Messages API (https://docs.anthropic.com/en/api/messages-streaming), streamed or not,
+ * and events assembled to a message, so that both kinds share one code path.
  *
  * @module
  */
@@ -11,10 +10,10 @@ import { readEvents } from "./event_reader.ts";
 import { type Block, isObject, type Members } from "./request.ts";
 import { replaceUsage } from "./token_usage.ts";
 
-/** What a model endpoint answered with, when it did. */
+/** A response of a model endpoint. */
 export interface ModelAnswer {
   readonly type: "text/event-stream" | "application/json";
-  /** To be read once. Rejects with a {@linkcode SkillError} when the endpoint breaks off or falls silent. */
+  /** Read it once. Rejects with a {@linkcode SkillError} when the endpoint ends early or times out. */
   readonly chunks: AsyncGenerator<Uint8Array>;
 }
 
@@ -23,14 +22,14 @@ export interface StreamEvent {
   readonly [member: string]: unknown;
 }
 
-/** The events, `ping` and unknown ones too. @throws {SkillError} for an `error` event, and for what is no answer */
+/** The events, including `ping` and unknown ones. @throws {SkillError} for an `error` event or an invalid response */
 export async function* eventsOf({ type, chunks }: ModelAnswer): AsyncGenerator<StreamEvent> {
   if (type === "application/json") {
     yield* toEvents(parse(await readAll(chunks)));
     return;
   }
   for await (const { data } of readEvents(chunks)) {
-    // Endpoints that speak more than one API end their streams like this.
+    // Endpoints with several APIs end their streams like this.
     if (data === "[DONE]") continue;
     const event = parse(data);
     if (event.type === "error") throw toError(event.error);
@@ -38,7 +37,7 @@ export async function* eventsOf({ type, chunks }: ModelAnswer): AsyncGenerator<S
   }
 }
 
-/** The whole of an answer as text. @throws {SkillError} when it is no UTF-8 */
+/** The whole response as text. @throws {SkillError} when it is not UTF-8 */
 export async function readAll(chunks: AsyncIterable<Uint8Array>): Promise<string> {
   const bytes = await collectBytes(chunks);
   try {
@@ -55,7 +54,7 @@ function parse(text: string): Members & { readonly type: string } {
       return value as Members & { readonly type: string };
     }
   } catch {
-    // Told below.
+    // Reported below.
   }
   throw noAnswer();
 }
@@ -67,7 +66,7 @@ export function noAnswer(): SkillError {
 /** An answer that ended before `message_stop`. */
 export const ENDED_EARLY = "The model endpoint ended its response early";
 
-/** Types of errors that clients are to see as they are: they wait, and try again. */
+/** Error types that are passed on, so that clients wait and retry. */
 const PASSING = { overloaded_error: 529, rate_limit_error: 429, timeout_error: 504 } as const;
 
 /** The error of an `error` event. */
@@ -82,7 +81,7 @@ function toError(error: unknown): SkillError {
   });
 }
 
-/** A message as the events that would have made it; blocks come whole. */
+/** A message as stream events, with whole blocks. */
 function* toEvents(message: Members): Generator<StreamEvent> {
   const { content, stop_reason = null, stop_sequence = null, stop_details = null, usage } = message;
   if (message.type !== "message" || !Array.isArray(content)) throw noAnswer();
@@ -99,7 +98,7 @@ function* toEvents(message: Members): Generator<StreamEvent> {
   yield { type: "message_stop" };
 }
 
-/** One block that comes in pieces. */
+/** Assembles a block from its deltas. */
 export class BlockAssembly {
   #block: Record<string, unknown>;
   #json = "";
@@ -130,7 +129,7 @@ export class BlockAssembly {
     }
   }
 
-  /** The block, with what came. Input that is no JSON, as an answer that was cut off leaves it, is `undefined`. */
+  /** The block. Its input is `undefined` if it is not JSON, because the response was cut off. */
   end(): Block {
     if (this.#json !== "") {
       try {
@@ -162,7 +161,7 @@ export async function toMessage(events: AsyncIterable<StreamEvent>): Promise<Mem
   return { ...message, content: blocks.map((block) => finish(block.end())) };
 }
 
-/** A call whose input was cut off is no call that anybody could make. */
+/** Replaces input that was cut off by an empty object. */
 function finish(block: Block): Block {
   return block.type === "tool_use" && block.input === undefined ? { ...block, input: {} } : block;
 }

@@ -1,7 +1,6 @@
 /**
- * What the model endpoint is asked in each round: the client's request with the catalogue, the two tools, and what was
- * loaded so far. The same conversation gives the same bytes, whether a round follows within one answer or the client
- * comes back with it, so that prompt caches stay warm.
+ * The request of each round to the model: the client's request with the catalogue, the two tools, and what was loaded so
+ * far. The same conversation always gives the same bytes, which keeps prompt caches valid.
  *
  * @module
  */
@@ -21,12 +20,12 @@ export interface ModelRequest {
   exhausted(spent: number): "max_tokens" | "pause_turn" | undefined;
 }
 
-/** Everything that is the same in each round is made once. */
+/** Prepares what all rounds share. */
 export function prepareRequest(body: MessagesBody, skills: readonly OpenSkill[]): ModelRequest {
   const { container: _, ...rest } = body;
   const own = body.tools ?? [];
   const names = nameTools(own);
-  // A conversation whose skills were taken away may still tell of them, and calls need their tools.
+  // Earlier turns may contain calls of skills that were removed since, and calls need their tools.
   const tools = skills.length > 0 || body.messages.some(hasView) ? replaceTools(own, names, skills) : own;
   const system = skills.length === 0 ? body.system : addCatalogue(
     body.system,

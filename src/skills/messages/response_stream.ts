@@ -1,6 +1,6 @@
 /**
- * The stream that a client reads: it asks for more as it reads, tells of a failure by an `error` event, and lets the
- * model go when the client does.
+ * The event stream to the client: respects backpressure, reports failures as an `error` event, and aborts the model call
+ * when the client disconnects.
  *
  * @module
  */
@@ -10,17 +10,17 @@ import { type StreamEvent, writeEvent } from "./model_events.ts";
 
 export const STREAM_FIELDS: Fields = [
   ["content-type", "text/event-stream; charset=utf-8"],
-  // Proxies would keep events back until they have a page of them.
+  // Proxies must not buffer events.
   ["cache-control", "no-cache, no-transform"],
   ["x-accel-buffering", "no"],
 ];
 
 export interface StreamOptions {
-  /** Aborted when the reader is gone, by whoever hears of it first. */
+  /** Aborted when the client is gone. */
   readonly gone: AbortController;
-  /** Called when there is nothing more to leave. */
+  /** Called when the stream has ended. */
   readonly onEnd: () => void;
-  /** Hears of what is nobody's refusal. */
+  /** Called for unexpected errors. */
   readonly onFault: (error: unknown) => void;
 }
 
@@ -61,7 +61,7 @@ export function streamChunks(
         onEnd();
         if (cancelled) return;
         if (gone.signal.aborted) return controller.error(gone.signal.reason);
-        // What was begun cannot be taken back: a reader must not take half an event for a whole one.
+        // Within an event an error event would be misread: break the stream instead.
         if (last.some((byte) => byte !== LF)) return controller.error(error);
         controller.enqueue(encoder.encode(writeEvent(toErrorEvent(error, onFault))));
         controller.close();

@@ -1,6 +1,6 @@
 /**
- * The disclosure loop: asks the model, answers its calls for skills, and asks again, until it says what is for the
- * client. To the client all rounds are one message, whose events come as they are made.
+ * The disclosure loop: asks the model, answers its calls for skills, and asks again until the model is done. The client sees
+ * all rounds as one message.
  *
  * @module
  */
@@ -26,9 +26,9 @@ export interface Exchange {
   /** As answers show it. */
   readonly container: Members;
   readonly ask: (body: string) => Promise<ModelAnswer>;
-  /** Hears of what kept a skill from being loaded; the model is told that it is unavailable. */
+  /** Called when a skill cannot be loaded; the model gets an error result. */
   readonly onFault: (error: unknown) => void;
-  /** How often the model is asked, at most. */
+  /** Maximum number of model calls. */
   readonly mostRounds: number;
 }
 
@@ -38,7 +38,7 @@ interface Call {
   readonly view: View | undefined;
 }
 
-/** Reasons for which an answer ends, whatever it asked for. */
+/** Stop reasons that end the message, whatever the model called. */
 const FINAL = new Set(["max_tokens", "model_context_window_exceeded", "refusal", "pause_turn"]);
 
 /** The events of the one message. @param first the answer to the request of round 0 */
@@ -86,11 +86,11 @@ export async function* converse(exchange: Exchange, first: ModelAnswer): AsyncGe
   }
 }
 
-/** One answer of the model, as it comes: what of it is for the client, and what is for Trivet. */
+/** One response of the model: separates events for the client from calls for skills. */
 class Round {
   readonly calls: Call[] = [];
   hasClientCall = false;
-  /** It has an end. */
+  /** Whether `message_stop` was received. */
   isWhole = false;
   delta: Members = { stop_reason: null, stop_sequence: null };
   /** Of the whole answer, and as its last event told it. */
@@ -138,7 +138,7 @@ class Round {
       return;
     }
     if (block.type === "tool_use") this.hasClientCall = true;
-    // Its place is taken now; what it will be stands there when it ends.
+    // Reserves its position; #stop() replaces it by the whole block.
     const index = this.#said.push(block) - 1;
     this.#open.set(event.index, { assembly, index });
     yield { ...event, index };
@@ -179,7 +179,7 @@ class Round {
     return name === this.#names.load ? "load" : name === this.#names.read ? "read" : undefined;
   }
 
-  /** Some endpoints count their calls anew in each answer, or do not name them. */
+  /** Some endpoints reuse call ids in each response, or send none. */
   #newId(id: unknown): string {
     const own = typeof id === "string" && id !== "" ? id : "call";
     let given = toClientId(own);

@@ -1,9 +1,6 @@
 /**
- * The model of a server that has none: it loads the skills whose words the task has, and answers with what it loaded.
- * It speaks the Messages API as a model endpoint does, knows nothing but the request, and says of itself what it is.
- * The same request gives the same answer, without a network.
- *
- * Leaves out: everything that takes a model. It calls none of the client's tools.
+ * The model of a server without a model endpoint: it loads the skills whose words match the task, and answers with what it
+ * loaded. It implements the Messages API, knows only the request, and is deterministic. It calls no tools of the client.
  *
  * @module
  */

@@ -1,6 +1,6 @@
 /**
- * The two tools by which a model without a sandbox loads skills. They stand where the request has its code execution
- * tool, which only carries skills here; the client's own tools stay as they are.
+ * The two tools by which a model without a sandbox loads skills. They replace the code execution tool of the request; the
+ * client's own tools are unchanged.
  *
  * @module
  */

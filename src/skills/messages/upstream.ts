@@ -1,6 +1,6 @@
 /**
- * The model endpoint: any server that speaks the Messages API. Its answer comes through as it is made; it is given up
- * when the caller goes away, and when it keeps silent for too long.
+ * The model endpoint: any server with the Messages API. Its response is streamed through. The call is aborted when the
+ * client disconnects or a timeout passes.
  *
  * @module
  */
@@ -11,7 +11,7 @@ import { completeUpstream, type Upstream } from "./upstream_options.ts";
 import { ENDED_EARLY, type ModelAnswer, noAnswer } from "./model_events.ts";
 import { refusalOf } from "./upstream_refusal.ts";
 
-/** What a model is asked. */
+/** A call of the model. */
 export interface Question {
   /** JSON, as the Messages API has it. */
   readonly body: string;
@@ -26,7 +26,7 @@ export interface Question {
 /** @throws {SkillError} when there will be no answer */
 export type AskModel = (question: Question) => Promise<ModelAnswer>;
 
-/** Asks a model endpoint. @throws {TypeError | RangeError} for a URL that is none, and for a limit that no timer keeps */
+/** Asks a model endpoint. @throws {TypeError | RangeError} for an invalid URL or limit */
 export function askUpstream(upstream: Upstream, observe: Observe): AskModel {
   const { url, connectLimit, answerLimit, idleLimit, sizeLimit } = completeUpstream(upstream);
   const send = upstream.fetch ?? ((url, init) => fetch(url, init));
@@ -45,7 +45,7 @@ export function askUpstream(upstream: Upstream, observe: Observe): AskModel {
 
     const timeout = new UpstreamTimeout(signal);
     try {
-      // Followed nowhere: whoever it leads to would get the key.
+      // Never follow redirects: the target would get the key.
       const sent = send(url, { method: "POST", headers, body, redirect: "manual", signal: timeout.signal });
       const response = await timeout.wait(
         sent,
@@ -99,7 +99,7 @@ function toRefusal(error: unknown, message: string, onFault: (error: unknown) =>
   return new SkillError("api_error", message, { status: 502, cause: error });
 }
 
-/** Waits for an endpoint for as long as is allowed, and while somebody waits for Trivet. */
+/** Applies timeouts to an endpoint, and aborts the call when the client disconnects. */
 class UpstreamTimeout {
   readonly #caller: AbortSignal;
   readonly #controller = new AbortController();
@@ -131,7 +131,7 @@ class UpstreamTimeout {
     } finally {
       clearTimeout(timer);
       signal.removeEventListener("abort", stop!);
-      // What loses the race fails unheard.
+      // Its rejection after the race is ignored.
       work.catch(() => {});
       stopped.catch(() => {});
     }
@@ -148,7 +148,7 @@ function tooLate(what: string, limit: number): SkillError {
   return new SkillError("timeout_error", `The model endpoint ${what} ${limit / 1000} seconds`);
 }
 
-/** Nobody hears it. */
+/** The client is gone and will not see this. */
 function callerGone(): SkillError {
   return new SkillError("api_error", "The client closed the request", { status: 499 });
 }

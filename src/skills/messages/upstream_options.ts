@@ -4,33 +4,33 @@
  * @module
  */
 
-/** Where the model is, as an operator names it. */
+/** The model endpoint, as the operator configures it. */
 export interface Upstream {
-  /** Its base, to which `/v1/messages` is added where it does not end so: `https://models.example.com`. */
+  /** Its base URL, such as `https://models.example.com`; `/v1/messages` is added if missing. */
   readonly url: string;
   /** Sent as `x-api-key`. Never shown to callers. */
   readonly key?: string | undefined;
-  /** Further header fields, such as `authorization`; they go before Trivet's own of the same name. */
+  /** Further header fields, such as `authorization`; they replace Trivet's own of the same name. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** Milliseconds until the answer begins, where it comes as a stream. @default 60000 */
+  /** Milliseconds until a streamed response begins. @default 60000 */
   readonly connectLimit?: number | undefined;
   /**
-   * Milliseconds until the answer begins, where it comes as one message: when the model is done. Node's own `fetch` waits
+   * Milliseconds until a response that is not streamed begins, which is when the model is done. Node's own `fetch` waits
    * no longer than the default.
    * @default 300000
    */
   readonly answerLimit?: number | undefined;
-  /** Milliseconds of silence within an answer. @default 120000 */
+  /** Milliseconds without data within a response. @default 120000 */
   readonly idleLimit?: number | undefined;
-  /** Bytes of one answer. @default 67108864 */
+  /** Bytes of one response. @default 67108864 */
   readonly sizeLimit?: number | undefined;
   /** @default the runtime's `fetch` */
   readonly fetch?: ((url: string, init: RequestInit) => Promise<Response>) | undefined;
 }
 
-/** Far more than any model says: an answer is put together in memory, and one without end would fill it. */
+/** Default limit: a response is assembled in memory. */
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
-/** What a timer can wait. */
+/** The maximum of a timer. */
 const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
 type Completed = {

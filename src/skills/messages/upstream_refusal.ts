@@ -1,6 +1,6 @@
 /**
- * What a model endpoint refuses, as Trivet's caller is to hear it. What is wrong with the request stays the caller's
- * business; what is wrong with Trivet's key or configuration is reported to the operator.
+ * Errors of a model endpoint, as the caller sees them. Problems of the request are passed on to the caller; problems of
+ * Trivet's key or configuration are reported to the operator.
  *
  * @module
  */

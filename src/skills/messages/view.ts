@@ -1,7 +1,6 @@
 /**
- * How loading a skill looks to the client, and to the model. To the client it is the code execution tool viewing a file
- * below `/skills/<name>/`; to the model it is one of two tools. What was shown is enough to make again what the model
- * was asked and told, byte for byte.
+ * How loading a skill looks to client and model. The client sees the code execution tool view a file below
+ * `/skills/<name>/`; the model sees one of two tools. What the client has is enough to rebuild the model's view exactly.
  *
  * @module
  */

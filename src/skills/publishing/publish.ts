@@ -1,5 +1,5 @@
 /**
- * A package becomes a skill, or the next version of one: its files are put on the shelf, then one commit writes skill and
+ * Turns a package into a new skill, or the next version of one. Files are stored first, then one commit writes skill and
  * version, so that readers see all of it or nothing.
  *
  * @module
@@ -31,7 +31,7 @@ export interface Published {
 }
 
 export interface NewSkill {
-  /** The skill's name stands for it when it is left out. */
+  /** The skill's name is shown when it is omitted. */
   readonly displayName?: string | undefined;
   /** No other skill of the workspace may have this label (`skills-2025-10-02`). */
   readonly uniqueTitle?: boolean;
@@ -104,12 +104,12 @@ export async function publishVersion(
   const files = await prepare(content.files);
   let published: Published | undefined;
   const done = await ledger.publish(workspace, contentsOf(files), async (names) => {
-    // Another version may have come since the last try.
+    // Another version may have been published since the last try.
     const entry = await openFor(ledger.store, workspace, skillId, content.name);
     const before = entry.value;
     const version = toVersion(content, files, names, {
       number: before.last.number + 1,
-      // One version in each millisecond, so that its time names it.
+      // One version for each millisecond, because the time is a name of the version.
       created: Math.max(now, before.last.created + 1),
     });
     const skill: Skill = {
@@ -132,7 +132,7 @@ export async function publishVersion(
   return published!;
 }
 
-/** What a skill shows of its newest version. */
+/** The members of a skill that come from its newest version. */
 export function describe(
   { name, description, front_matter, tokens }: SkillVersion,
 ): Pick<Skill, "name" | "description" | "front_matter" | "tokens"> {
@@ -181,7 +181,7 @@ interface PreparedFile extends SentFile {
   readonly crc: number;
 }
 
-/** Bytes that are hashed at one time, since whoever hashes may copy them, and files, since each call holds the loop. */
+/** Limits of one batch: bytes, because hashing may copy them, and files, because each call takes time on the event loop. */
 const HASHED_AT_ONCE = 1024 * 1024;
 const FILES_AT_ONCE = 100;
 
@@ -194,7 +194,7 @@ async function prepare(files: readonly SentFile[]): Promise<PreparedFile[]> {
       to < files.length && to - from < FILES_AT_ONCE && bytes + files[to]!.bytes.length <= HASHED_AT_ONCE
     );
     const some = files.slice(from, to);
-    // Digests are made on other threads, and checksums meanwhile.
+    // Digests are computed on other threads; checksums here at the same time.
     const digests = Promise.all(some.map(({ bytes }) => digestOf(bytes)));
     const checksums = some.map(({ bytes, crc }) => crc ?? crc32(bytes));
     const made = await digests;
@@ -244,7 +244,7 @@ function recordsOf(workspace: string, { skill, version }: Published): NonNullabl
   ];
 }
 
-/** What a writer is told who lost every race: retryable, since nothing was done. */
+/** The error for a writer that lost every race. Nothing was written, so the client can retry. */
 export function busy(): SkillError {
   return new SkillError(
     "overloaded_error",

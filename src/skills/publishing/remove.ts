@@ -1,5 +1,5 @@
 /**
- * Deleting a skill, or a version of one: records in one commit, which also ends their references to files.
+ * Deletes a skill or a version: one commit removes the records and the references to files.
  *
  * @module
  */
@@ -19,12 +19,12 @@ import {
 } from "../records.ts";
 import { findVersion, listVersions } from "./versions.ts";
 
-/** What may not be deleted. */
+/** Why a skill or version cannot be deleted. */
 export type Refusal = "has_versions" | "last_version" | "default_version";
 
 type Removal = { readonly references: readonly Reference[]; readonly commit: Commit };
 
-/** A removal that ends before its commit, and why. */
+/** Thrown to end a removal before its commit. */
 class RemovalRefused {
   readonly why: "gone" | Refusal;
 
@@ -36,7 +36,7 @@ class RemovalRefused {
 /**
  * Deletes a skill with all of its versions; with `onlyEmpty`, one that has none.
  * @returns `gone` when there is no such skill (or another call removed it first)
- * @throws {SkillError} 529 when other writers were faster at every try
+ * @throws {SkillError} 529 when every try lost against another writer
  */
 export function removeSkill(
   store: Store,
@@ -53,9 +53,9 @@ export function removeSkill(
 }
 
 /**
- * Deletes a version by any of its names. The newest that is left becomes `latest`.
- * @param keep what must stay: the last version (today's API), the default one unless it is the last, and then the skill
- * goes with it (OpenAI), or nothing (`skills-2025-10-02`)
+ * Deletes a version by any of its names. The newest remaining version becomes `latest`.
+ * @param keep which version must stay: the last one (today's API); the default one, but deleting the last one deletes the
+ * skill (OpenAI); or none (`skills-2025-10-02`)
  */
 export async function removeVersion(
   store: Store,
@@ -70,7 +70,7 @@ export async function removeVersion(
     const entry = await open(store, workspace, id);
     const skill = entry.value;
     const version = (await findVersion(store, workspace, skill, name))?.value;
-    // A cache may still have it.
+    // findVersion() may answer from a cache.
     if (!version || !await store.get(versionKey(workspace, id, version.id))) throw new RemovalRefused("gone");
     removed = version;
     if (keep === "last" && skill.versions === 1) throw new RemovalRefused("last_version");
@@ -104,7 +104,7 @@ export async function removeVersion(
 
 async function remove(ledger: Ledger, toCommit: () => Promise<Removal>): Promise<"done" | "gone" | Refusal> {
   try {
-    // "gone" is only what a look at the records showed; a lost race is no answer about the skill.
+    // A lost race does not show that the skill is gone.
     if (!await ledger.release(toCommit)) throw busy();
     return "done";
   } catch (error) {
@@ -119,7 +119,7 @@ async function open(store: Store, workspace: string, id: string): Promise<Entry<
   return entry;
 }
 
-/** All of a skill. */
+/** The removal of a whole skill. */
 async function removalOf(store: Store, workspace: string, entry: Entry<Skill>): Promise<Removal> {
   const { id, name, display_name } = entry.value;
   const keys: Key[] = [entry.key, skillNameKey(workspace, name, id)];

@@ -1,6 +1,5 @@
 /**
- * The versions of an uploaded skill: one of them by any name that a dialect has for it, and lists in the order of their
- * making.
+ * Finds a version of an uploaded skill by any of its names, and lists versions by creation time.
  *
  * @module
  */
@@ -8,7 +7,7 @@ import { CACHED, type Entry, type Key, type Store } from "../../store/store.ts";
 import { identifierPrefix } from "../identifier.ts";
 import { type Skill, type SkillVersion, versionKey, versionNumberKey } from "../records.ts";
 
-/** What older clients write before the rest of an id. */
+/** Prefixes of version ids in older clients. */
 const OLDER_ID = /^skill_?ver(sion)?_/;
 
 /**
@@ -21,7 +20,7 @@ export async function findVersion(
   skill: Skill,
   name: string,
 ): Promise<Entry<SkillVersion> | undefined> {
-  // What a version holds never changes, so a cache may answer.
+  // A version never changes, so a cached record is valid.
   const get = (id: string) => store.get<SkillVersion>(versionKey(workspace, skill.id, id), CACHED);
   if (name === "latest") return skill.latest ? await get(skill.latest.id) : undefined;
   if (/^\d{16}$/.test(name)) return await findEpoch(store, workspace, skill.id, name);
