@@ -1,5 +1,5 @@
 /**
- * The entries that the runtime of the tests has, and a client that sends bytes as they are. Only tests import this.
+ * The HTTP entries of the runtime of the tests, and a client that sends raw bytes. Only tests import this.
  *
  * @module
  */
@@ -8,7 +8,7 @@ import type { FetchHandler, RunningServer, ServeOptions } from "../runtime/serve
 
 type Serve = (handler: FetchHandler, options: ServeOptions) => Promise<RunningServer>;
 
-/** This runtime's own entry; on Node the one for Hattip too. */
+/** The entry of this runtime; on Node also the one for Hattip. */
 export const entries: Readonly<Record<string, Serve>> = "Deno" in globalThis
   ? { deno: (await import("../runtime/deno.ts")).serve }
   : "Bun" in globalThis
@@ -18,7 +18,7 @@ export const entries: Readonly<Record<string, Serve>> = "Deno" in globalThis
     "hattip-node": (await import("../runtime/hattip_node.ts")).serve,
   };
 
-/** Sends text as it is and reads until the connection closes; for 5 s at most. A connection cut off ends the answer. */
+/** Sends raw text and reads until the connection closes or is cut, for at most 5 seconds. */
 export function sendRaw(port: number, text: string): Promise<string> {
   return new Promise((resolve) => {
     let answer = "";

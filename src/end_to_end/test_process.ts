@@ -1,5 +1,5 @@
 /**
- * Trivet as a process of its own, on the runtime that runs the tests: what tests from outside talk to. Only tests import this.
+ * Starts Trivet as a process on the runtime of the tests. Only tests import this.
  *
  * @module
  */
@@ -13,19 +13,19 @@ import { fileURLToPath } from "node:url";
 
 export const CLI: string = fileURLToPath(new URL("../runtime/cli.ts", import.meta.url));
 
-/** The command that runs a file on this runtime, and the words before the file. */
+/** The command that runs a file on this runtime, and the arguments before the file. */
 export function runtimeCommand(): [string, string[]] {
   return [process.execPath, "Deno" in globalThis ? ["run", "-A", "--no-check", "--quiet"] : []];
 }
 
-/** What a command printed, and how it ended. */
+/** The output and the exit code of a command. */
 export interface Outcome {
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** Runs `trivet` with these words until it ends. */
+/** Runs `trivet` with these arguments until it exits. */
 export function trivet(
   words: readonly string[],
   { input = "", cwd }: { input?: string | Uint8Array; cwd?: string } = {},
@@ -53,7 +53,7 @@ export function trivet(
 /** What `trivet serve --json` prints. */
 export interface Facts {
   readonly issuer: string;
-  /** Where it listens, whatever its issuer is. */
+  /** The URL that it listens on; the issuer can be another one. */
   readonly url: string;
   readonly client: { readonly id: string; readonly secret: string | null; readonly redirect_uri: string };
   readonly user: { readonly username: string; readonly password: string | null };
@@ -65,9 +65,9 @@ export interface Facts {
 export interface RunningTrivet {
   readonly facts: Facts;
   readonly child: ChildProcess;
-  /** Everything that it printed on standard error. */
+  /** Its standard error so far. */
   stderr(): string;
-  /** Asks it to stop, and resolves to its exit code. */
+  /** Sends a signal and waits for the exit code. */
   stop(signal?: NodeJS.Signals): Promise<number | null>;
 }
 
@@ -86,14 +86,14 @@ export async function startTrivet(
   const ended = new Promise<number | null>((resolve) => child.on("close", resolve));
   const line = new Promise<string>((resolve, reject) => {
     createInterface({ input: child.stdout }).once("line", resolve);
-    ended.then((code) => reject(new Error(`It ended with ${code}: ${stderr}`)));
+    ended.then((code) => reject(new Error(`trivet serve exited with ${code}: ${stderr}`)));
   });
   return {
     facts: JSON.parse(await line),
     child,
     stderr: () => stderr,
     stop(signal = "SIGTERM") {
-      // By number: Deno's `child.kill()` reports the signal as the end, whatever the process made of it.
+      // By number: Deno's `child.kill()` reports the signal instead of the exit code of a process that handles it.
       process.kill(child.pid!, signal);
       const late = setTimeout(() => child.kill("SIGKILL"), 15_000);
       return ended.finally(() => clearTimeout(late));
@@ -101,7 +101,7 @@ export async function startTrivet(
   };
 }
 
-/** An empty folder, and how to be rid of it. */
+/** An empty folder, and the function that removes it. */
 export function temporaryFolder(): { path: string; remove(): void } {
   const path = mkdtempSync(join(tmpdir(), "trivet-test-"));
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) };

@@ -45,7 +45,7 @@ const report = async (cwd: string, ...words: string[]): Promise<DoctorReport> =>
 const placesOf = (cwd: string, { skills }: DoctorReport): string[] =>
   skills.map(({ folder }) => folder.replace(home, "~").replace(cwd, "."));
 
-test("it tells which skills are served, what they cost, and what may be better; exit code 0", async () => {
+test("it prints served skills, their cost and their warnings; exit code 0", async () => {
   const cwd = newProject();
   addSkill(join(cwd, "skills"), "good");
   const wordy = addSkill(join(cwd, "skills"), "wordy", "x".repeat(24_000));
@@ -65,7 +65,7 @@ about 13 tokens for names and descriptions, 6005 for all instructions
   });
 });
 
-test("what is skipped is told with place, rule and hint; exit code 1", async () => {
+test("it prints skipped skills with place, rule and hint; exit code 1", async () => {
   const cwd = newProject();
   addSkill(join(cwd, "skills"), "good");
   mkdirSync(join(cwd, "skills/lower"));
@@ -195,7 +195,7 @@ test("links between the folders of clients are no mistake; others need --follow-
   assert.equal(open.skipped, []);
 });
 
-test("an uploaded skill of the same name is told; where there is no store none is made", async () => {
+test("an uploaded skill of the same name is a warning; no store is created", async () => {
   const cwd = newProject();
   addSkill(join(cwd, "data/skills"), "good");
   assert.equal((await report(cwd)).skills[0]!.warnings, []);
@@ -209,7 +209,7 @@ test("an uploaded skill of the same name is told; where there is no store none i
   );
 });
 
-test("a skill that is served and left out of lists is told so", async () => {
+test("a skill that is served but not listed has a warning", async () => {
   const cwd = newProject();
   addSkill(join(cwd, "skills"), "good");
   addSkill(join(cwd, "skills"), "Not_Good");
@@ -218,7 +218,7 @@ test("a skill that is served and left out of lists is told so", async () => {
   assert.equal(new Map(codes), new Map([["good", []], ["Not_Good", ["name-form", "not-listed"]]]));
 });
 
-test("what the user may not read is told; the rest is served", async () => {
+test("unreadable files are reported; the rest is served", async () => {
   const cwd = newProject();
   addSkill(join(cwd, "skills"), "good");
   chmodSync(addSkill(join(cwd, "skills"), "closed"), 0);
@@ -243,7 +243,7 @@ test("what the user may not read is told; the rest is served", async () => {
   for (const path of ["skills/closed", "none"]) chmodSync(join(cwd, path), 0o755);
 });
 
-/** Runs `trivet` as a user who may not read everything: root may. */
+/** Runs `trivet` as a user without root's permissions. */
 function asNobody(cwd: string, words: readonly string[]): Promise<{ code: number | null; stdout: string }> {
   chmodSync(temporary.path, 0o755);
   const [command, before] = runtimeCommand();

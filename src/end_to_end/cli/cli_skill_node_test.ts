@@ -99,7 +99,7 @@ for (const [name, openPlace] of Object.entries(PLACES)) {
     assert.match(gone.stderr, `"${id}"`);
   });
 
-  test(`${name}: a version comes only where it is asked for, is pulled by its id, and goes alone`, async () => {
+  test(`${name}: a version is added only on request, pulled by its id, and removed alone`, async () => {
     const { words, key } = await openPlace();
     const parent = newFolder();
     const source = writeSkill(parent, "demo", { "one.txt": "1" });
@@ -107,7 +107,7 @@ for (const [name, openPlace] of Object.entries(PLACES)) {
     assert.is(missing.code, 1);
     assert.match(missing.stderr, 'Skill not found: "demo". Leave out --as-version');
     const first = await runSkillJson(["add", source, ...words], key);
-    // Two skills may share a name: the newer one is meant by it.
+    // Two skills can share a name: it stands for the newer one.
     const second = await runSkillJson(["add", source, "--display-name", "Other", ...words], key);
     writeFileSync(join(source, "one.txt"), "2");
     const third = await runSkillJson(["add", source, "--as-version", ...words], key);
@@ -140,7 +140,7 @@ for (const [name, openPlace] of Object.entries(PLACES)) {
     assert.match(renamed.stderr, /"demo".* "other" \[name-changed\]/);
   });
 
-  test(`${name}: an archive goes as it is, and comes back as an archive`, async () => {
+  test(`${name}: an archive is uploaded unchanged, and pulled as an archive`, async () => {
     const { words, key } = await openPlace();
     const parent = newFolder();
     mkdirSync(parent);
@@ -175,7 +175,7 @@ for (const [name, openPlace] of Object.entries(PLACES)) {
     );
   });
 
-  test(`${name}: every broken rule is told with file, line, code and hint`, async () => {
+  test(`${name}: every broken rule is printed with file, line, code and hint`, async () => {
     const { words, key } = await openPlace();
     const bad = writeSkill(newFolder(), "Bad_Name", {
       "SKILL.md": `---\nname: Bad_Name\ndescription: ${"x".repeat(1025)}\n---\n`,
@@ -223,7 +223,7 @@ for (const [name, openPlace] of Object.entries(PLACES)) {
   });
 }
 
-test("validate needs no store, and makes none", async () => {
+test("validate needs no store, and creates none", async () => {
   const data = newFolder();
   const source = writeSkill(newFolder(), "demo");
   const { valid, size_bytes } = await runSkillJson(["validate", source, "--data", data]);
@@ -231,7 +231,7 @@ test("validate needs no store, and makes none", async () => {
   assert.not.ok(existsSync(data));
 });
 
-test("what is no skill is refused before anything is sent", async () => {
+test("an invalid source is refused before anything is sent", async () => {
   const parent = newFolder();
   const linked = writeSkill(parent, "linked");
   symlinkSync("/etc/hostname", join(linked, "link"));

@@ -55,7 +55,7 @@ function withContent(
 const file = (name: string, content: string = "x"): TestEntry => ({ name, content });
 const MARKDOWN = file("demo/SKILL.md", skillMarkdown("demo"));
 
-/** Archives of hostile servers, and what is said of them. */
+/** Archives of hostile servers, and the error for each. */
 const HOSTILE: readonly (readonly [what: string, entries: readonly TestEntry[], message: RegExp])[] = [
   [
     "a path that leads up",
@@ -92,7 +92,7 @@ for (const [what, entries, message] of HOSTILE) {
   });
 }
 
-test("a name that is no folder's, or hides one, makes none", async () => {
+test("an invalid or hidden folder name creates no folder", async () => {
   for (
     const name of [
       "../evil",
@@ -118,7 +118,7 @@ test("a name that is no folder's, or hides one, makes none", async () => {
   }
 });
 
-test("what is no archive is neither unpacked nor kept as one", async () => {
+test("a response that is not an archive is neither unpacked nor stored", async () => {
   const output = newFolder();
   for (const content of ["<html>", "PK", ""]) {
     await withContent("demo", (response) => void response.end(content), async ({ url }) => {
@@ -190,7 +190,7 @@ test("a pull writes over nothing but a skill, and that only with --force", async
     mkdirSync(join(empty, "demo"));
     assert.is((await pull(empty)).code, 0);
     assert.is((await pull(join(newFolder(), "made/on/the/way"))).code, 0);
-    // Nothing that was pulled can be run before somebody says so.
+    // Pulled files are not executable.
     assert.is(lstatSync(join(taken, "demo/new.txt")).mode & 0o111, 0);
   });
 });

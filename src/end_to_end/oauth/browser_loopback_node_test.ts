@@ -1,6 +1,6 @@
 /**
- * A server on loopback beside other pages of the same browser, in Debian's Chromium: what a page of another site and a
- * program on another port get of it.
+ * A server on loopback and other pages of the same browser, in Debian's Chromium: what a page of another site and a
+ * program on another port can read.
  *
  * @module
  */
@@ -24,7 +24,7 @@ let browser: Browser;
 let server: RunningServer;
 let other: RunningServer;
 let issuer: string;
-/** Cookies that the program on the other port got, newest last. */
+/** Cookies that the program on the other port received, newest last. */
 const seen: string[] = [];
 
 async function start(): Promise<void> {
@@ -58,7 +58,7 @@ function defineTests(): void {
   test.before(start);
   test.after(stop);
 
-  test("what a redirect URI on another port gets of the session opens nothing", async () => {
+  test("the cookies that a redirect URI on another port receives give no access", async () => {
     const page = await (await browser.newContext()).newPage();
     const query = new URLSearchParams({
       response_type: "code",
@@ -90,7 +90,7 @@ function defineTests(): void {
         (url) => fetch(url).then((response) => response.text(), () => "refused"),
         issuer + path,
       );
-    // Chromium takes every name below localhost for this machine; this server does not.
+    // Chromium resolves every name below localhost to this machine; this server refuses such names.
     await page.goto(`http://evil.localhost:${other.port}/`);
     for (
       const path of [
@@ -105,7 +105,7 @@ function defineTests(): void {
     assert.match(await read("/.well-known/oauth-authorization-server"), '"issuer"');
     await page.goto(`http://localhost:${other.port}/`);
     assert.match(await read("/.well-known/skills/greet/SKILL.md"), "Say hello.");
-    // DNS rebinding: the page's own name leads here.
+    // DNS rebinding: the name of the page resolves to this server.
     await page.goto(`http://evil.localhost:${server.port}/.well-known/skills/greet/SKILL.md`);
     assert.match(await page.textContent("body") ?? "", "--allow-host");
   });

@@ -1,6 +1,6 @@
 /**
- * The pages as a person meets them: Debian's Chromium goes through the code flow and the device flow, with axe-core
- * looking at every page, in light and in dark. TRIVET_SCREENSHOTS names a folder for pictures of them.
+ * The pages in Debian's Chromium: the code flow and the device flow, with axe-core on every page, in light and in dark mode.
+ * TRIVET_SCREENSHOTS names a folder for screenshots.
  *
  * @module
  */
@@ -20,7 +20,7 @@ const test = suite("the pages in a browser");
 const CHROMIUM = process.env.TRIVET_TEST_CHROMIUM ?? "/usr/bin/chromium";
 const [, serve] = Object.entries(entries)[0]!;
 const DEVICE = "urn:ietf:params:oauth:grant-type:device_code";
-/** Markup, text that turns round, an invisible sign, another's name, and no end. */
+/** Markup, right-to-left text, an invisible character, the name of another client, and a great length. */
 const SPOOF = `<img src=x onerror=alert(1)> \u202egnp.exe\u202c \u200bGoogle Accounts ${
   "very ".repeat(100)
 }official`;
@@ -67,7 +67,7 @@ async function stop(): Promise<void> {
   await client.close();
 }
 
-/** The rules of axe-core, run in the page; its own policy would not let the script in by a tag. */
+/** Runs axe-core in the page: the Content-Security-Policy would block a script element. */
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
 async function look(page: Page, name: string): Promise<void> {
@@ -87,7 +87,7 @@ async function look(page: Page, name: string): Promise<void> {
   }
 }
 
-/** A browser of its own, and what went wrong in it. */
+/** A new browser, and the errors in it. */
 async function newPage(): Promise<{ page: Page; problems: string[] }> {
   const context = await browser.newContext({ viewport: { width: 420, height: 720 } });
   const page = await context.newPage();
@@ -128,7 +128,7 @@ function defineTests(): void {
   test.before(start);
   test.after(stop);
 
-  test("the code flow: a wrong password, signing in, the question, back at the client", async () => {
+  test("the code flow: a wrong password, login, consent, back at the client", async () => {
     const { page, problems } = await newPage();
     await page.goto(authorizeUrl());
     await look(page, "login");
@@ -153,7 +153,7 @@ function defineTests(): void {
     const tokens = await (await fetch(issuer + "/oauth/token", { method: "POST", body })).json();
     assert.is(tokens.scope, "profile read");
 
-    // The second time nothing is asked; for something new only that is.
+    // The second time no consent is needed; a new scope needs consent for that scope only.
     await page.goto(authorizeUrl());
     assert.ok(page.url().startsWith(callback), page.url());
     await page.goto(authorizeUrl({ scope: "profile write" }));
@@ -166,7 +166,7 @@ function defineTests(): void {
     assert.equal(problems, []);
   });
 
-  test("the device flow: the code, the question, done", async () => {
+  test("the device flow: the code, consent, done", async () => {
     const { page, problems } = await newPage();
     const start = await fetch(issuer + "/oauth/device_authorization", {
       method: "POST",
@@ -196,7 +196,7 @@ function defineTests(): void {
     assert.equal(problems, []);
   });
 
-  test("a name that is markup, turns text round, poses as another and does not end is shown safely", async () => {
+  test("a client name with markup, right-to-left text, another client's name and a great length is shown safely", async () => {
     const { page, problems } = await newPage();
     const registered = await fetch(issuer + "/oauth/register", {
       method: "POST",
@@ -227,7 +227,7 @@ function defineTests(): void {
     assert.equal(problems, []);
   });
 
-  test("a request that leads nowhere says so, and signing out ends the session", async () => {
+  test("an invalid request shows an error page, and logout ends the session", async () => {
     const { page, problems } = await newPage();
     await page.goto(authorizeUrl({ redirect_uri: "https://evil.example/" }));
     assert.match(await page.textContent("main") ?? "", "redirect_uri");
@@ -242,7 +242,7 @@ function defineTests(): void {
     assert.equal(problems, []);
   });
 
-  test("no page lets itself be framed", async () => {
+  test("no page can be framed", async () => {
     const { page } = await newPage();
     for (const path of ["/login", "/oauth/authorize", "/device", "/logout", "/"]) {
       await page.goto(callback);

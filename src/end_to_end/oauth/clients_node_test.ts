@@ -48,7 +48,7 @@ test("oauth4webapi: discovery, code flow with PKCE, refresh, user info", async (
     code_challenge_method: "S256",
   }).toString();
 
-  // What a browser and a person do.
+  // The steps of the browser and the user.
   const toLogin = await fetch(authorize, { redirect: "manual" });
   assert.is(toLogin.status, 302);
   const loggedIn = await fetch(new URL(toLogin.headers.get("location")!, issuer), {
@@ -114,7 +114,7 @@ test("oauth4webapi: discovery, code flow with PKCE, refresh, user info", async (
   assert.is((await oauth.processClientCredentialsResponse(as, client, machine)).scope, "read");
 });
 
-/** What both generations of the official client can do with the built-in skills. */
+/** Uses the built-in skills with either generation of the official client. */
 interface AnyClient {
   listTools(): Promise<{ tools: { name: string }[] }>;
   callTool(call: { name: string; arguments?: Record<string, unknown> }): Promise<unknown>;

@@ -1,5 +1,5 @@
 /**
- * Clients that others wrote, against a server on a socket: what they need is found by them, and works.
+ * OAuth clients of other projects against a server on a socket: discovery and every flow that they support.
  *
  * @module
  */
@@ -22,7 +22,7 @@ import { entries } from "../test_entries.ts";
 import { newPerson } from "./test_person.ts";
 import type { RunningServer } from "../../runtime/server.ts";
 
-const test = suite("OAuth clients of others");
+const test = suite("OAuth clients of other projects");
 const CALLBACK = "https://client.example/callback";
 const DOCUMENT = "https://client.example/oauth/client.json";
 const [, serve] = Object.entries(entries)[0]!;
@@ -44,7 +44,7 @@ test.before(async () => {
     store,
     oauth: {
       clients: [APP],
-      // What stands at the client's address: there is no such host.
+      // The client metadata document: its host does not exist.
       connect: (url) =>
         Promise.resolve(Response.json({
           client_id: url,
@@ -86,7 +86,7 @@ const INSECURE: openid.DiscoveryRequestOptions = {
 
 const person = () => newPerson("alice", "wonderland");
 
-/** What a client of the official SDK keeps, and how it was sent away. */
+/** What a client of the official SDK stores, and the URL of its redirect. */
 class Memory {
   readonly redirectUrl = CALLBACK;
   readonly clientMetadata = {
@@ -143,7 +143,7 @@ interface Transport {
   finishAuth(code: string, iss?: string): Promise<void>;
 }
 
-/** Connects, is sent away, lets the person allow, and connects again. */
+/** Connects, follows the redirect, lets the user consent, and connects again. */
 async function connect<T extends Transport, C extends { connect(transport: T): Promise<void> }>(
   memory: Memory,
   newTransport: () => T,
@@ -168,7 +168,7 @@ async function allow(memory: Memory, transport: Transport): Promise<URL> {
 
 for (const [way, byAddress] of [["registration", false], ["its metadata document", true]] as const) {
   for (const generation of ["1.32", "2.4"] as const) {
-    test(`MCP client ${generation} connects from nothing but the address, by ${way}; refreshes; steps up`, async () => {
+    test(`MCP client ${generation} connects with only the URL, by ${way}; refreshes; steps up`, async () => {
       const memory = new Memory();
       if (byAddress) memory.clientMetadataUrl = DOCUMENT;
       const url = new URL("/mcp", issuer);
@@ -194,14 +194,14 @@ for (const [way, byAddress] of [["registration", false], ["its metadata document
           .text;
       assert.is(await call("look"), "seen");
 
-      // A token that is good no more is refreshed unseen.
+      // An expired token is refreshed without the user.
       memory.spoil();
       assert.is(await call("look"), "seen");
       assert.is(memory.asked.length, 1);
 
-      // Generation 1.32 would rather refresh than ask for more; without a refresh token it asks.
+      // Generation 1.32 refreshes instead of requesting the scope; without a refresh token it requests it.
       if (generation === "1.32") memory.forgetRefreshToken();
-      // A tool that needs more says what, and the client asks for it.
+      // A tool that needs a scope names it, and the client requests it.
       const refused = await call("change").then(() => undefined, (error) => error);
       assert.ok(refused, "it was sent away");
       assert.is(memory.asked.length, 2);
@@ -246,7 +246,7 @@ test("openid-client: discovery, PKCE, PAR, DPoP, refresh, introspection, revocat
   assert.is((await openid.tokenIntrospection(config, next.access_token)).active, false);
 });
 
-test("openid-client: registration by itself, and the device grant", async () => {
+test("openid-client: dynamic registration and the device grant", async () => {
   const metadata = {
     redirect_uris: [CALLBACK],
     grant_types: ["authorization_code", "urn:ietf:params:oauth:grant-type:device_code"],
@@ -262,7 +262,7 @@ test("openid-client: registration by itself, and the device grant", async () => 
   const page = await (await send({ user_code: device.user_code })).text();
   const transaction = /name="transaction" value="([^"]+)"/.exec(page)![1]!;
   assert.match(await (await send({ transaction, decision: "approve" })).text(), "connected");
-  // It asks too often for a device, and is told to slow down: five seconds each time.
+  // It polls too often for a device and gets slow_down: five seconds each time.
   const tokens = await polling;
   assert.is(tokens.scope, "read");
 });
@@ -353,7 +353,7 @@ test("oidc-client-ts, which begins with OpenID discovery: signs in, refreshes, r
       body: '{"jsonrpc":"2.0","id":1,"method":"ping"}',
     });
   assert.is((await call(access_token)).status, 200);
-  // It throws on an answer that is not JSON, and leaves the second token alive then.
+  // It throws for a response that is not JSON, and then does not revoke the second token.
   await client.revokeToken(access_token, "access_token");
   await client.revokeToken(refresh_token!, "refresh_token");
   assert.is((await call(access_token)).status, 401);

@@ -1,5 +1,5 @@
 /**
- * Two clients of another language, as Debian ships them, against a server on a socket.
+ * Two OAuth clients in Python, as packaged by Debian, against a server on a socket.
  *
  * @module
  */
@@ -16,13 +16,13 @@ import { newPerson } from "./test_person.ts";
 const test = suite("OAuth clients in Python");
 const PYTHON = "/usr/bin/python3";
 const CALLBACK = "https://client.example/callback";
-/** Characters that Basic may or may not have encoded: these clients send them raw. */
+/** Characters that clients may encode in HTTP Basic: these clients send them raw. */
 const APP = { id: "py-app", secret: "s3cret%2B+&:/", redirect_uris: [CALLBACK] };
 const [, serve] = Object.entries(entries)[0]!;
 let server: RunningServer;
 let issuer: string;
 
-/** What a script says to this test: the address to open, then whatever it found. It hears the callback's address. */
+/** Lines from the script: the URL to open, then its results. The test sends it the URL of the callback. */
 const AUTHLIB = `
 import json, sys
 from authlib.integrations.requests_client import OAuth2Session
@@ -92,7 +92,7 @@ function run(script: string, method: string): Promise<string> {
     child.on("close", (code) => {
       clearTimeout(late);
       if (code === 0) resolve(out.split("\n")[1]!);
-      else reject(new Error(`It ended with ${code}: ${err}`));
+      else reject(new Error(`the script exited with ${code}: ${err}`));
     });
   });
 }

@@ -1,16 +1,16 @@
 /**
- * A person with a browser that knows nothing but links, forms and cookies: signs in, allows, and comes back with the
- * address that the client was sent to. Only tests import this.
+ * A user with a minimal browser of links, forms and cookies: logs in, consents, and returns the redirect URL. Only tests
+ * import this.
  *
  * @module
  */
 
 export interface Person {
-  /** Follows an authorization request to its end: the address at the client. Allows whatever is asked. */
+  /** Follows an authorization request and consents. Returns the URL at the client. */
   allow(authorizationUrl: string | URL): Promise<URL>;
 }
 
-/** A person who can sign in with these words. */
+/** A user with these credentials. */
 export function newPerson(username: string, password: string): Person {
   const cookies = new Map<string, string>();
 
@@ -49,12 +49,12 @@ export function newPerson(username: string, password: string): Person {
         const page = await response.text();
         const transaction = /name="transaction" value="([^"]+)"/.exec(page)?.[1];
         if (transaction === undefined) {
-          throw new Error(`A page without a question (${response.status}): ${page}`);
+          throw new Error(`unexpected page (${response.status}): ${page}`);
         }
         url = new URL(/<form method="post" action="([^"]+)"/.exec(page)![1]!, url);
         response = await send(url, { transaction, decision: "approve" });
       }
-      throw new Error("There was no end to it");
+      throw new Error("too many redirects");
     },
   };
 }

@@ -1,7 +1,7 @@
 /**
- * Token requests whose connection is cut, at every step and over a real socket: what the client may do next. A refresh
- * that is sent again hears the same answer. A code that was redeemed is refused the second time (RFC 6749 section 4.1.2
- * leaves no choice) and leaves nothing alive, so that the client begins anew.
+ * Token requests whose connection is cut, at every step and over a real socket. A refresh that is sent again gets the same
+ * response. A redeemed code is refused the second time (RFC 6749 section 4.1.2) and its tokens are revoked, so that the
+ * client must start again.
  *
  * @module
  */
@@ -12,11 +12,11 @@ import { APP_URI, newServer, type TestServer } from "../../oauth/test_server.ts"
 import type { RunningServer } from "../../runtime/server.ts";
 import { entries } from "../test_entries.ts";
 
-const test = suite("runtime: connections that are cut");
+const test = suite("runtime: cut connections");
 const [, serve] = Object.entries(entries)[0]!;
 const APP = { client_id: "app", client_secret: "app secret:&%+" };
 
-/** Where a connection ends. The numbers are shares: of the request, or of the answer. */
+/** Where a connection is cut. The numbers are fractions of the request or of the response. */
 const CUTS: Readonly<Record<string, { readonly request?: number; readonly answer?: number }>> = {
   "before the request": { request: 0 },
   "within the header fields": { request: 0.1 },
@@ -28,12 +28,12 @@ const CUTS: Readonly<Record<string, { readonly request?: number; readonly answer
 
 interface Cut {
   readonly port: number;
-  /** What the server answered, heard or not. */
+  /** The response of the server, whether it arrived or not. */
   answer(): Promise<string>;
   stop(): Promise<unknown>;
 }
 
-/** A proxy that passes a part of one request or of its answer, and resets the connection. */
+/** A proxy that forwards a part of one request or of its response, and resets the connection. */
 async function startCut(
   port: number,
   size: number,
@@ -87,7 +87,7 @@ function toText(form: Record<string, string>): string {
     `connection: close\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
 }
 
-/** What a client hears; the empty text when nothing whole came. */
+/** The response body that the client received; empty when it is not complete. */
 function send(port: number, text: string): Promise<string> {
   return new Promise((resolve) => {
     let heard = "";
@@ -102,7 +102,7 @@ const bodyOf = (answer: string): string => answer.slice(answer.indexOf("\r\n\r\n
 const isActive = async (server: TestServer, token: string): Promise<boolean> =>
   (await (await server.send("/oauth/introspect", { form: { token, ...APP } })).json()).active;
 
-/** Sends a request over a connection that is cut, then again over one that is not. */
+/** Sends a request over a connection that is cut, then over one that is not. */
 async function cutAndRetry(
   running: RunningServer,
   form: Record<string, string>,
@@ -121,7 +121,7 @@ async function cutAndRetry(
 }
 
 for (const accessTokenFormat of ["opaque", "jwt"] as const) {
-  test(`${accessTokenFormat}: a refresh that is cut anywhere is sent again, and hears the same`, async () => {
+  test(`${accessTokenFormat}: a refresh that is cut anywhere and sent again gets the same response`, async () => {
     const server = await newServer({ accessTokenFormat });
     const running = await serve(server.service, { port: 0 });
     try {
@@ -142,7 +142,7 @@ for (const accessTokenFormat of ["opaque", "jwt"] as const) {
     }
   });
 
-  test(`${accessTokenFormat}: a code whose request did not arrive works; one whose answer was lost leaves nothing`, async () => {
+  test(`${accessTokenFormat}: a code works when its request did not arrive; when the response was lost, its tokens are revoked`, async () => {
     const server = await newServer({ accessTokenFormat });
     const running = await serve(server.service, { port: 0 });
     try {
@@ -159,7 +159,7 @@ for (const accessTokenFormat of ["opaque", "jwt"] as const) {
         assert.equal([answer.error, "access_token" in answer], ["invalid_grant", false], name);
         assert.not.ok(await isActive(server, access_token), name);
         assert.not.ok(await isActive(server, refresh_token), name);
-        // And so it begins anew.
+        // The client starts again.
         assert.ok(await isActive(server, (await server.tokens()).access_token!), name);
       }
     } finally {

@@ -14,7 +14,7 @@ import { startTrivet, temporaryFolder, trivet } from "../test_process.ts";
 const test = suite("data folder");
 const umask = process.umask();
 
-/** The modes of what lies directly in a folder. */
+/** The modes of the entries of a folder. */
 function modesIn(folder: string): Record<string, string> {
   return Object.fromEntries(
     readdirSync(folder).sort().map((name) =>
@@ -23,7 +23,7 @@ function modesIn(folder: string): Record<string, string> {
   );
 }
 
-test("a data folder without a format, as earlier versions left it, opens; one of a newer format is refused with what to do", async () => {
+test("a data folder of an earlier version, without a format, opens; one of a newer format is refused", async () => {
   const folder = temporaryFolder();
   const first = await startTrivet(["--data", folder.path]);
   await first.stop();
@@ -45,7 +45,7 @@ test("a data folder without a format, as earlier versions left it, opens; one of
   folder.remove();
 });
 
-test("when serve has stopped, the database file alone has everything", async () => {
+test("after serve has stopped, the database file alone contains everything", async () => {
   const [folder, copy] = [temporaryFolder(), temporaryFolder()];
   const server = await startTrivet(["--data", folder.path]);
   const { status } = await fetch(`${server.facts.url}/oauth/register`, {
@@ -62,7 +62,7 @@ test("when serve has stopped, the database file alone has everything", async () 
   copy.remove();
 });
 
-test("a store on the network of a newer format stops a command at its start, and serve too", async () => {
+test("a store on the network with a newer format stops every command at its start", async () => {
   const address = await findEngine("redis");
   if (address === undefined) return;
   const name = `trivet_test_${Math.random().toString(36).slice(2, 8)}`;
@@ -84,7 +84,7 @@ test.after.each(() => void process.umask(umask));
 if (process.platform === "win32") {
   skipBecause(test, "Windows has no file modes");
 } else {
-  test("in a folder that everybody can read, with the umask 0, all that serve makes is its owner's alone", async () => {
+  test("in a world-readable folder, with umask 0, all that serve creates is private to its owner", async () => {
     const folder = temporaryFolder();
     chmodSync(folder.path, 0o755);
     process.umask(0);
@@ -102,7 +102,7 @@ if (process.platform === "win32") {
     folder.remove();
   });
 
-  test("a data folder and the folders above it are 0700 when a command makes them, with the umask 0", async () => {
+  test("a data folder and its parents are created with mode 0700, with umask 0", async () => {
     const folder = temporaryFolder();
     process.umask(0);
     const { code } = await trivet(["user", "list", "--data", join(folder.path, "above", "data")]);
@@ -113,7 +113,7 @@ if (process.platform === "win32") {
     folder.remove();
   });
 
-  test("a data folder in which others can write is warned of", async () => {
+  test("a data folder that others can write: a warning", async () => {
     const folder = temporaryFolder();
     chmodSync(folder.path, 0o777);
     const { code, stderr } = await trivet(["user", "list", "--data", folder.path]);

@@ -15,7 +15,7 @@ test.after(() => folder.remove());
 const MOD = pathToFileURL(fileURLToPath(new URL("../../mod.ts", import.meta.url))).href;
 const NODE = pathToFileURL(fileURLToPath(new URL("../../runtime/node.ts", import.meta.url))).href;
 
-/** An app of the shape that the README shows; it prints each event. Node serves no default export by itself. */
+/** An app as in the README; it prints each event. Node does not serve a default export by itself. */
 function writeApp(name: string, options: string): string {
   const file = join(folder.path, `${name}.ts`);
   const served = "Deno" in globalThis || "Bun" in globalThis
@@ -35,7 +35,7 @@ ${served}
   return file;
 }
 
-/** The address that a failed login from here was counted for. */
+/** The client address of a failed login. */
 async function addressSeen(file: string, headers: Record<string, string>): Promise<string | undefined> {
   const [command] = runtimeCommand();
   const words = "Deno" in globalThis
@@ -71,12 +71,12 @@ async function addressSeen(file: string, headers: Record<string, string>): Promi
   }
 }
 
-test("learns the caller's address from what the runtime gives", async () => {
+test("gets the client address from the runtime", async () => {
   const ip = await addressSeen(writeApp("plain", ""), { "x-forwarded-for": "198.51.100.77" });
   assert.match(ip ?? "none", /^(::ffff:)?127\.0\.0\.1$/);
 });
 
-test("and from the proxies that the operator trusts", async () => {
+test("gets the client address from trusted proxies", async () => {
   const file = writeApp("proxied", 'trustedProxies: ["127.0.0.0/8"],');
   assert.is(await addressSeen(file, { "x-forwarded-for": "1.1.1.1, 198.51.100.77" }), "198.51.100.77");
 });

@@ -6,7 +6,7 @@ import { createTrivet } from "../../trivet.ts";
 import type { RunningServer } from "../../runtime/server.ts";
 import { entries, sendRaw } from "../test_entries.ts";
 
-/** What a client may send, after which the connection is to close, and the statuses that are right for it. */
+/** Requests after which the connection must close, and the valid statuses for each. */
 const REQUESTS: readonly (readonly [what: string, text: string, statuses: readonly (number | "closed")[]])[] =
   [
     ["no HTTP", "nonsense\r\n\r\n", [400]],
@@ -20,7 +20,7 @@ const REQUESTS: readonly (readonly [what: string, text: string, statuses: readon
     ["two Host fields", get("/", "a\r\nHost: b"), [400]],
     ["two Host fields that agree", get("/", "a\r\nHost: a"), [400]],
     ["an absolute target", get("http://other.example/nothing?x=1", "a"), [404]],
-    // Bun reads what it can of it.
+    // Bun accepts it in part.
     ["an absolute target that is none", get("http://[bad/", "a"), [400, 200]],
     ["a target of another scheme", get("ftp://a/b", "a"), [400]],
     ["a target without a slash", get("nothing", "a"), [400]],
@@ -68,7 +68,7 @@ for (const [name, serve] of Object.entries(entries)) {
   test.after(() => server.close());
 
   for (const [what, text, statuses] of REQUESTS) {
-    test(`${what}: ${statuses.join(" or ")}, and it is no fault`, async () => {
+    test(`${what}: ${statuses.join(" or ")}, and no fault is reported`, async () => {
       faults.length = 0;
       const answer = await sendRaw(server.port, text);
       const status = /^HTTP\/1\.[01] (\d{3})/.exec(answer)?.[1];
@@ -79,7 +79,7 @@ for (const [name, serve] of Object.entries(entries)) {
     });
   }
 
-  test("an upload that breaks off is no fault, and harms nobody", async () => {
+  test("an interrupted upload is not a fault, and does not disturb other requests", async () => {
     faults.length = 0;
     await new Promise<void>((resolve) => {
       const socket = connect(server.port, "127.0.0.1", () => {

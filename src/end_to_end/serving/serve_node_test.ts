@@ -88,7 +88,7 @@ for (const [name, serve] of Object.entries(entries)) {
   });
   test.after(() => server.close());
 
-  test("it listens on a free port of the loopback address and says which", () => {
+  test("it listens on a free port of the loopback address and returns it", () => {
     assert.match(server.url, /^http:\/\/127\.0\.0\.1:\d+$/);
     assert.is(new URL(server.url).port, String(server.port));
   });
@@ -101,7 +101,7 @@ for (const [name, serve] of Object.entries(entries)) {
     }
   });
 
-  test("HEAD, 204 and 304 have no content, and claim no length of 0", async () => {
+  test("HEAD, 204 and 304 have no content and no Content-Length: 0", async () => {
     const ask = (method: string, path: string): Promise<string> =>
       sendRaw(server.port, `${method} ${path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`);
     for (
@@ -157,7 +157,7 @@ for (const [name, serve] of Object.entries(entries)) {
     assert.equal([changed.headers.get("x-first"), changed.headers.get("x-second")], ["1", "2"]);
   });
 
-  test("the handler is told the caller's address", async () => {
+  test("the handler gets the client address", async () => {
     assert.match(await (await fetch(`${server.url}/ip`)).text(), /127\.0\.0\.1$/);
   });
 
@@ -169,13 +169,13 @@ for (const [name, serve] of Object.entries(entries)) {
     assert.ok(parts.length > 1);
   });
 
-  test("an upload can be answered while it comes in", async () => {
+  test("an upload can be answered before its end", async () => {
     const body = streamOf(["one ", "two ", "three"]);
     const init = { method: "POST", body, duplex: "half" } as RequestInit;
     assert.is(await (await fetch(`${server.url}/pipe`, init)).text(), "one two three");
   });
 
-  test("a response stream that fails breaks the connection: it never looks whole", async () => {
+  test("a response stream that fails breaks the connection, so that it does not look complete", async () => {
     const outcome = await fetch(`${server.url}/broken-stream`).then((response) => response.text()).then(
       (text) => `whole: ${text}`,
       () => "broken",
@@ -184,7 +184,7 @@ for (const [name, serve] of Object.entries(entries)) {
     assert.is((await fetch(`${server.url}/changed`)).status, 200);
   });
 
-  test("what the handler throws is 500 without a word of it, and told to the operator", async () => {
+  test("when the handler throws, the client gets 500 without the error, and onError gets the error", async () => {
     errors.length = 0;
     const response = await fetch(`${server.url}/throws`);
     assert.is(response.status, 500);
@@ -206,7 +206,7 @@ for (const [name, serve] of Object.entries(entries)) {
     assert.equal(answers, Array.from({ length: 100 }, (_, i) => `${i}`));
   });
 
-  test("a client that goes away in the middle harms nobody", async () => {
+  test("a client that disconnects during a request does not disturb others", async () => {
     const gone = new AbortController();
     const request = fetch(`${server.url}/slow`, { signal: gone.signal }).catch(() => "gone");
     await new Promise((resolve) => setTimeout(resolve, 30));
@@ -216,7 +216,7 @@ for (const [name, serve] of Object.entries(entries)) {
     assert.is((await fetch(`${server.url}/changed`)).status, 200);
   });
 
-  test("request.signal tells the handler that its client went away", async () => {
+  test("request.signal aborts when the client disconnects", async () => {
     const told = new Promise<void>((resolve) => release = resolve);
     const gone = new AbortController();
     const request = fetch(`${server.url}/until-abort`, { signal: gone.signal }).catch(() => "gone");
@@ -226,7 +226,7 @@ for (const [name, serve] of Object.entries(entries)) {
     assert.is(await request, "gone");
   });
 
-  test("a response stream is cancelled when its client goes away", async () => {
+  test("a response stream is cancelled when its client disconnects", async () => {
     cancelled = 0;
     const gone = new AbortController();
     const response = await fetch(`${server.url}/endless`, { signal: gone.signal });
@@ -236,13 +236,13 @@ for (const [name, serve] of Object.entries(entries)) {
     assert.is(cancelled, 1);
   });
 
-  test("a port that is taken is refused, also when another server of the same kind has it", async () => {
+  test("a port in use is refused, also when a server of the same kind uses it", async () => {
     const second = await serve(handler, { port: server.port }).catch((error) => error);
     assert.instance(second, Error);
     assert.match(`${second.code} ${second.name} ${second.message}`, /EADDRINUSE|AddrInUse/);
   });
 
-  test("close() lets a request in flight finish, and takes no more", async () => {
+  test("close() lets a request in flight finish, and accepts no more", async () => {
     const own = await serve(handler, { port: 0 });
     await (await fetch(`${own.url}/changed`)).text();
     const slow = fetch(`${own.url}/slow`);
@@ -254,7 +254,7 @@ for (const [name, serve] of Object.entries(entries)) {
     assert.is(await fetch(own.url).then(() => "answered", () => "refused"), "refused");
   });
 
-  test("close() closes idle connections at once, those too that never said a word", async () => {
+  test("close() closes idle connections at once, also those that sent nothing", async () => {
     const own = await serve(handler, { port: 0 });
     await (await fetch(`${own.url}/changed`)).text();
     const silent = connect(own.port, "127.0.0.1");
@@ -268,7 +268,7 @@ for (const [name, serve] of Object.entries(entries)) {
     await cut;
   });
 
-  test("close() does not wait for ever", async () => {
+  test("close() has a timeout", async () => {
     const own = await serve(handler, { port: 0, closeTimeout: 100 });
     const slow = fetch(`${own.url}/slow`).then((response) => response.status, () => "broken");
     await new Promise((resolve) => setTimeout(resolve, 30));

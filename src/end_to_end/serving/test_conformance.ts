@@ -1,6 +1,6 @@
 /**
  * Runs the official conformance suite (https://github.com/modelcontextprotocol/conformance), always on Node, and reads
- * what it found. Only tests import this.
+ * its results. Only tests import this.
  *
  * @module
  */
@@ -16,14 +16,14 @@ const SUITE = fromRoot("node_modules/@modelcontextprotocol/conformance/dist/inde
 /** What the suite itself leaves out: it waits for notifications of tasks where they no longer come. */
 export const LEFT_OUT = "tasks-status-notifications: tasks-status-notifications SKIPPED";
 
-/** What a run found. */
+/** The results of a run. */
 export interface Report {
   readonly scenarios: number;
-  /** Those that decide whether a server conforms to the revision; the others are extensions and news. */
+  /** The scenarios that decide whether a server conforms to the revision; the others are extensions and drafts. */
   readonly scored: number;
   /** Checks that succeeded. */
   readonly succeeded: number;
-  /** All that is no success: failures, warnings, and what was not checked. */
+  /** Everything else: failures, warnings and skipped checks. */
   readonly rest: readonly string[];
   readonly code: number | null;
 }
@@ -36,7 +36,7 @@ interface Check {
   readonly errorMessage?: string;
 }
 
-/** Runs the suite to its end, and reads what it wrote down. */
+/** Runs the suite and reads its results. */
 export async function runSuite(
   url: Promise<string> | string,
   results: string,
@@ -49,7 +49,7 @@ export async function runSuite(
   child.stdout.on("data", (chunk) => printed += chunk);
   child.stderr.on("data", (chunk) => printed += chunk);
   const code = await new Promise<number | null>((resolve) => child.once("close", resolve));
-  if (!existsSync(results)) throw new Error(`The suite ended with ${code}: ${printed}`);
+  if (!existsSync(results)) throw new Error(`the suite exited with ${code}: ${printed}`);
   const checks = readdirSync(results).sort().flatMap((directory) => {
     // server-<scenario>-<time>
     const scenario = directory.replace(/^server-|-\d{4}-\d\d-\d\dT.*$/g, "");

@@ -35,7 +35,7 @@ test.before(async () => {
 });
 test.after(() => worker.stop());
 
-test("the whole product answers, without nodejs_compat", async () => {
+test("all services work without nodejs_compat", async () => {
   assert.match(await (await fetch(worker.url)).text(), "Trivet</h1>");
   const form = new URLSearchParams({
     grant_type: "client_credentials",
@@ -58,7 +58,7 @@ test("the whole product answers, without nodejs_compat", async () => {
   assert.is((await (await fetch(`${worker.url}/v1/skills`, { headers: bearer })).json()).data.length, 1);
 });
 
-test("the handler is made once, with the first request", async () => {
+test("the handler is created once, with the first request", async () => {
   for (let i = 0; i < 3; i++) {
     const response = await fetch(`${worker.url}/mcp`, {
       method: "POST",
@@ -69,7 +69,7 @@ test("the handler is made once, with the first request", async () => {
   }
 });
 
-test("what the handler or its making throws is 500 without a word of it, and told to the operator", async () => {
+test("when the handler or its creation throws, the client gets 500 without the error, and onError gets the error", async () => {
   const faulty = await startWorker(`
     import { toWorker } from ${JSON.stringify(resolve("src/runtime/workerd.ts"))};
     const heard = [];

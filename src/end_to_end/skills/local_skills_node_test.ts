@@ -58,7 +58,7 @@ function started() {
   return { root, trivet, list, version, call };
 }
 
-/** As long as an answer may be old. */
+/** How old a response can be. */
 const aSecond = () => wait(1010);
 
 test("a change to SKILL.md or to any file is in the first answer that is asked for a second later", async () => {
@@ -107,7 +107,7 @@ test("a file that is written again right after it was looked at, with the same s
   assert.is(seen.size, 4);
 });
 
-test("skills come and go with their folders", async () => {
+test("skills appear and disappear with their folders", async () => {
   const { root, list } = started();
   assert.is((await list()).length, 1);
   mkdirSync(join(root, "two"));
@@ -126,7 +126,7 @@ test("skills come and go with their folders", async () => {
   assert.is((await list()).length, 1);
 });
 
-test("a skill whose folder becomes a link is gone, and told", async () => {
+test("a skill whose folder becomes a link is no longer served, and reported", async () => {
   const { root, trivet, list } = started();
   assert.is((await list()).length, 1);
   renameSync(join(root, "one"), join(temporary.path, "moved"));

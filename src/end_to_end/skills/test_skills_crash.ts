@@ -1,6 +1,6 @@
 /**
- * A server is killed while many uploads are under way: what it acknowledged is whole, what it did not is whole or
- * absent, and nothing is left of what is absent. Its memory stays bounded meanwhile. Only tests import this.
+ * Kills a server during many uploads: an acknowledged skill is complete, another is complete or absent, and an absent one
+ * leaves nothing. The memory stays bounded. Only tests import this.
  *
  * @module
  */
@@ -32,13 +32,13 @@ export interface CrashCase {
   /** The store, as the server is told of it, and its data folder. */
   readonly address: string;
   readonly data: string;
-  /** How many are under way at once. */
+  /** Uploads at the same time. */
   readonly uploads: number;
-  /** After how many answers at most the server is killed. */
+  /** The server is killed after at most so many responses. */
   readonly answers: number;
 }
 
-/** Kills a server under uploads, starts another on the same store, and holds both to what they said. */
+/** Kills a server during uploads, starts another on the same store, and checks what both acknowledged. */
 export async function crashUnderUploads({ open, address, data, uploads, answers }: CrashCase): Promise<void> {
   const store = open();
   const { secret: key } = await createApiKey(store, { name: "load" });
@@ -61,7 +61,7 @@ export async function crashUnderUploads({ open, address, data, uploads, answers 
     if (answer.status === 200 && ++acknowledged === killAfter) killed.resolve();
     return answer;
   });
-  // Also when all are refused, so that the test ends.
+  // Refused uploads count too, so that the test ends.
   await Promise.race([killed.promise, Promise.all(sent)]);
   const seconds = (performance.now() - started) / 1000;
   await first.stop("SIGKILL");
@@ -103,12 +103,12 @@ export async function crashUnderUploads({ open, address, data, uploads, answers 
   }
 }
 
-/** Figures, for whoever runs this file by itself. */
+/** Figures, when this file is run by itself. */
 function report(line: string): void {
   process.stderr.write(line + "\n");
 }
 
-/** Bytes that a process takes in memory; NaN where the system does not tell. */
+/** The memory of a process, in bytes; NaN where the system does not report it. */
 function memoryOf(pid: number): number {
   try {
     return Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) * 1024;
@@ -136,7 +136,7 @@ async function listByName(url: string, key: string): Promise<Map<string, string[
   return found;
 }
 
-/** The digests of a skill's files, as its archive has them. */
+/** The digests of the files in a skill's archive. */
 async function download(url: string, key: string, id: string, name: string): Promise<Map<string, string>> {
   const response = await fetch(`${url}/v1/skills/${id}/versions/latest/content`, {
     headers: { "x-api-key": key },

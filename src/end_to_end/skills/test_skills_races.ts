@@ -1,6 +1,6 @@
 /**
- * Two instances on one store, over HTTP, and clients who do at the same time what meets: versions of one skill, and
- * skills that come and go while others download them. Only tests import this.
+ * Two instances on one store, over HTTP, and clients with conflicting requests at the same time: versions of one skill, and
+ * skills that are added and removed while others download them. Only tests import this.
  *
  * @module
  */
@@ -15,11 +15,11 @@ import { auditBlobs } from "../../skills/blobs/test_blob_audit.ts";
 import { readZip } from "../../skills/archive/zip_reader.ts";
 
 const DAY = 24 * 60 * 60 * 1000;
-/** What all skills share, longer than a record. */
+/** A file that all skills share, longer than a record. */
 const SHARED = "The same in every skill.\n".repeat(30_000);
 
 export interface Instances {
-  /** To either of them, in turns. */
+  /** Sends a request to each instance in turn. */
   send(path: string, init?: RequestInit): Promise<Response>;
   /** Uploads one package; `own` is a file that no other has. */
   upload(path: string, name: string, own: string): Promise<Response>;
@@ -63,7 +63,7 @@ export async function startInstances(open: () => Store): Promise<Instances> {
   return instances;
 }
 
-/** Versions of one skill from all sides: each gets a number of its own, and none is lost. */
+/** Adds versions of one skill concurrently: each gets its own number, and none is lost. */
 export async function raceVersions({ upload, send, store }: Instances, count: number): Promise<void> {
   const { id } = await (await upload("/v1/skills", "demo", "first")).json();
   const answers = await Promise.all(Array.from({ length: count }, async (_, i) => {
@@ -94,8 +94,8 @@ export async function raceVersions({ upload, send, store }: Instances, count: nu
 }
 
 /**
- * Skills that come and go: whoever downloads one has all of it, or is told that it is not there, or is cut off; and what
- * is left in the end is what was not deleted.
+ * Adds, removes and downloads skills: a download is complete, or 404, or cut; at the end exactly the skills that were not
+ * deleted remain.
  */
 export async function raceLives(instances: Instances, count: number): Promise<void> {
   const { upload, send, store } = instances;
@@ -143,7 +143,7 @@ async function download(send: Instances["send"], id: string, own: string): Promi
   try {
     content = await ownFileOf(response);
   } catch (error) {
-    // A connection that breaks: whoever reads an archive of known length sees that it is not whole.
+    // A cut connection: the reader of an archive of known length can see that it is not complete.
     if (error instanceof TypeError || /abort|terminated|closed|reset/i.test(String(error))) return "cut";
     throw error;
   }

@@ -1,5 +1,5 @@
 /**
- * A started Skills service with an API key, for tests with clients of other makers. Only tests import this.
+ * A running Skills service with an API key, for tests with clients of other projects. Only tests import this.
  *
  * @module
  */
@@ -16,16 +16,16 @@ export interface SkillsServer {
   readonly store: Store;
   /** Of an API key of the workspace `default` that may do everything. */
   readonly key: string;
-  /** The requests so far: what clients really sent. */
+  /** The requests so far. */
   readonly seen: Request[];
   readonly events: readonly TrivetEvent[];
-  /** Stops it, and fails when there was a fault. */
+  /** Stops it. @throws {Error} when there was a fault */
   close(): Promise<void>;
 }
 
 export interface SkillsServerOptions extends SkillsOptions {
   readonly store?: Store;
-  /** What answers instead of the server, as a proxy before it would; `undefined` lets a request pass. */
+  /** Answers instead of the server, as a proxy in front would; `undefined` passes the request on. */
   readonly before?: (request: Request) => Response | undefined;
 }
 
@@ -39,7 +39,7 @@ export async function startSkills(options: SkillsServerOptions = {}): Promise<Sk
   let last = 0;
   const handler = {
     fetch(request: Request, context?: RequestContext): Response | Promise<Response> {
-      // Its head only: the body is the server's to read.
+      // Only the head: the server reads the body.
       seen.push(new Request(request.url, { method: request.method, headers: request.headers }));
       return before?.(request) ?? answer(request, context);
     },
@@ -54,7 +54,7 @@ export async function startSkills(options: SkillsServerOptions = {}): Promise<Sk
     // A page of a client, which may call although the server is on loopback.
     allowedOrigins: ["https://app.example"],
     skills,
-    // Each look at the clock is later than the one before, so that lists have one order.
+    // Each reading of the clock is later than the one before, so that lists have a defined order.
     now: () => last = Math.max(last + 1, Date.now()),
     onEvent: (event) => events.push(event),
   });
@@ -78,14 +78,14 @@ export function skillMarkdown(name: string, description = `Does ${name}. Use it 
   return `---\nname: ${name}\ndescription: ${description}\n---\n# ${name}\n\nDo it well.\n`;
 }
 
-/** What a client threw. */
+/** The error that a client threw. */
 export async function refusal(promise: PromiseLike<unknown>): Promise<unknown> {
   try {
     await promise;
   } catch (error) {
     return error;
   }
-  throw new Error("It was not refused");
+  throw new Error("the request was not refused");
 }
 
 /** A time in ISO 8601, UTC. */

@@ -1,6 +1,6 @@
 /**
- * Many uploads at once, over connections of their own: each package has a large file that no other has and a file that
- * all share. A sender takes no memory of its own beyond what the system buffers. Only tests import this.
+ * Many uploads at once, each over its own connection: each package has a large unique file and a file that all share. A
+ * sender uses no memory beyond the buffers of the system. Only tests import this.
  *
  * @module
  */
@@ -8,11 +8,11 @@ import { connect } from "node:net";
 import { digestOf } from "../../skills/content_digest.ts";
 
 const encoder = new TextEncoder();
-/** What all packages share, as licences are. */
+/** The file that all packages share, such as a license. */
 const SHARED: Uint8Array<ArrayBuffer> = noise(64 * 1024);
 const BOUNDARY = "upload-load";
 
-/** What became of an upload; without a status, nothing was heard. */
+/** The outcome of an upload; without a status there was no response. */
 export interface UploadAnswer {
   readonly status: number | undefined;
   readonly id: string | undefined;
@@ -20,7 +20,7 @@ export interface UploadAnswer {
 }
 
 export interface UploadLoad {
-  /** Sends the package of this number. Never rejects: a broken connection is an answer that was not heard. */
+  /** Sends the package of this number. Never rejects: a broken connection is an outcome without a status. */
   send(url: string, key: string, number: number): Promise<UploadAnswer>;
   /** The digests of the package of this number by path, by which what came back is judged. */
   digests(number: number): Promise<ReadonlyMap<string, string>>;
@@ -112,7 +112,7 @@ function exchange(hostname: string, port: number, pieces: readonly Uint8Array[])
   });
 }
 
-/** Only a whole answer counts: one that breaks off says nothing. */
+/** Only a complete response counts. */
 function readAnswer(text: string): UploadAnswer {
   const [, status, body = ""] = /^HTTP\/1\.1 (\d{3})[^]*?\r\n\r\n([^]*)$/.exec(text) ?? [];
   const json = /\{[^]*\}/.exec(body)?.[0];

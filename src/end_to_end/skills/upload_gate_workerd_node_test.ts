@@ -4,7 +4,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { type RunningWorker, startWorker } from "../../../scripts/test/workerd.ts";
 
-const test = suite("turns of uploads on workerd, where no request wakes another");
+const test = suite("the upload gate on workerd, where no request can wake another");
 let worker: RunningWorker;
 
 test.before(async () => {
@@ -39,7 +39,7 @@ interface Sender {
   cut(): void;
 }
 
-/** Begins an upload of no length, which takes all the room there is. */
+/** Begins an upload without a length, which reserves the whole capacity. */
 function begin(): Sender {
   const sent = request(worker.url, {
     method: "POST",
@@ -57,7 +57,7 @@ function begin(): Sender {
   return { answer, end: () => void sent.end("--b--"), cut: () => void sent.destroy() };
 }
 
-test("uploads take turns, and each answers", async () => {
+test("uploads wait for each other, and each is answered", async () => {
   const first = begin();
   await new Promise((resolve) => setTimeout(resolve, 50));
   const others = Array.from({ length: 4 }, begin);
@@ -69,7 +69,7 @@ test("uploads take turns, and each answers", async () => {
   for (const { answer } of [first, ...others]) assert.is(await answer, "200 1");
 });
 
-test("a sender that is cut off does not keep its room, whether it was inside or waited", async () => {
+test("a cut connection frees its capacity, also while it waits", async () => {
   const inside = begin();
   await new Promise((resolve) => setTimeout(resolve, 50));
   const waiting = begin();

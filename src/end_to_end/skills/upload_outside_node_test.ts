@@ -83,18 +83,18 @@ for (
     const { answer, sent } = await exchange(fields, start, more, 99 * MEBIBYTE);
     assert.match(answer, /^HTTP\/1\.1 413 /);
     assert.match(answer, '"error_code":"upload-too-large"');
-    // The other runtimes read on for as long as their servers have it.
+    // The servers of the other runtimes continue to read.
     if (isNode) assert.ok(sent < 80 * MEBIBYTE, `${sent} bytes were sent before the connection was cut`);
   });
 }
 
-test("a body that is malformed is told so before it is at its end", async () => {
+test("a malformed body is refused before its end", async () => {
   const { answer } = await exchange("content-length: 100000", "--b\nContent-Disposition", undefined, 0);
   assert.match(answer, /^HTTP\/1\.1 400 /);
   assert.match(answer, '"error_code":"upload-malformed"');
 });
 
-test("a sender that goes away in the middle leaves nothing", async () => {
+test("a client that disconnects during an upload leaves nothing", async () => {
   const { hostname, port } = new URL(server.url);
   const before = (await server.store.list([])).length;
   await Promise.all(Array.from({ length: 20 }, (_, i) =>

@@ -14,11 +14,11 @@ const MEBIBYTE = 1024 * 1024;
 const LIMIT = 64 * MEBIBYTE;
 const PIECE = 64 * 1024;
 
-/** A shelf that gives contents in pieces as they are asked for, and tells how many were. */
-function countedShelf(): { shelf: BlobStore; counts: { bytes: number; cancelled: number } } {
+/** A blob store that returns contents in chunks on demand, and counts them. */
+function countingBlobStore(): { blobStore: BlobStore; counts: { bytes: number; cancelled: number } } {
   const objects = new Map<string, Uint8Array>();
   const counts = { bytes: 0, cancelled: 0 };
-  const shelf: BlobStore = {
+  const blobStore: BlobStore = {
     kind: "counted",
     async put(name, content) {
       objects.set(name, new Uint8Array(await new Response(content as BodyInit).arrayBuffer()));
@@ -41,19 +41,19 @@ function countedShelf(): { shelf: BlobStore; counts: { bytes: number; cancelled:
     },
     remove: (name) => Promise.resolve(void objects.delete(name)),
   };
-  return { shelf, counts };
+  return { blobStore, counts };
 }
 
 async function start(serve: (typeof entries)[string]) {
   const handler: FetchHandler = { fetch: () => Promise.reject(new Error("It is not ready")) };
   const errors: unknown[] = [];
   const server = await serve(handler, { port: 0, closeTimeout: 100, onError: (error) => errors.push(error) });
-  const { shelf, counts } = countedShelf();
+  const { blobStore, counts } = countingBlobStore();
   const store = memoryStore();
   const trivet = createTrivet({
     issuer: server.url,
     store,
-    skills: { blobs: shelf, uploadLimit: LIMIT, discovery: { workspaces: ["default"] } },
+    skills: { blobs: blobStore, uploadLimit: LIMIT, discovery: { workspaces: ["default"] } },
   });
   handler.fetch = trivet.fetch;
   const { secret } = await createApiKey(store, { name: "test" });
@@ -76,7 +76,7 @@ async function start(serve: (typeof entries)[string]) {
 const SKILL_MD = "---\nname: demo\ndescription: Does it.\n---\nText\n";
 
 for (const [name, serve] of Object.entries(entries)) {
-  test(`${name}: the length is told, HEAD has it too, and a tag saves the rest`, async () => {
+  test(`${name}: the length is declared, also for HEAD, and an ETag saves the body`, async () => {
     const { server, key, upload, errors } = await start(serve);
     try {
       const path = await upload({ "demo/SKILL.md": SKILL_MD, "demo/a.bin": new Uint8Array(3 * MEBIBYTE) });
