@@ -13,7 +13,7 @@ const file = (path: string) => JSON.stringify(fileURLToPath(new URL(path, import
 const CONFIG = fileURLToPath(new URL("../../deno.json", import.meta.url));
 const entry = "Deno" in globalThis ? "./deno.ts" : "Bun" in globalThis ? "./bun.ts" : "./node.ts";
 
-/** What a process prints that embeds Trivet, with these imports and options. */
+/** The output of a process that embeds Trivet with these imports and options. */
 async function embed(imports: string, oauth: string, id: string): Promise<unknown> {
   const folder = await mkdtemp(join(tmpdir(), "trivet-embed-"));
   const path = join(folder, "embed.mjs");
@@ -43,13 +43,13 @@ async function embed(imports: string, oauth: string, id: string): Promise<unknow
   }
 }
 
-test("an embedder without a connection that looks at addresses fetches nothing by the runtime's fetch", async () => {
+test("without a connection that checks addresses, nothing is fetched with the runtime's fetch", async () => {
   assert.equal(await embed("", "{}", "https://client.example/x"), [false, 400, 0]);
   const wanted = "{ clientMetadataDocuments: true }";
   assert.match(String(await embed("", wanted, "https://client.example/x")), '"oauth.connect"');
 });
 
-test("the runtime's entry brings one", async () => {
+test("the runtime's entry sets one", async () => {
   assert.equal(await embed(`import ${file(entry)};`, "{}", "https://[::1]/x"), [true, 400, 0]);
 });
 

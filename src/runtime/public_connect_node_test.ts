@@ -7,7 +7,7 @@ import { createPublicConnect } from "./public_connect.ts";
 
 const test = suite("runtime/public_connect");
 
-/** A listener that counts who knocks. */
+/** A listener that counts connections. */
 async function listen(): Promise<{ port: number; knocks: () => number; close: () => void }> {
   let knocks = 0;
   const server = createServer((socket) => {
@@ -19,7 +19,7 @@ async function listen(): Promise<{ port: number; knocks: () => number; close: ()
 }
 
 for (const address of ["127.0.0.1", "10.1.2.3", "169.254.169.254", "::1", "::ffff:127.0.0.1", "fd00::1"]) {
-  test(`a public name that leads to ${address} is not connected to`, async () => {
+  test(`a public name that resolves to ${address} is not connected to`, async () => {
     const listener = await listen();
     try {
       const connect = createPublicConnect(() =>
@@ -52,14 +52,14 @@ test("a name without an address, and one that cannot be resolved, fail", async (
   }
 });
 
-test("a name is resolved once: what is connected to is what was looked at", async () => {
+test("a name is resolved once: the connection goes to the checked address", async () => {
   const listener = await listen();
   try {
     let asked = 0;
     const resolve = () =>
       Promise.resolve([{ address: asked++ === 0 ? "127.0.0.1" : "127.0.0.2", family: 4 }]);
     const get = createPublicFetch({ connect: createPublicConnect(resolve, () => true) });
-    // Whoever listens there speaks no TLS: the knock is what counts.
+    // The listener does not use TLS: only the connection counts.
     const error = await get(`https://rebind.example:${listener.port}/x`).catch((error) => error);
     assert.instance(error, PublicFetchError);
     assert.equal([asked, listener.knocks()], [1, 1]);

@@ -13,7 +13,7 @@ import { createResolve } from "./resolve_name.ts";
 const test = suite("runtime/resolve_name");
 const NO_HOSTS = "/nowhere/hosts";
 
-/** A name server that answers A queries of `known` names and keeps silent about all others. */
+/** A name server that answers A queries of `known` names and no others. */
 async function serveNames(known: Readonly<Record<string, string>>) {
   let asked = 0;
   const socket = createSocket("udp4");
@@ -45,7 +45,7 @@ async function serveNames(known: Readonly<Record<string, string>>) {
   };
 }
 
-test("a name is resolved by the name server that is asked", async () => {
+test("a name is resolved by the configured name server", async () => {
   const names = await serveNames({ "client.example": "93.184.216.34" });
   try {
     const resolve = createResolve({ servers: names.servers, hostsFile: NO_HOSTS });
@@ -57,7 +57,7 @@ test("a name is resolved by the name server that is asked", async () => {
   }
 });
 
-test("a name server that keeps silent is given up at the signal, and holds nobody else up", async () => {
+test("a query without an answer ends when the signal aborts, and delays no other look-up", async () => {
   const names = await serveNames({ "client.example": "93.184.216.34" });
   try {
     const resolve = createResolve({ servers: names.servers, hostsFile: NO_HOSTS });
@@ -79,7 +79,7 @@ test("a name server that keeps silent is given up at the signal, and holds nobod
   }
 });
 
-test("a fetch ends at its limit though the name server keeps silent", async () => {
+test("a fetch times out when the name server does not answer", async () => {
   const names = await serveNames({});
   try {
     const connect = createPublicConnect(createResolve({ servers: names.servers, hostsFile: NO_HOSTS }));
@@ -92,7 +92,7 @@ test("a fetch ends at its limit though the name server keeps silent", async () =
   }
 });
 
-test("the table of hosts goes first, and loopback names are nobody else's", async () => {
+test("the hosts file comes first, and loopback names are never looked up", async () => {
   const names = await serveNames({ "local.localhost": "93.184.216.34", "listed.example": "93.184.216.34" });
   const folder = await mkdtemp(join(tmpdir(), "trivet-hosts-"));
   try {

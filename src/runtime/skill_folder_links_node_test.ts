@@ -17,7 +17,7 @@ import { FolderError } from "../skills/local/folder.ts";
 import { skillFolder } from "./skill_folder.ts";
 import { temporaryFolder } from "../end_to_end/test_process.ts";
 
-const test = suite("runtime/skill_folder, what lies there");
+const test = suite("runtime/skill_folder, links");
 const temporary = temporaryFolder();
 const at = (path: string): string => join(temporary.path, path);
 const root = at("skills");
@@ -54,7 +54,7 @@ const read = async (path: string, followLinks: boolean): Promise<string | undefi
   return bytes && new TextDecoder().decode(bytes);
 };
 
-test("list() tells where each link leads, and where each folder lies, and follows none to tell it", async () => {
+test("list() returns the target of each link and the real path of each folder, without reading them", async () => {
   const entries = (await skillFolder(root).list(""))!;
   assert.equal(entries.map(({ name, type, leadsTo, realPath }) => [name, type, leadsTo, realPath]), [
     ["beside", "link", "folder", join(root, "plain")],
@@ -71,7 +71,7 @@ test("list() tells where each link leads, and where each folder lies, and follow
   ]);
 });
 
-test("the folder of a skill may be a link when that is allowed, and else finds nothing", async () => {
+test("a skill's folder can be a link only with followLinks", async () => {
   for (const name of ["linked", "relative"]) {
     assert.is(await read(`${name}/SKILL.md`, true), "elsewhere");
     assert.is(await read(`${name}/docs/a.md`, true), "a");
@@ -124,12 +124,12 @@ test("inside a skill no link is followed, and no path leads out, whether links a
   }
 });
 
-test("a pipe is never waited for", async () => {
+test("a named pipe does not block", async () => {
   const outcome = await Promise.race([read("plain/fifo", true), wait(5000, "hung", { ref: false })]);
   assert.is(outcome, undefined);
 });
 
-test("a folder that becomes a link between looks is not followed: never once in a thousand swaps", async () => {
+test("a folder that is replaced by a link during a read is never followed, in a thousand swaps", async () => {
   put("skills/swap/docs/secret", "public");
   const folder = skillFolder(root, { followLinks: true });
   const [docs, kept, link] = [join(root, "swap/docs"), at("kept"), at("swap-link")];
@@ -168,7 +168,7 @@ test("a file that is replaced again and again is read whole", async () => {
     }
   })();
   for (let i = 0; i < 300; i++) {
-    // Of three tries all may meet a file that was just replaced.
+    // All three tries may meet a file that was just replaced.
     const text = await read("busy/SKILL.md", false);
     assert.ok(text === undefined || text === "a".repeat(50) || text === "b".repeat(50), text);
   }
@@ -177,7 +177,7 @@ test("a file that is replaced again and again is read whole", async () => {
   assert.ok(await read("busy/SKILL.md", false));
 });
 
-test("a file is read up to its limit, whatever size it says", async () => {
+test("a file is read up to its limit, whatever size it reports", async () => {
   put("skills/sizes/exact", "x".repeat(100));
   put("skills/sizes/empty", "");
   put("skills/sizes/sparse", "x");
@@ -208,7 +208,7 @@ test("a file that changed a moment ago has another stamp at each look, and then 
   await wait(3100);
   const settled = await stamp();
   assert.is(await stamp(), settled);
-  // Who sets the time back does not hide a change.
+  // A timestamp that is set back does not hide a change.
   const old = new Date(1_700_000_000_000);
   writeFileSync(join(root, "stamp/a"), "2");
   utimesSync(join(root, "stamp/a"), old, old);

@@ -26,7 +26,7 @@ const read = async (path: string) => {
   return bytes && new TextDecoder().decode(bytes);
 };
 
-test("list() tells files, folders and links apart, in name order; a folder that is not there is none", async () => {
+test("list() distinguishes files, folders and links, in name order; a missing folder is undefined", async () => {
   const entries = await skillFolder(root).list("a");
   assert.equal(entries?.map(({ name, type }) => [name, type]), [
     ["SKILL.md", "file"],
@@ -46,7 +46,7 @@ test("the stamp changes when the file does, also by being replaced with one of t
   assert.is.not(await stamp(), first);
 });
 
-test("read() reads plain files inside, and nothing that a link or a path leads to outside", async () => {
+test("read() reads regular files inside, and nothing outside through a link or a path", async () => {
   assert.is(await read("a/SKILL.md"), "news");
   for (
     const path of [

@@ -37,7 +37,7 @@ const TOOLS: Files = {
   "deep/a/b/c/d.txt": "deep",
   "nested/SKILL.md": skillMd("nested"),
 };
-/** What v0.1 cannot say. */
+/** What v0.1 cannot express. */
 const ODD: Files = { "SKILL.md": skillMd("odd"), "ünïcode/日本語.txt": "é", "a#b[1].txt": "hash" };
 const UPLOADED: Files = { "SKILL.md": skillMd("uploaded"), "x.bin": Uint8Array.of(0, 255, 13, 10) };
 
@@ -57,7 +57,7 @@ test.before(() => {
   }
 });
 
-/** Runs `npx skills` in an empty project of somebody who has never used it. */
+/** Runs `npx skills` in an empty project of a new user. */
 function skills(project: string, ...words: readonly string[]): Promise<Outcome> {
   const home = join(folder.path, "home-" + project);
   const cwd = join(folder.path, project);
@@ -101,7 +101,7 @@ const expected = (named: Readonly<Record<string, Files>>): Record<string, Buffer
     ),
   );
 
-/** Fails by name, since two buffers of many bytes say little. */
+/** Fails with the name of the file, since the difference of two large buffers is unreadable. */
 function assertFiles(actual: Record<string, Buffer>, wanted: Record<string, Buffer>): void {
   assert.equal(Object.keys(actual).sort(), Object.keys(wanted).sort());
   for (const [path, content] of Object.entries(wanted)) assert.ok(content.equals(actual[path]!), path);
@@ -124,7 +124,7 @@ async function start(options: SkillsServerOptions = {}): Promise<SkillsServer> {
   return server;
 }
 
-test("lists what is public, and nothing else", async () => {
+test("lists only public skills", async () => {
   const server = await start();
   try {
     const { code, stdout, stderr } = await skills("list", "add", server.url, "--list");
@@ -150,7 +150,7 @@ test("installs every file byte by byte, and locks the digests of the index", asy
     for (const { name, digest } of index.skills) {
       assert.is(lock.skills[name].wellKnownDigest, digest, name);
     }
-    // The artifacts of v0.2 were enough: no file was asked for by itself.
+    // The artifacts of v0.2 were enough: no single file was requested.
     const asked = server.seen.map(({ url }) => new URL(url).pathname);
     assert.ok(asked.includes("/.well-known/agent-skills/tools.zip"));
     assert.not(asked.some((path) => path.startsWith("/.well-known/skills/tools/")));
@@ -159,7 +159,7 @@ test("installs every file byte by byte, and locks the digests of the index", asy
   }
 });
 
-test("a client that knows only v0.1 installs the same files of what v0.1 can say", async () => {
+test("a client that knows only v0.1 installs the same files, where v0.1 can express them", async () => {
   const server = await start({
     before: ({ url }) =>
       url.includes("/.well-known/agent-skills/") ? new Response(null, { status: 404 }) : undefined,
@@ -202,7 +202,7 @@ test("a server below a path of its host is found by that path", async () => {
       assertFiles(installed(project), expected({ plain: PLAIN, tools: TOOLS, odd: ODD }));
     }
     assert.is(asked[0], "/tenant/.well-known/agent-skills/index.json");
-    // At the root of the host there is nothing of ours.
+    // At the root of the host there are no skills.
     assert.is((await fetch(server.url + "/.well-known/agent-skills/index.json")).status, 404);
   } finally {
     await server.close();

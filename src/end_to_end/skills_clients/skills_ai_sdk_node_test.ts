@@ -21,7 +21,7 @@ test.after.each(() => server.close());
 const providerOf = (apiKey: string): ReturnType<typeof createAnthropic> =>
   createAnthropic({ apiKey, baseURL: `${server.url}/v1` });
 
-test("uploads files of bytes, base64 and text, and tells of the skill and its version", async () => {
+test("uploads files of bytes, base64 and text, and returns the skill and its version", async () => {
   const markdown = skillMarkdown("notes", "Takes notes. Use it in tests.");
   const result = await uploadSkill({
     api: providerOf(server.key).skills(),
@@ -68,7 +68,7 @@ test("takes the provider itself, and needs no title", async () => {
   assert.is(result.name, "notes");
 });
 
-test("a refusal arrives with its status and message", async () => {
+test("an error has its status and message", async () => {
   const files = [{ path: "other/SKILL.md", data: { type: "text" as const, text: skillMarkdown("notes") } }];
   const folder = await refusal(uploadSkill({ api: providerOf(server.key), files })) as {
     statusCode: number;

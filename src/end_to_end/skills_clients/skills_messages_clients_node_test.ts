@@ -30,13 +30,13 @@ const request = (container: Anthropic.MessageCreateParams["container"]) => ({
 });
 const reference = { type: "custom" as const };
 
-/** What differs from answer to answer, left out. */
+/** A response without the members that differ each time. */
 function withoutIds(message: object): unknown {
   const ids = /"(?:id|tool_use_id|expires_at)":"[^"]+"/g;
   return JSON.parse(JSON.stringify(message).replace(ids, '"id":"-"'));
 }
 
-test("@anthropic-ai/sdk: an answer and a stream are the same message, with the skill's version and its view", async () => {
+test("@anthropic-ai/sdk: a response and a stream are the same message, with the skill's version and its view", async () => {
   const container = { skills: [{ ...reference, skill_id: skill.id, version: "latest" }] };
   const made = await client.messages.create(request(container));
   assert.match(made._request_id!, /^req_/);
@@ -63,7 +63,7 @@ test("@anthropic-ai/sdk: an answer and a stream are the same message, with the s
   assert.equal(again.container!.skills, made.container!.skills);
 });
 
-test("@anthropic-ai/sdk: refusals are errors of their status", async () => {
+test("@anthropic-ai/sdk: errors have their status", async () => {
   const skills = Array.from({ length: 9 }, () => ({ ...reference, skill_id: skill.id }));
   const cases = [
     [{ skills }, Anthropic.BadRequestError, /8/],

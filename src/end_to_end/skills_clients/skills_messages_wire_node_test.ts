@@ -10,7 +10,7 @@ import { entries } from "../test_entries.ts";
 
 type Answer = (response: ServerResponse, body: string) => void;
 
-/** What the model endpoint does with its next requests, and what became of them. */
+/** How the model endpoint answers its next requests, and their outcome. */
 const script: Answer[] = [];
 let closed: Promise<void>[] = [];
 let model: Server;
@@ -85,7 +85,7 @@ for (const [name, serve] of Object.entries(entries)) {
       assert.match(seen, /event: message_stop\n/);
     });
 
-    test(`${kind}: a client that goes ends the request to the model endpoint`, async () => {
+    test(`${kind}: a client that disconnects ends the request to the model endpoint`, async () => {
       script.push((response) => void response.writeHead(200, STREAM).write(BEGINNING));
       const gone = new AbortController();
       const response = await post({ ...body, stream: true }, gone.signal);
@@ -94,7 +94,7 @@ for (const [name, serve] of Object.entries(entries)) {
       await closed[0];
     });
 
-    test(`${kind}: a client that goes before there is an answer does so as well`, async () => {
+    test(`${kind}: so does a client that disconnects before the response`, async () => {
       let came!: () => void;
       const coming = new Promise<void>((resolve) => came = resolve);
       script.push(() => came());
@@ -106,7 +106,7 @@ for (const [name, serve] of Object.entries(entries)) {
       await closed[0];
     });
 
-    test(`${kind}: a model endpoint that goes is told as an error, not as an end`, async () => {
+    test(`${kind}: a model endpoint that disconnects is an error, not the end of the message`, async () => {
       script.push((response) => {
         response.writeHead(200, STREAM).write(BEGINNING, () => setTimeout(() => response.destroy(), 20));
       });
@@ -119,7 +119,7 @@ for (const [name, serve] of Object.entries(entries)) {
     });
   }
 
-  test("an endpoint that is not there is a 502 without its address", async () => {
+  test("an unreachable endpoint is a 502 without its URL", async () => {
     script.push((response) => response.destroy());
     const response = await post(PLAIN);
     assert.is(response.status, 502);

@@ -36,7 +36,7 @@ const addVersion = async (skill: string, description: string, isDefault?: boolea
   });
 const json = async (response: PromiseLike<Response>): Promise<unknown> => await (await response).json();
 
-test("create, retrieve, list and delete say the same of a skill", async () => {
+test("create, retrieve, list and delete return the same skill", async () => {
   const made = await client.skills.create({ files: await upload("notes") });
   assert.match(made._request_id!, /^req_/);
   assert.match(made.id, /^skill_/);
@@ -74,7 +74,7 @@ test("create, retrieve, list and delete say the same of a skill", async () => {
   });
 });
 
-test("versions are numbers; the first stays the default until another is named", async () => {
+test("versions are numbers; the first stays the default until another is set", async () => {
   const { id: skill_id } = await client.skills.create({ files: await upload("notes") });
   const second = await addVersion(skill_id, "Second. Use it.");
   assert.ok(Number.isInteger(second.created_at));
@@ -181,7 +181,7 @@ test("lists follow pages both ways", async () => {
 
 test("content is a zip: of the default version, or of the one that is named", async () => {
   const archive = await zip([{ name: "notes/SKILL.md", content: skillMarkdown("notes", "Zip. Use it.") }]);
-  // One file that is no array is sent as `files`.
+  // A single file is sent as `files`.
   const { id: skill_id } = await client.skills.create({ files: await toFile(archive, "notes.zip") });
   await addVersion(skill_id, "Second. Use it.");
   const read = async (response: Response): Promise<(readonly [string, string])[]> => {
@@ -200,7 +200,7 @@ test("content is a zip: of the default version, or of the one that is named", as
   assert.instance(missing, OpenAI.NotFoundError);
 });
 
-test("refusals have OpenAI's envelope and an id", async () => {
+test("errors have OpenAI's envelope and an id", async () => {
   const bad = await refusal(
     toFile(encoder.encode("text"), "x/SKILL.md").then((file) => client.skills.create({ files: [file] })),
   ) as InstanceType<typeof OpenAI.APIError>;

@@ -6,7 +6,7 @@ import * as assert from "uvu/assert";
 import { createApiKey } from "../../skills/api_key.ts";
 import { refusal, skillMarkdown, type SkillsServer, startSkills } from "../skills/test_skills_server.ts";
 
-const test = suite("@anthropic-ai/sdk: refusals");
+const test = suite("@anthropic-ai/sdk: errors");
 const LIMIT = 64 * 1024;
 let server: SkillsServer;
 let client: Anthropic;
@@ -29,7 +29,7 @@ const create = async (by: Anthropic, files: Record<string, string | Uint8Array>)
     ),
   });
 
-/** Whether the error is the whole envelope, with the id of the answer. */
+/** Checks that the error is the whole envelope, with the id of the request. */
 function checkEnvelope(error: Refusal, status: number, type: string, message: RegExp): void {
   assert.is(error.status, status);
   assert.is(error.type, type);
@@ -52,7 +52,7 @@ async function attempts(call: () => PromiseLike<unknown>): Promise<{ error: Refu
   return { error, count: server.seen.length - before };
 }
 
-test("400: a package that breaks rules names file, line, rule and what to do, and is not sent again", async () => {
+test("400: a package that breaks rules names file, line, rule and hint, and is not retried", async () => {
   const { error, count } = await attempts(() =>
     create(client, { "Bad_Name/SKILL.md": `---\nname: Bad_Name\ndescription: ${"d".repeat(1025)}\n---\n` })
   );
@@ -115,7 +115,7 @@ test("400: labels that are empty, too long, or more than one line", async () => 
   await client.skills.delete(longest.id);
 });
 
-test("400: pages and limits that no list has", async () => {
+test("400: invalid pages and limits", async () => {
   for (const limit of [0, -1, 1001, 2.5, "abc" as unknown as number]) {
     const { error } = await attempts(() => client.skills.list({ limit }));
     assert.instance(error, Anthropic.BadRequestError, `limit ${limit}`);
@@ -142,7 +142,7 @@ test("400: a revision of the API that does not exist; both that do are served", 
   checkEnvelope(error, 400, "invalid_request_error", /anthropic-version.*2023-06-01.*2026-10-21/);
 });
 
-test("401 and 403: an unknown key, and one that may only read", async () => {
+test("401 and 403: an unknown key, and one with only skills:read", async () => {
   const stranger = await attempts(() => clientOf("sk-unknown").skills.list());
   assert.instance(stranger.error, Anthropic.AuthenticationError);
   checkEnvelope(stranger.error, 401, "authentication_error", /API key/);
@@ -164,7 +164,7 @@ test("401 and 403: an unknown key, and one that may only read", async () => {
   }
 });
 
-test("404: what never was, and what belongs to another workspace, which hears nothing of it", async () => {
+test("404: a missing skill, and one of another workspace, which stays unchanged", async () => {
   const { id } = await create(client, { "x/SKILL.md": skillMarkdown("x") });
   const { secret } = await createApiKey(server.store, { name: "other", workspace: "other" });
   const other = clientOf(secret);
@@ -198,13 +198,13 @@ test("413: more than the limit, as files or packed, is refused once and leaves n
   assert.equal((await client.skills.list()).data, []);
 });
 
-test("a bearer token may be an API key; both ways of authentication at once are one caller", async () => {
+test("a bearer token can be an API key; both ways of authentication at once are one principal", async () => {
   const bearer = new Anthropic({ authToken: server.key, apiKey: null, baseURL: server.url, maxRetries: 0 });
   assert.equal((await bearer.skills.list()).data, []);
   assert.is(server.seen.at(-1)!.headers.get("x-api-key"), null);
 });
 
-test("a browser may send what the SDK sends, and read the id of the answer", async () => {
+test("CORS allows what the SDK sends, and the request id of the response", async () => {
   const inBrowser = new Anthropic({
     apiKey: server.key,
     baseURL: server.url,

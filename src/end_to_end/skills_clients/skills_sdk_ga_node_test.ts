@@ -41,7 +41,7 @@ async function createMany(names: readonly string[]): Promise<string[]> {
 
 const names = (count: number): string[] => Array.from({ length: count }, (_, i) => `skill-${i}`);
 
-test("create, retrieve, list and delete say the same of a skill", async () => {
+test("create, retrieve, list and delete return the same skill", async () => {
   const made = await client.skills.create({ files: await upload("notes"), display_name: "My notes é" });
   assert.match(made.id, /^skill_01[0-9A-Z]+$/);
   assert.match(made.latest_version_id, /^skver_01[0-9A-Z]+$/);
@@ -76,7 +76,7 @@ test("create, retrieve, list and delete say the same of a skill", async () => {
   assert.equal((await client.skills.list()).data, []);
 });
 
-test("a skill without a label is called by its name, and labels need not be unique", async () => {
+test("a skill without a label has its name as label, and labels need not be unique", async () => {
   const plain = await client.skills.create({ files: await upload("notes") });
   assert.is(plain.display_name, "notes");
   const first = await client.skills.create({ files: await upload("notes"), display_name: "Same" });
@@ -85,7 +85,7 @@ test("a skill without a label is called by its name, and labels need not be uniq
   assert.equal([first.display_name, second.display_name], ["Same", "Same"]);
 });
 
-test("an upload may be a zip, wrapped or flat, whatever it is called, also as a stream of a file", async () => {
+test("an upload can be a zip with any name, wrapped or flat, also as a stream of a file", async () => {
   const entries = (prefix: string) => [
     { name: `${prefix}SKILL.md`, content: skillMarkdown("packed"), method: 8 },
     { name: `${prefix}data.bin`, content: Uint8Array.of(0, 255, 13, 10) },
@@ -110,7 +110,7 @@ test("an upload may be a zip, wrapped or flat, whatever it is called, also as a 
   }
 });
 
-test("files may come without their folder, as clients send them that keep base names only", async () => {
+test("files can be sent without their folder, as by clients that keep base names only", async () => {
   const made = await client.skills.create({
     files: [await toFile(bytes("x"), "run.py"), await toFile(bytes(skillMarkdown("notes")), "SKILL.md")],
   });
@@ -166,7 +166,7 @@ test("there are no skills of the source anthropic, and a source that does not ex
   assert.match((error as Error).message, "source must be one of custom, local, anthropic");
 });
 
-test("skills that come and go between pages make no skill appear twice, and hide none that stays", async () => {
+test("skills added and removed between pages make no skill appear twice, and hide none", async () => {
   const ids = await createMany(names(9));
   const listed: string[] = [];
   let page = await client.skills.list({ limit: 3 });
@@ -174,7 +174,7 @@ test("skills that come and go between pages make no skill appear twice, and hide
     listed.push(...page.data.map(({ id }) => id));
     if (!page.hasNextPage()) break;
     await createMany([`new-${listed.length}`]);
-    // The one that the cursor stands on, too.
+    // Also the one that the cursor names.
     await client.skills.delete(listed.at(-1)!);
     page = await page.getNextPage();
   }

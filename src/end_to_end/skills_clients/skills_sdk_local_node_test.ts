@@ -78,7 +78,7 @@ test("local skills come first, by name, with shapes and versions as uploaded one
   await client.skills.delete(uploaded.id);
 });
 
-test("the older shapes and OpenAI's tell of local skills too", async () => {
+test("the older shapes and OpenAI's contain local skills too", async () => {
   const [local] = (await client.skills.list()).data;
   const [old] = (await older.beta.skills.list()).data;
   assert.match(old!.latest_version!, /^\d{16}$/);
@@ -110,7 +110,7 @@ test("the older shapes and OpenAI's tell of local skills too", async () => {
   });
 });
 
-test("local skills are read, and changed only where they lie", async () => {
+test("local skills are read-only over the API", async () => {
   const [local] = (await client.skills.list()).data;
   const skill_id = local!.id;
   const version = local!.latest_version_id;
@@ -136,7 +136,7 @@ test("local skills are read, and changed only where they lie", async () => {
   }
 });
 
-test("a workspace that is named must be the one of the key, and is told back", async () => {
+test("a named workspace must be the one of the key, and is returned", async () => {
   const before = (await client.skills.list()).data.length;
   const { response } = await client.skills.list({ workspace_id: "default" }).withResponse();
   assert.is(response.headers.get("anthropic-workspace-id"), "default");

@@ -15,7 +15,7 @@ import {
 const test = suite("@anthropic-ai/sdk 0.121: the shapes of skills-2025-10-02");
 let server: SkillsServer;
 let client: OldAnthropic;
-/** The same store, as the API serves it today. */
+/** The same store with the current API. */
 let today: Anthropic;
 
 test.before.each(async () => {
@@ -33,7 +33,7 @@ const upload = async (name: string, description = "First. Use it.", folder = `${
 const addVersion = async (skill: string, name: string, description = "Second. Use it.") =>
   await client.beta.skills.versions.create(skill, { files: await upload(name, description) });
 
-/** Whether it was refused as a request that cannot be met, with the message that people know. */
+/** Checks for an invalid request error with the message of the hosted API. */
 async function refused(promise: PromiseLike<unknown>, message: string | RegExp): Promise<void> {
   const error = await refusal(promise) as InstanceType<typeof OldAnthropic.APIError>;
   assert.instance(error, OldAnthropic.BadRequestError);
@@ -183,7 +183,7 @@ test("a skill is deleted after its versions; without any it is hidden from today
   assert.equal((await client.beta.skills.list()).data, []);
 });
 
-test("a package is one folder, called as its skill, with SKILL.md in it; loose or packed", async () => {
+test("a package is one folder with the name of its skill, with SKILL.md in it; loose or packed", async () => {
   const flat = await zip([{ name: "SKILL.md", content: skillMarkdown("notes") }]);
   const deep = await zip([{ name: "a/notes/SKILL.md", content: skillMarkdown("notes") }]);
   const top = "SKILL.md file must be exactly in the top-level folder.";
@@ -236,7 +236,7 @@ test("one version has a name in each dialect, and either takes the other's", asy
   }
 });
 
-test("the marker may stand among others; other markers change nothing", async () => {
+test("the marker can be one of several; other markers change nothing", async () => {
   const { id } = await client.beta.skills.create({ files: await upload("notes") });
   const shape = async (betas: string): Promise<boolean> => {
     const headers = { "x-api-key": server.key, "anthropic-beta": betas };

@@ -5,15 +5,15 @@ import { memoryStore } from "../../mod.ts";
 import { type Store, StoreUnavailableError } from "../../store/store.ts";
 import { refusal, skillMarkdown, type SkillsServer, startSkills } from "../skills/test_skills_server.ts";
 
-const test = suite("@anthropic-ai/sdk: what is tried again");
-/** Answers that come before the server's, in order. */
+const test = suite("@anthropic-ai/sdk: retries");
+/** Responses before the server's own, in order. */
 let answers: Response[] = [];
 /** How often the store fails before it answers. */
 let failures = { commits: 0, reads: 0 };
 let server: SkillsServer;
 let client: Anthropic;
 
-/** A store that is away for as many calls as `failures` says, as when its engine restarts. */
+/** A store that is unavailable for `failures` calls, as when its database restarts. */
 function failingStore(): Store {
   const store = memoryStore();
   const away = (kind: "commits" | "reads"): void => {
@@ -48,13 +48,13 @@ const create = async (): Promise<Anthropic.Skill> =>
 const retryCounts = (): (string | null)[] =>
   server.seen.splice(0).map(({ headers }) => headers.get("x-stainless-retry-count"));
 
-/** What a proxy or the service itself says when it is busy. */
+/** The response of a busy proxy or service. */
 function busy(status: number, fields: Record<string, string>): Response {
   const body = { type: "error", error: { type: "overloaded_error", message: "busy" }, request_id: "req_x" };
   return Response.json(body, { status, headers: fields });
 }
 
-test("an upload is sent again whole after 429, 529 and 500, as late as the answer says, and stored once", async () => {
+test("an upload is sent again after 429, 529 and 500, with the delay of Retry-After, and stored once", async () => {
   retryCounts();
   answers = [busy(429, { "retry-after-ms": "5" }), busy(529, { "retry-after-ms": "5" })];
   const skill = await create();
@@ -65,7 +65,7 @@ test("an upload is sent again whole after 429, 529 and 500, as late as the answe
   await client.skills.delete(skill.id);
 });
 
-test("a store that is away: the service says 503 and when to come back, and the SDK does", async () => {
+test("an unavailable store: the service answers 503 with Retry-After, and the SDK retries", async () => {
   retryCounts();
   failures.commits = 1;
   const skill = await create();
@@ -86,7 +86,7 @@ test("a store that is away: the service says 503 and when to come back, and the 
   assert.equal({ ...await client.skills.retrieve(skill.id) }, { ...skill });
 });
 
-test("what the service refuses for good is not sent again", async () => {
+test("a permanent error is not retried", async () => {
   retryCounts();
   await refusal(client.skills.retrieve("skill_01none"));
   await refusal(client.skills.create({ files: [new File(["x"], "x/SKILL.md")] }));

@@ -29,7 +29,7 @@ const upload = async (name: string, description: string, more: Record<string, st
     ),
   );
 
-test("create, retrieve, list and delete say the same of a version; latest goes with the newest", async () => {
+test("create, retrieve, list and delete return the same version; latest is the newest", async () => {
   const skill = await client.skills.create({
     files: await upload("notes", "First. Use it."),
     display_name: "N",
@@ -81,7 +81,7 @@ test("create, retrieve, list and delete say the same of a version; latest goes w
   assert.is((await client.skills.retrieve(skill_id)).latest_version_id, third.id);
 });
 
-test("an older version goes without a change to latest; the last one stays until its skill is deleted", async () => {
+test("removing an older version does not change latest; the last one stays until its skill is deleted", async () => {
   const { id: skill_id, latest_version_id: first } = await client.skills.create({
     files: await upload("notes", "First. Use it."),
   });
@@ -144,7 +144,7 @@ test("list follows pages of versions, newest first", async () => {
   }
 });
 
-test("versions that are made at once are all kept, and latest is the newest of them", async () => {
+test("versions that are created at once are all kept, and latest is the newest of them", async () => {
   const skill = await client.skills.create({ files: await upload("notes", "0. Use it.") });
   const made = await Promise.all(
     Array.from(
@@ -239,7 +239,7 @@ test("download gives one zip with one folder, byte for byte the same each time, 
   assert.equal([unchanged.status, await unchanged.text()], [304, ""]);
   assert.match(unchanged.headers.get("request-id")!, /^req_/);
 
-  // What was downloaded is an upload as it is.
+  // The download can be uploaded unchanged.
   const copy = await client.skills.create({ files: [await toFile(archive, "notes.zip")] });
   const copied = await client.beta.skills.versions.download(copy.latest_version_id, { skill_id: copy.id });
   assert.equal(new Uint8Array(await copied.arrayBuffer()), archive);

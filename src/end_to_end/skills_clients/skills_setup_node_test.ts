@@ -16,7 +16,7 @@ const local = join(folder.path, "served");
 let server: SkillsServer;
 
 const encoder = new TextEncoder();
-/** Names and contents that archives and the tools that unpack them are known to spoil. */
+/** Names and contents that archivers are known to damage. */
 const FILES: Readonly<Record<string, Uint8Array>> = {
   "SKILL.md": encoder.encode(`\ufeff${skillMarkdown("odd-files").replaceAll("\n", "\r\n")}`),
   ".hidden": encoder.encode("kept"),
@@ -44,7 +44,7 @@ test.after(async () => {
   folder.remove();
 });
 
-/** The files of a folder by their paths; anything else in it fails. */
+/** The files of a folder by path. @throws {Error} for anything else in it */
 function readTree(root: string, prefix = ""): Map<string, Uint8Array> {
   const files = new Map<string, Uint8Array>();
   for (const name of readdirSync(join(root, prefix)).sort()) {
@@ -65,7 +65,7 @@ const expected = (files: Readonly<Record<string, Uint8Array>>): Map<string, Uint
 const readTreeOrder = (files: Map<string, Uint8Array>): Map<string, Uint8Array> =>
   new Map([...files].sort(([a], [b]) => a < b ? -1 : 1));
 
-/** What the SDK writes about, which it would only log. */
+/** The messages that the SDK logs. */
 const warnings: string[] = [];
 const logger = {
   error: (text: string, ...rest: unknown[]) => void warnings.push(`${text} ${JSON.stringify(rest)}`),
@@ -74,7 +74,7 @@ const logger = {
   debug() {},
 };
 
-/** A session whose agent has these skills, as far as setupSkills looks at it. */
+/** A session whose agent has these skills, with the members that setupSkills reads. */
 const sessionOf = (skills: readonly { skill_id: string; version: string }[]): never =>
   ({ agent: { skills: skills.map((each) => ({ type: "custom", ...each })) } }) as never;
 

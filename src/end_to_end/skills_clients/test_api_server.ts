@@ -1,6 +1,6 @@
 /**
- * A server that answers as a test says, byte by byte where it must be: what the command line makes of servers that are
- * hostile, tired or something else. Only tests import this.
+ * A server whose responses a test sets, byte by byte where needed: for the command line with hostile, slow and other
+ * servers. Only tests import this.
  *
  * @module
  */
@@ -28,7 +28,7 @@ export interface TestApiServer {
   close(): Promise<void>;
 }
 
-/** What a test answers: JSON with a status, or by hand. */
+/** The response of a test: JSON with a status, or written by hand. */
 export type Answer = readonly [status: number, json: unknown, headers?: Readonly<Record<string, string>>];
 export type Answering = (
   request: ApiRequest,
@@ -76,7 +76,7 @@ export async function startApi(
   };
 }
 
-/** A refusal as the API has it. */
+/** An error response of the API. */
 export function refusal(
   status: number,
   type: string,
@@ -86,7 +86,7 @@ export function refusal(
   return [status, { type: "error", error: { type, message }, request_id: "req_body" }, headers];
 }
 
-/** A skill and its one version, as the API has them. */
+/** A skill and its only version, as objects of the API. */
 export function apiSkill(
   id: string,
   name: string,
