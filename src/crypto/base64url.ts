@@ -1,6 +1,5 @@
 /**
- * base64url without padding, both ways (https://www.rfc-editor.org/rfc/rfc4648#section-5).
- * Node 24 has no `Uint8Array.prototype.toBase64` yet, hence by hand.
+ * Encodes and decodes base64url without padding (RFC 4648 section 5). Node 24 does not have `Uint8Array.prototype.toBase64`.
  *
  * @module
  */
@@ -10,14 +9,16 @@ const VALUES = new Int8Array(128).fill(-1);
 for (let i = 0; i < 64; i++) VALUES[ALPHABET.charCodeAt(i)] = i;
 
 const CODES = Uint8Array.from(ALPHABET, (letter) => letter.charCodeAt(0));
-/** Bytes at a time: a call takes no more arguments than an engine allows. A multiple of 3. */
-const CHUNK = 3072;
+/** Longer input is encoded in chunks, because engines limit the arguments of a call. A multiple of 3. */
+const CHUNK_BYTES = 3072;
 
-/** The bytes as base64url text. Made in one piece: a text put together of pieces keeps the pieces, five times its size. */
+/** The bytes as base64url text. Built in large chunks: strings that are concatenated of short ones take five times the memory. */
 export function encodeBase64url(bytes: Uint8Array): string {
-  if (bytes.length <= CHUNK) return encodeChunk(bytes);
+  if (bytes.length <= CHUNK_BYTES) return encodeChunk(bytes);
   let text = "";
-  for (let at = 0; at < bytes.length; at += CHUNK) text += encodeChunk(bytes.subarray(at, at + CHUNK));
+  for (let at = 0; at < bytes.length; at += CHUNK_BYTES) {
+    text += encodeChunk(bytes.subarray(at, at + CHUNK_BYTES));
+  }
   return text;
 }
 
@@ -33,7 +34,7 @@ function encodeChunk(bytes: Uint8Array): string {
   return String.fromCharCode(...codes);
 }
 
-/** The bytes of base64url text, or `undefined` when it is none: padding, other letters, stray bits. */
+/** The decoded bytes; `undefined` for padding, other characters, and trailing bits that are not zero. */
 export function decodeBase64url(text: string): Uint8Array<ArrayBuffer> | undefined {
   const tail = text.length % 4;
   if (tail === 1) return undefined;
@@ -52,6 +53,6 @@ export function decodeBase64url(text: string): Uint8Array<ArrayBuffer> | undefin
       bytes[at++] = buffer >> bits & 0xff;
     }
   }
-  // RFC 4648 §3.5: bits that encode nothing must be zero, else one value had several spellings.
+  // RFC 4648 section 3.5: unused bits must be zero, otherwise one value would have several encodings.
   return (buffer & (1 << bits) - 1) === 0 ? bytes : undefined;
 }

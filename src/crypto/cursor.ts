@@ -1,12 +1,12 @@
 /**
- * Cursors of lists: where a page ended and for which list, signed, so that one cannot be made up, changed or carried to
- * another list.
+ * Cursors of lists: the position where a page ended, signed for one list, so that a client cannot forge or change a
+ * cursor, or use it for another list.
  *
  * @module
  */
 import { readSignedText, signText } from "./signed_text.ts";
 
-/** `purpose` names the list, its owner and its filter. */
+/** @param purpose identifies the list, its owner and its filter */
 export function writeCursor(key: Uint8Array, purpose: string, position: readonly string[]): string {
   return signText(key, `cursor:${purpose}`, JSON.stringify(position));
 }

@@ -1,12 +1,12 @@
 /**
- * Distinguished names as text (https://www.rfc-editor.org/rfc/rfc4514): writing the name of a certificate, and one form
- * for every spelling of a name, so that two can be compared.
+ * Distinguished names as text (RFC 4514): formats the name of a certificate, and converts names to a canonical form, in
+ * which they can be compared.
  *
  * @module
  */
 import { toHex } from "./hex.ts";
 
-/** Names of attribute types by their object identifiers: RFC 4514 section 3, RFC 4519 section 2, RFC 2985 section 5.2.1. */
+/** Names of attribute types by object identifier: RFC 4514 section 3, RFC 4519 section 2, RFC 2985 section 5.2.1. */
 const TYPES: Readonly<Record<string, string>> = {
   "2.5.4.3": "CN",
   "2.5.4.4": "SN",
@@ -34,7 +34,7 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 const IDENTIFIERS = new Map([
   ...Object.entries(TYPES).map(([oid, name]) => [name.toLowerCase(), oid] as const),
-  // Longer names of RFC 4519, and the one that older tools write for an e-mail address.
+  // The long names of RFC 4519, and the names of emailAddress in older tools.
   ["commonname", "2.5.4.3"],
   ["surname", "2.5.4.4"],
   ["countryname", "2.5.4.6"],
@@ -50,21 +50,21 @@ const IDENTIFIERS = new Map([
 ]);
 const SPECIAL = /[,+"\\<>;=#\s]/;
 
-/** One attribute: its type as a dotted identifier, and its value as text or, of a type without text, as hexadecimal DER. */
+/** One attribute: its type as a dotted identifier, its value as hexadecimal DER and, for string types, as text. */
 export interface NameAttribute {
   readonly type: string;
   readonly text?: string;
   readonly der: string;
 }
 
-/** The name as RFC 4514 section 2 writes it, its last part first. */
+/** The name in the string representation of RFC 4514 section 2, the last part first. */
 export function formatName(parts: readonly (readonly NameAttribute[])[]): string {
   return [...parts].reverse().map((part) => part.map(formatAttribute).join("+")).join(",");
 }
 
 function formatAttribute({ type, text, der }: NameAttribute): string {
   const name = TYPES[type];
-  // Section 2.4: a type without a name has its value in hexadecimal.
+  // Section 2.4: the value of a type without a name is hexadecimal.
   return name === undefined || text === undefined
     ? `${name ?? type}=#${der}`
     : `${name}=${escapeValue(text)}`;
@@ -74,15 +74,15 @@ function formatAttribute({ type, text, der }: NameAttribute): string {
 function escapeValue(text: string): string {
   return text.replace(/[,+"\\<>;=]|^[ #]| $|\p{Cc}/gu, (character) => {
     const code = character.charCodeAt(0);
-    // What no eye sees is written as its byte, or as those of its UTF-8.
+    // Control characters are written as hexadecimal bytes.
     if (code < 0x20 || code === 0x7f) return "\\" + toHex(Uint8Array.of(code));
     return code < 0x80 ? "\\" + character : character;
   });
 }
 
 /**
- * One form for all spellings of a name: types by name, in any case, or dotted; values escaped, quoted or in hexadecimal;
- * blanks around separators. Values are compared as they are, case included. `undefined` for text that is no name.
+ * The canonical form of a name, equal for all its notations: types by name in any case or dotted; values escaped, quoted or
+ * hexadecimal; spaces around separators. Values are case-sensitive. `undefined` for text that is not a name.
  */
 export function canonicalName(text: string): string | undefined {
   const parts: string[][] = [[]];
@@ -103,7 +103,7 @@ export function canonicalName(text: string): string | undefined {
   return undefined;
 }
 
-/** A value from `start` to its separator. */
+/** Reads a value from `start` to its separator. */
 function readValue(text: string, start: number): { text: string; end: number } | undefined {
   const quoted = /^"((?:[^"\\]|\\[^])*)" *(?=[,;+]|$)/.exec(text.slice(start));
   const raw = quoted?.[1] ?? /^(?:[^,;+"\\]|\\[^])*/.exec(text.slice(start))![0];
@@ -117,14 +117,14 @@ function readValue(text: string, start: number): { text: string; end: number } |
   return value === undefined ? undefined : { text: value, end };
 }
 
-/** Without the blanks at the end, but for one that is escaped. */
+/** Removes spaces at the end, except an escaped one. */
 function trimEnd(raw: string): string {
   const trimmed = raw.replace(/^(.*[^ ])? *$/s, "$1");
   const escapes = /\\*$/.exec(trimmed.slice(-64))![0].length;
   return escapes % 2 === 1 && trimmed.length < raw.length ? trimmed + " " : trimmed;
 }
 
-/** A backslash before a special character, or before two digits of a byte of UTF-8. */
+/** Resolves backslashes before special characters and before two hexadecimal digits of a UTF-8 byte. */
 function unescapeValue(raw: string): string | undefined {
   const bytes: number[] = [];
   const encoder = new TextEncoder();
@@ -144,7 +144,7 @@ function unescapeValue(raw: string): string | undefined {
   return decodeUtf8(new Uint8Array(bytes));
 }
 
-/** The text of a string type in DER with a short length; else the DER itself, which no text is equal to. */
+/** The text of a DER string with a short length; otherwise the DER in a form that equals no text. */
 function decodeHexValue(der: string): string {
   const bytes = Uint8Array.from(der.match(/../g)!, (byte) => parseInt(byte, 16));
   const text = bytes[1] === bytes.length - 2 && bytes[1]! < 0x80
@@ -153,7 +153,7 @@ function decodeHexValue(der: string): string {
   return text ?? "\u0000#" + der;
 }
 
-/** The text of a DER string (X.680 section 8.4); `undefined` for another type, or bytes that are none of its text. */
+/** The text of a DER string (X.680 section 8.4); `undefined` for other types and invalid bytes. */
 export function decodeString(tag: number, content: Uint8Array): string | undefined {
   switch (tag) {
     case 0x0c: // UTF8String
@@ -177,7 +177,7 @@ export function decodeString(tag: number, content: Uint8Array): string | undefin
   }
 }
 
-/** The text; `undefined` for what is no UTF-8. */
+/** The text; `undefined` for bytes that are not UTF-8. */
 export function decodeUtf8(bytes: Uint8Array): string | undefined {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);

@@ -1,13 +1,12 @@
 /**
- * Compact JWS (https://www.rfc-editor.org/rfc/rfc7515#section-7.1): signing and verifying JSON claims.
- * The algorithm is the key's, never the header's; `jwk`, `jku` and `x5u` of a header are not looked at
- * (https://www.rfc-editor.org/rfc/rfc8725#section-3.1).
+ * Compact JWS (RFC 7515 section 7.1): signs and verifies JSON claims. The key determines the algorithm, never the header;
+ * `jwk`, `jku` and `x5u` in a header are ignored (RFC 8725 section 3.1).
  *
  * @module
  */
 import { decodeBase64url, encodeBase64url } from "./base64url.ts";
 
-/** A key with the one algorithm that it is for. */
+/** A key and its only algorithm. */
 export interface JwsKey {
   readonly kid: string;
   readonly alg: JwsAlgorithm;
@@ -16,10 +15,10 @@ export interface JwsKey {
 
 export type JwsAlgorithm = "ES256" | "EdDSA" | "RS256" | "PS256";
 
-/** Every algorithm that is verified here, the preferred first. All need a public key: none, and no shared secret. */
+/** The supported algorithms, the preferred first. All use public keys; `none` and HMAC are not supported. */
 export const JWS_ALGORITHMS: readonly JwsAlgorithm[] = ["ES256", "EdDSA", "RS256", "PS256"];
 
-/** What Web Crypto wants to hear for each algorithm of RFC 7518 section 3.1 and RFC 8037 section 3.1. */
+/** The Web Crypto parameters of each algorithm (RFC 7518 section 3.1, RFC 8037 section 3.1). */
 export const ALGORITHMS: Readonly<
   Record<JwsAlgorithm, {
     key: EcKeyImportParams & RsaHashedImportParams;
@@ -33,7 +32,7 @@ export const ALGORITHMS: Readonly<
   PS256: algorithm({ name: "RSA-PSS", hash: "SHA-256" }, { name: "RSA-PSS", saltLength: 32 }),
 };
 
-/** Web Crypto's types tell algorithms apart that its functions take alike. */
+/** Merges the parameter types, which Web Crypto distinguishes by algorithm. */
 function algorithm(key: object, sign: object): (typeof ALGORITHMS)[JwsAlgorithm] {
   const rsa = { modulusLength: 2048, publicExponent: new Uint8Array([1, 0, 1]) };
   return { key, sign, generate: { ...rsa, ...key } } as (typeof ALGORITHMS)[JwsAlgorithm];
@@ -44,7 +43,7 @@ export type Claims = Readonly<Record<string, unknown>>;
 const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { fatal: true });
 
-/** `header.payload.signature`, the header naming the key's `alg` and `kid` and the `typ` given. */
+/** Signs the claims. The header has `alg` and `kid` of the key, and `typ`. */
 export async function signJws({ kid, alg, key }: JwsKey, typ: string, claims: Claims): Promise<string> {
   const header = encodeBase64url(encoder.encode(JSON.stringify({ alg, kid, typ })));
   const signed = header + "." + encodeBase64url(encoder.encode(JSON.stringify(claims)));
@@ -52,7 +51,7 @@ export async function signJws({ kid, alg, key }: JwsKey, typ: string, claims: Cl
   return signed + "." + encodeBase64url(new Uint8Array(signature));
 }
 
-/** What a JWS says of itself before its signature was looked at; `undefined` when it is none. */
+/** The header and claims of a JWS, not verified; `undefined` for a malformed token. */
 export function readJws(token: string): { header: Claims; claims: Claims } | undefined {
   const parts = token.split(".");
   if (parts.length !== 3) return undefined;
@@ -62,8 +61,8 @@ export function readJws(token: string): { header: Claims; claims: Claims } | und
 }
 
 /**
- * The claims of a token that this key signed as this `typ` (any, when it is left out); `undefined` for any other.
- * @param read what {@linkcode readJws} made of this very token, where it was read before
+ * The claims of a token with a valid signature of this key and this `typ` (any `typ` if `undefined`); otherwise `undefined`.
+ * @param read the result of {@linkcode readJws} for this token, if it was read before
  */
 export async function verifyJws(
   { alg, key }: JwsKey,
@@ -74,7 +73,7 @@ export async function verifyJws(
   if (!read || read.header.alg !== alg || typ !== undefined && !isType(read.header.typ, typ)) {
     return undefined;
   }
-  // RFC 7515 §4.1.11: an extension that must be understood and is not makes the token invalid.
+  // RFC 7515 section 4.1.11: no critical extension is supported.
   if ("crit" in read.header) return undefined;
   const end = token.lastIndexOf(".");
   const signature = decodeBase64url(token.slice(end + 1));
@@ -88,14 +87,14 @@ export async function verifyJws(
   return valid ? read.claims : undefined;
 }
 
-/** Whether the token ends in as many bytes as a signature of that algorithm has: nothing of it is verified. */
+/** Whether the length of the signature is right for this algorithm. The signature is not verified. */
 export function hasSignature(token: string, alg: JwsAlgorithm): boolean {
   const { length = 0 } = decodeBase64url(token.slice(token.lastIndexOf(".") + 1)) ?? {};
-  // RFC 7518 §3.4 and RFC 8032; an RSA key of 2048 bits or more.
+  // RFC 7518 section 3.4 and RFC 8032. RSA keys have at least 2048 bits.
   return alg === "ES256" || alg === "EdDSA" ? length === 64 : length >= 256;
 }
 
-/** RFC 7515 §4.1.9: media types are without case, and `application/` may be left out. */
+/** RFC 7515 section 4.1.9: media types are case-insensitive, and `application/` may be omitted. */
 function isType(found: unknown, typ: string): boolean {
   return typeof found === "string" && found.toLowerCase().replace(/^application\//, "") === typ;
 }

@@ -1,55 +1,55 @@
 /**
- * Passwords as PBKDF2-HMAC-SHA-256 (https://www.rfc-editor.org/rfc/rfc8018#section-5.2), the one slow hash that
- * Web Crypto has on every runtime. The iteration count is stored with the hash, so that it can grow.
+ * Password hashes with PBKDF2-HMAC-SHA-256 (RFC 8018 section 5.2), the only slow hash in Web Crypto on all runtimes. The
+ * iteration count is stored with the hash, so it can be raised later.
  *
  * @module
  */
 import { decodeBase64url, encodeBase64url } from "./base64url.ts";
 import { equalInConstantTime, randomBytes } from "./secret.ts";
 
-/** What OWASP asks of PBKDF2-HMAC-SHA-256; about 100 ms of one core. */
+/** The iterations that OWASP recommends; about 100 ms of one core. */
 export const ITERATIONS = 600_000;
-/** The most that every platform allows: Cloudflare refuses more. */
+/** The iterations that all platforms allow: Cloudflare refuses more. */
 export const PORTABLE_ITERATIONS = 100_000;
 
-/** More would hold a processor for seconds. */
+/** More iterations would take seconds of processor time. */
 export const MAX_ITERATIONS = 10_000_000;
 
-/** What verifying a password found. */
+/** The result of verifying a password. */
 export interface Verification {
   readonly valid: boolean;
-  /** The hash has fewer iterations than it should and this platform can. */
+  /** The hash has fewer iterations than configured and possible on this platform. Hash the password again. */
   readonly outdated: boolean;
-  /** The hash has more iterations than this platform allows: nobody can sign in with it here. */
+  /** The hash has more iterations than this platform allows, so it cannot be verified here. */
   readonly unsupported: boolean;
 }
 
-/** PBKDF2 as the platform has it: 256 bits. Rejects where it allows fewer iterations. */
+/** PBKDF2 with 256 bits. Rejects when the platform does not allow so many iterations. */
 export type Derive = (
   password: Uint8Array<ArrayBuffer>,
   salt: Uint8Array<ArrayBuffer>,
   iterations: number,
 ) => Promise<Uint8Array>;
 
-/** Hashing and verifying on one platform. */
+/** Hashes and verifies passwords on one platform. */
 export interface PasswordHasher {
   /** `pbkdf2-sha256$<iterations>$<salt>$<hash>`, the salt random and 128 bits; with as many iterations as the platform allows. */
   hash(password: string, iterations?: number): Promise<string>;
   /**
-   * Whether the password is the hashed one. Pass `undefined` for an unknown user: the answer is no, after the same time.
-   * @throws {Error} for a stored text that is no hash
+   * Verifies a password. Pass `undefined` for an unknown user: the result is invalid, and takes the same time.
+   * @throws {Error} for a malformed hash
    */
   verify(password: string, hash: string | undefined, iterations?: number): Promise<Verification>;
 }
 
-/** A hasher by this `derive`: the platform's own unless a test has another. */
+/** Creates a hasher. @param derive for tests */
 export function createPasswordHasher(derive: Derive = deriveByPlatform): PasswordHasher {
-  /** Whether the platform refused more than it allows everywhere; what is known once holds for all. */
+  /** Whether the platform is known to refuse more than `PORTABLE_ITERATIONS`. */
   let capped = false;
 
-  /** The hash, and with how many iterations it was made: fewer than asked for where the platform allows no more. */
+  /** The hash and its iterations, which may be fewer than requested if the platform limits them. */
   async function deriveAllowed(password: string, salt: Uint8Array<ArrayBuffer>, iterations: number) {
-    // NFC: the same password typed on another keyboard is the same bytes.
+    // NFC: a password has the same bytes on every keyboard.
     const bytes = new TextEncoder().encode(password.normalize("NFC"));
     if (!capped || iterations <= PORTABLE_ITERATIONS) {
       try {
@@ -84,7 +84,7 @@ export function createPasswordHasher(derive: Derive = deriveByPlatform): Passwor
   };
 }
 
-/** The hasher of this process. */
+/** The hasher with the Web Crypto of this platform. */
 export const passwords: PasswordHasher = createPasswordHasher();
 
 function parseHash(hash: string): { count: number; salt: Uint8Array<ArrayBuffer>; expected: string } {

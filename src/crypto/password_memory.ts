@@ -1,6 +1,6 @@
 /**
- * Passwords that were right lately, as keyed digests in the memory of this process: the right one is known again without
- * a slow hash, so that its owner does not wait behind those who guess. Nothing of it is ever stored.
+ * Remembers recently verified passwords as keyed digests, in the memory of this process only. A correct password is then
+ * recognized without the slow hash, so that its owner does not wait behind guesses in the queue.
  *
  * @module
  */
@@ -8,20 +8,20 @@ import { equalInConstantTime, randomBytes } from "./secret.ts";
 import { encodeBase64url } from "./base64url.ts";
 import { hmacSha256 } from "./sha256.ts";
 
-/** A digest is forgotten after this, or when so many others came after it. */
+/** How long a digest is kept, unless `MAX_REMEMBERED_PASSWORDS` newer ones replace it. */
 export const PASSWORD_MEMORY_MS: number = 7 * 24 * 60 * 60 * 1000;
 export const MAX_REMEMBERED_PASSWORDS = 10_000;
 
 export interface PasswordMemory {
-  /** Whether this password matched this stored hash lately. Takes as long without a hash. */
+  /** Whether this password was verified with this hash recently. Takes the same time without a hash. */
   knows(password: string, hash: string | undefined): boolean;
-  /** The password matched the hash. */
+  /** Records that the password was verified with the hash. */
   remember(password: string, hash: string): void;
 }
 
 export function createPasswordMemory(now: () => number): PasswordMemory {
   const key = randomBytes(32);
-  /** By the stored hash, whose random salt makes it the hash of one user and of one password. */
+  /** By the stored hash, which is unique for a user and a password because of its random salt. */
   const digests = new Map<string, { readonly digest: string; readonly until: number }>();
   const digestOf = (password: string, hash: string) =>
     encodeBase64url(hmacSha256(key, `${hash}\n${password.normalize("NFC")}`));

@@ -1,6 +1,6 @@
 /**
- * Texts that only the holder of a secret can read or make: AES-256-GCM under a key derived from the secret
- * and bound to a purpose, so that what was sealed for one use cannot be opened as another.
+ * Encrypts and authenticates text with AES-256-GCM. The key is derived from a secret and a purpose, so that text sealed for
+ * one purpose cannot be used for another.
  *
  * @module
  */
@@ -8,14 +8,14 @@ import { decodeBase64url, encodeBase64url } from "./base64url.ts";
 import { randomBytes } from "./secret.ts";
 import { hmacSha256 } from "./sha256.ts";
 
-const NONCE = 12;
+const NONCE_BYTES = 12;
 
-/** The text, encrypted and authenticated, as base64url. */
+/** Encrypts and authenticates the text. The result is base64url. */
 export async function seal(secret: Uint8Array, purpose: string, text: string): Promise<string> {
   return sealWith(await deriveKey(secret, purpose), text);
 }
 
-/** The text that was sealed with this secret for this purpose; `undefined` for anything else. */
+/** The text, if it was sealed with this secret for this purpose; otherwise `undefined`. */
 export async function unseal(
   secret: Uint8Array,
   purpose: string,
@@ -25,24 +25,24 @@ export async function unseal(
 }
 
 async function sealWith(key: CryptoKey, text: string): Promise<string> {
-  const nonce = randomBytes(NONCE);
+  const nonce = randomBytes(NONCE_BYTES);
   const sealed = await crypto.subtle.encrypt(
     { name: "AES-GCM", iv: nonce },
     key,
     new TextEncoder().encode(text),
   );
-  const bytes = new Uint8Array(NONCE + sealed.byteLength);
+  const bytes = new Uint8Array(NONCE_BYTES + sealed.byteLength);
   bytes.set(nonce);
-  bytes.set(new Uint8Array(sealed), NONCE);
+  bytes.set(new Uint8Array(sealed), NONCE_BYTES);
   return encodeBase64url(bytes);
 }
 
 async function unsealWith(key: CryptoKey, sealed: string): Promise<string | undefined> {
   const bytes = decodeBase64url(sealed);
-  if (bytes === undefined || bytes.length <= NONCE) return undefined;
+  if (bytes === undefined || bytes.length <= NONCE_BYTES) return undefined;
   try {
-    const iv = bytes.subarray(0, NONCE);
-    const text = await crypto.subtle.decrypt({ name: "AES-GCM", iv }, key, bytes.subarray(NONCE));
+    const iv = bytes.subarray(0, NONCE_BYTES);
+    const text = await crypto.subtle.decrypt({ name: "AES-GCM", iv }, key, bytes.subarray(NONCE_BYTES));
     return new TextDecoder().decode(text);
   } catch {
     return undefined;
@@ -56,13 +56,13 @@ function deriveKey(secret: Uint8Array, purpose: string): Promise<CryptoKey> {
   ]);
 }
 
-/** Seals and opens for one purpose, with a key that is derived once. */
+/** Seals and unseals for one purpose, with a key that is derived once. */
 export interface Sealer {
   seal(text: string): Promise<string>;
   unseal(sealed: string): Promise<string | undefined>;
 }
 
-/** A {@linkcode Sealer} under a secret that is asked for when it is first needed. */
+/** Creates a {@linkcode Sealer}. It calls `secret` at the first use. */
 export function createSealer(secret: () => Promise<Uint8Array>, purpose: string): Sealer {
   let known: CryptoKey | undefined;
   const key = async (): Promise<CryptoKey> => known ??= await deriveKey(await secret(), purpose);

@@ -1,36 +1,36 @@
 /**
- * Secrets that Trivet makes, and how they are kept: 256 random bits behind a prefix that names the kind,
- * stored only as a SHA-256 digest. (A digest is enough for random secrets; passwords are `password.ts`.)
+ * Creates and compares secrets: 256 random bits with a prefix for the kind, stored only as a SHA-256 digest. A digest is
+ * sufficient for random secrets; for passwords see `password.ts`.
  *
  * @module
  */
 import { encodeBase64url } from "./base64url.ts";
 import { hmacSha256, sha256 } from "./sha256.ts";
 
-const POOL = 4096;
+const POOL_BYTES = 4096;
 let pool: Uint8Array<ArrayBuffer> | undefined;
-let used = POOL;
+let used = POOL_BYTES;
 
-/** `length` random bytes. Drawn from the runtime in pages: one call to it costs as much as a page. */
+/** `length` random bytes. Taken from a pool, because a call of the runtime costs as much for 4096 bytes as for a few. */
 export function randomBytes(length: number): Uint8Array<ArrayBuffer> {
-  if (length > POOL) return crypto.getRandomValues(new Uint8Array(length));
-  if (used + length > POOL) {
-    pool = crypto.getRandomValues(pool ?? new Uint8Array(POOL));
+  if (length > POOL_BYTES) return crypto.getRandomValues(new Uint8Array(length));
+  if (used + length > POOL_BYTES) {
+    pool = crypto.getRandomValues(pool ?? new Uint8Array(POOL_BYTES));
     used = 0;
   }
   const bytes = pool!.slice(used, used + length);
-  // What was handed out is not kept.
+  // The pool keeps no copy of returned bytes.
   pool!.fill(0, used, used + length);
   used += length;
   return bytes;
 }
 
-/** A new secret: `prefix` and 43 characters of base64url. The prefix lets secret scanners know a leak. */
+/** A new secret: `prefix` and 43 characters of base64url. Secret scanners recognize the prefix. */
 export function randomSecret(prefix: string): string {
   return prefix + encodeBase64url(randomBytes(32));
 }
 
-/** A secret that only who holds `from` can make again, for the same purpose: as long as a random one. */
+/** A secret of the same length, derived from `from` for a purpose. Only a holder of `from` can compute it. */
 export function derivedSecret(from: string, purpose: string): string {
   return encodeBase64url(hmacSha256(new TextEncoder().encode(from), purpose));
 }
@@ -40,12 +40,12 @@ export function randomId(prefix: string): string {
   return prefix + encodeBase64url(randomBytes(16));
 }
 
-/** What is stored of a secret. */
+/** The digest of a secret, which is stored instead of it. */
 export function secretDigest(secret: string): string {
   return encodeBase64url(sha256(secret));
 }
 
-/** Whether two texts are equal, in a time that tells only their lengths. */
+/** Whether two texts are equal. The time depends only on their lengths. */
 export function equalInConstantTime(a: string, b: string): boolean {
   if (a.length !== b.length) return false;
   let difference = 0;

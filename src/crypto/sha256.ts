@@ -1,8 +1,7 @@
 /**
- * SHA-256 (FIPS 180-4, section 6.2) and HMAC (https://www.rfc-editor.org/rfc/rfc2104), synchronous.
- * `crypto.subtle.digest` hops to another thread and back, 33 microseconds on Node for a token of 43
- * characters; this takes one. For short secrets, and for streams that are never whole in memory: what is, goes
- * through Web Crypto.
+ * Synchronous SHA-256 (FIPS 180-4 section 6.2) and HMAC (RFC 2104). For a token of 43 characters it takes one microsecond
+ * on Node; `crypto.subtle.digest` takes 33, because it uses another thread. Use it for short secrets and for streams; use
+ * Web Crypto for large data in memory.
  *
  * @module
  */
@@ -24,14 +23,14 @@ function fraction(root: number): number {
 }
 
 const encoder = new TextEncoder();
-// Working memory, used and left within one call.
+// Working memory, used within one call only.
 const w = new Int32Array(64);
 const state = new Int32Array(8);
 const tail = new Uint8Array(2 * BLOCK);
 const tailView = new DataView(tail.buffer);
 const ascii = new Uint8Array(256);
 
-/** The 32 bytes of the digest. */
+/** The digest, 32 bytes. */
 export function sha256(data: string | Uint8Array): Uint8Array<ArrayBuffer> {
   state.set(H);
   if (typeof data === "string" && fillTail(data)) return endTail(data.length, data.length);
@@ -43,14 +42,14 @@ export function sha256(data: string | Uint8Array): Uint8Array<ArrayBuffer> {
   return digest;
 }
 
-/** A digest of bytes that come in pieces. */
+/** Computes the digest of bytes that arrive in chunks. */
 export interface Sha256 {
   update(bytes: Uint8Array): void;
-  /** The 32 bytes; nothing may be added after. */
+  /** The digest, 32 bytes. Do not call `update()` afterwards. */
   digest(): Uint8Array<ArrayBuffer>;
 }
 
-/** For streams of any length: Web Crypto would need them in one piece. */
+/** For streams of any length, which Web Crypto cannot digest in chunks. */
 export function createSha256(): Sha256 {
   const own = H.slice();
   const held = new Uint8Array(BLOCK);
@@ -78,7 +77,7 @@ export function createSha256(): Sha256 {
   };
 }
 
-/** The last blocks: what is left of the message from `whole` on, and its length in bits. */
+/** Compresses the last blocks: the rest of the message from `whole` on, and its length in bits. */
 function finish(bytes: Uint8Array, whole: number, length: number): Uint8Array<ArrayBuffer> {
   const rest = length % BLOCK;
   for (let i = 0; i < rest; i++) tail[i] = bytes[whole + i]!;
@@ -86,7 +85,7 @@ function finish(bytes: Uint8Array, whole: number, length: number): Uint8Array<Ar
 }
 
 /**
- * Digests of texts that begin with the same block of 64 bytes, which is gone through once.
+ * Digests of messages that begin with the same block of 64 bytes, which is compressed once.
  * @example
  * ```ts
  * import { sha256After } from "./sha256.ts";
@@ -111,7 +110,7 @@ export function sha256After(block: Uint8Array): (text: string) => Uint8Array<Arr
   };
 }
 
-/** Puts a short ASCII text where the last blocks are made: secrets fit in them. `false` when it is none. */
+/** Copies a short ASCII text, such as a secret, into the last blocks; `false` for any other text. */
 function fillTail(text: string): boolean {
   if (text.length >= 2 * BLOCK - 8) return false;
   for (let i = 0; i < text.length; i++) {
@@ -122,7 +121,7 @@ function fillTail(text: string): boolean {
   return true;
 }
 
-/** The digest of what was compressed and of `rest` bytes that stand in the tail, `length` together. */
+/** The digest of the compressed blocks and `rest` bytes in the tail, `length` bytes together. */
 function endTail(length: number, rest: number): Uint8Array<ArrayBuffer> {
   const end = rest < BLOCK - 8 ? BLOCK : 2 * BLOCK;
   tail[rest] = 0x80;
@@ -138,12 +137,12 @@ function endTail(length: number, rest: number): Uint8Array<ArrayBuffer> {
     digest[4 * i + 2] = word >>> 8;
     digest[4 * i + 3] = word;
   }
-  // What was hashed was a secret.
+  // The message may be a secret.
   tail.fill(0, 0, rest);
   return digest;
 }
 
-/** UTF-8; by hand for short ASCII, where a call to the encoder costs as much as the digest. */
+/** Encodes UTF-8. Short ASCII text is encoded here, because a call of the encoder costs as much as the digest. */
 function toBytes(text: string): Uint8Array {
   if (text.length > ascii.length) return encoder.encode(text);
   for (let i = 0; i < text.length; i++) {
@@ -154,7 +153,7 @@ function toBytes(text: string): Uint8Array {
   return ascii.subarray(0, text.length);
 }
 
-/** The 32 bytes of HMAC-SHA-256. */
+/** HMAC-SHA-256, 32 bytes. */
 export function hmacSha256(key: Uint8Array, data: string | Uint8Array): Uint8Array<ArrayBuffer> {
   const bytes = typeof data === "string" ? encoder.encode(data) : data;
   const secret = key.length > BLOCK ? sha256(key) : key;
@@ -178,7 +177,7 @@ function compress(bytes: Uint8Array, at: number): void {
     const y = w[i - 2]!;
     const s0 = (x >>> 7 | x << 25) ^ (x >>> 18 | x << 14) ^ x >>> 3;
     const s1 = (y >>> 17 | y << 15) ^ (y >>> 19 | y << 13) ^ y >>> 10;
-    // Each sum an integer: a longer one would be made of doubles.
+    // Each partial sum is truncated to an integer; engines would compute a longer sum with doubles.
     w[i] = (w[i - 16]! + s0 | 0) + (w[i - 7]! + s1 | 0) | 0;
   }
   let a = state[0]!, b = state[1]!, c = state[2]!, d = state[3]!;

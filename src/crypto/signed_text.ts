@@ -1,6 +1,6 @@
 /**
- * Texts that anybody can read and only the holder of a secret can make, bound to a purpose: HMAC-SHA-256, without a wait.
- * What nobody else may read is sealed (`seal.ts`).
+ * Signs text with HMAC-SHA-256 for one purpose, synchronously. Everyone can read the text, but only the holder of the key can
+ * create it. To hide the text too, use `seal.ts`.
  *
  * @module
  */
@@ -8,16 +8,16 @@ import { decodeBase64url, encodeBase64url } from "./base64url.ts";
 import { equalInConstantTime } from "./secret.ts";
 import { hmacSha256 } from "./sha256.ts";
 
-/** The text and its authentication, in base64url with a dot between them. */
+/** The text and its authentication code, both base64url, separated by a dot. */
 export function signText(key: Uint8Array, purpose: string, text: string): string {
   const payload = encodeBase64url(new TextEncoder().encode(text));
   return `${payload}.${authenticate(key, purpose, payload)}`;
 }
 
-/** Longer ones are not looked at: strangers send them, and the work grows with their length. */
+/** Longer input is refused: it is untrusted, and the work grows with its length. */
 const MAX_SIGNED_CHARACTERS = 32_768;
 
-/** The text; `undefined` for what was not made with this key for this purpose. */
+/** The text, if it was signed with this key for this purpose; otherwise `undefined`. */
 export function readSignedText(key: Uint8Array, purpose: string, signed: string): string | undefined {
   if (signed.length > MAX_SIGNED_CHARACTERS) return undefined;
   const dot = signed.indexOf(".");

@@ -1,6 +1,6 @@
 /**
- * The few things that a server behind a TLS proxy reads of a client's certificate (https://www.rfc-editor.org/rfc/rfc5280):
- * its thumbprint, its public key, its names. Whether to trust it is the proxy's to say.
+ * Reads the thumbprint, public key and names of a client certificate (RFC 5280). The TLS proxy decides whether to trust the
+ * certificate.
  *
  * @module
  */
@@ -10,16 +10,16 @@ import { toHex } from "./hex.ts";
 import { sha256 } from "./sha256.ts";
 
 export interface Certificate {
-  /** RFC 8705 §3.1: base64url of the SHA-256 of the whole. */
+  /** RFC 8705 section 3.1: base64url of the SHA-256 of the DER certificate. */
   readonly thumbprint: string;
   /** The public key as DER (SubjectPublicKeyInfo), in base64url. */
   readonly publicKey: string;
   readonly names: Readonly<Record<"san_dns" | "san_uri" | "san_ip" | "san_email", readonly string[]>>;
-  /** RFC 4514 §2, the last attribute first; compare it by `canonicalName`. */
+  /** In the form of RFC 4514 section 2, the last part first. Compare it by `canonicalName`. */
   readonly subject_dn: string;
 }
 
-/** One DER value: its tag, its content, and where it stands whole. */
+/** One DER value: its tag, its content, and all its bytes. */
 interface Der {
   readonly tag: number;
   readonly content: Uint8Array;
@@ -28,7 +28,7 @@ interface Der {
 
 const SEQUENCE = 0x30;
 const OID = 0x06;
-/** The context tags of a certificate's optional parts, and of the kinds of names: RFC 5280 §4.1 and §4.2.1.6. */
+/** Context tags of the optional parts of a certificate and of the kinds of names (RFC 5280 sections 4.1 and 4.2.1.6). */
 const VERSION = 0xa0;
 const EXTENSIONS = 0xa3;
 const NAME_KINDS: Readonly<Record<number, keyof Certificate["names"]>> = {
@@ -38,7 +38,8 @@ const NAME_KINDS: Readonly<Record<number, keyof Certificate["names"]>> = {
   0x87: "san_ip",
 };
 const SUBJECT_ALT_NAME = "551d11";
-/** Reads a certificate from its DER bytes; `undefined` when they are none. */
+
+/** Parses a DER certificate; `undefined` for invalid bytes. */
 export function parseCertificate(der: Uint8Array): Certificate | undefined {
   try {
     const [body] = children(readDer(der, 0));
@@ -57,7 +58,7 @@ export function parseCertificate(der: Uint8Array): Certificate | undefined {
   }
 }
 
-/** The DER bytes of a certificate in PEM, or in plain base64; `undefined` when it is neither. */
+/** The DER bytes of a certificate in PEM or plain base64; `undefined` for other text. */
 export function decodePem(text: string): Uint8Array | undefined {
   const body = /-----BEGIN CERTIFICATE-----([^-]*)-----END CERTIFICATE-----/.exec(text)?.[1] ?? text;
   const plain = body.replace(/\s+/g, "").replace(/=+$/, "").replaceAll("+", "-").replaceAll("/", "_");
@@ -97,7 +98,7 @@ function readNamePart(set: Der): NameAttribute[] {
   });
 }
 
-/** X.690 section 8.19: seven bits a byte, the first number for two. */
+/** X.690 section 8.19: seven bits in each byte; the first number encodes two components. */
 function formatOid(content: Uint8Array): string {
   const numbers: number[] = [];
   let number = 0;
@@ -127,14 +128,14 @@ function readNames(extensions: Der): Certificate["names"] {
     for (const { tag, content } of children(list)) {
       const kind = NAME_KINDS[tag];
       const name = kind === "san_ip" ? formatIp(content) : kind && decodeUtf8(content);
-      // Two names that are no text must not become one.
+      // Invalid names are skipped: decoded with replacement characters, two of them could become equal.
       if (kind && name !== undefined) names[kind].push(name);
     }
   }
   return names;
 }
 
-/** Dotted decimal, or RFC 5952 text. */
+/** Dotted decimal for IPv4, RFC 5952 text for IPv6. */
 function formatIp(bytes: Uint8Array): string {
   if (bytes.length === 4) return bytes.join(".");
   const groups = (toHex(bytes).match(/.{4}/g) ?? []).join(":");

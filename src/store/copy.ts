@@ -1,6 +1,6 @@
 /**
- * Moving everything from one store to another: a copy that can be broken off and taken up again, and a comparison that
- * reads both sides. Versions are each engine's own and are not copied; expiry is.
+ * Copies all records from one store to another, and compares both. A copy that was interrupted can be continued. Expiry is
+ * copied; versions belong to each engine and are not.
  *
  * @module
  */
@@ -10,33 +10,33 @@ import { FORMAT_KEY } from "./format.ts";
 import { encodeKey } from "./key.ts";
 import type { Entry, Key, Put, Store } from "./store.ts";
 
-/** How far it is, in records. */
+/** Called with the number of records done. */
 export type Progress = (done: number) => void;
 
 export interface Comparison {
-  /** Records that are the same on both sides. */
+  /** The number of records that are equal on both sides. */
   readonly same: number;
-  /** SHA-256 over all of them, in key order, in hexadecimal. */
+  /** SHA-256 of the equal records, in key order, in hexadecimal. */
   readonly digest: string;
   /** Keys that differ or are on one side only; the first hundred. */
   readonly differences: readonly Key[];
 }
 
-/** In the target: where a copy that was broken off goes on. Written with each batch, in the same commit. */
+/** In the target: the position of the copy. Written in the commit of each batch. */
 const MARK: Key = ["migration"];
 interface Mark {
   readonly after: Key;
   readonly done: number;
 }
 
-/** Bytes that one commit may carry, roughly. */
+/** The approximate size of one commit. */
 const BATCH_BYTES = 2 * 1024 * 1024;
-const FEWEST = 16;
-const MOST = 1000;
-/** A record that expires this soon may be seen on one side alone. */
-const SOON = 10_000;
+const MIN_PAGE_RECORDS = 16;
+const MAX_PAGE_RECORDS = 1000;
+/** A record that expires this soon may be found on one side only. */
+const EXPIRY_TOLERANCE_MS = 10_000;
 
-/** How many records there are. */
+/** The number of records. */
 export async function countRecords(store: Store, progress: Progress = () => {}): Promise<number> {
   let count = 0;
   for await (const page of pagesOf(store)) progress(count += page.length);
@@ -44,8 +44,8 @@ export async function countRecords(store: Store, progress: Progress = () => {}):
 }
 
 /**
- * Copies every record. Resolves to how many this call copied and how many an earlier one had.
- * @throws {Error} when the target holds anything that no earlier call put there
+ * Copies every record. Resolves to the number of records that this call and earlier calls copied.
+ * @throws {Error} when the target has records that no earlier call copied
  */
 export async function copyRecords(
   from: Store,
@@ -54,7 +54,7 @@ export async function copyRecords(
 ): Promise<{ copied: number; before: number }> {
   const mark = await to.get<Mark>(MARK);
   if (!mark && (await to.list([], { limit: 2 })).some(({ key }) => !isOwn(key))) {
-    throw new Error("The target is not empty: a copy goes into an empty store only");
+    throw new Error("The target is not empty. Copy into an empty store");
   }
   const before = mark?.value.done ?? 0;
   let copied = 0;
@@ -65,21 +65,21 @@ export async function copyRecords(
     await to.commit({ set: [...set, { key: MARK, value }] });
     progress(before + copied);
   }
-  // An empty store is copied as well.
+  // The copy of an empty store needs the mark too.
   if (!mark && copied === 0) await to.commit({ set: [{ key: MARK, value: { after: [], done: 0 } }] });
   return { copied, before };
 }
 
-/** Ends a copy: the target is a store like any other from here on. */
+/** Ends a copy: removes the mark from the target. */
 export async function finishCopy(to: Store): Promise<void> {
   await to.commit({ remove: [MARK] });
 }
 
-/** Reads both sides in key order. With `mend`, what differs in the target is made the same as in the source. */
+/** Compares both stores in key order. With `repair`, differences in the target are corrected from the source. */
 export async function compareRecords(
   from: Store,
   to: Store,
-  { mend = false, progress = () => {} }: { mend?: boolean; progress?: Progress } = {},
+  { repair = false, progress = () => {} }: { repair?: boolean; progress?: Progress } = {},
 ): Promise<Comparison> {
   const differences: Key[] = [];
   const encoder = new TextEncoder();
@@ -87,9 +87,11 @@ export async function compareRecords(
   let same = 0;
   async function differs(source: Entry | undefined, target: Entry | undefined): Promise<void> {
     const entry = (source ?? target)!;
-    if (!(source && target) && entry.expires !== undefined && entry.expires < Date.now() + SOON) return;
+    if (
+      !(source && target) && entry.expires !== undefined && entry.expires < Date.now() + EXPIRY_TOLERANCE_MS
+    ) return;
     if (differences.length < 100) differences.push(entry.key);
-    if (!mend) return;
+    if (!repair) return;
     const { key, value, expires } = entry;
     await to.commit(source ? { set: [{ key, value, expires }] } : { remove: [key] });
   }
@@ -118,7 +120,7 @@ export async function compareRecords(
   return { same, digest: toHex(digest), differences };
 }
 
-/** Value and expiry, as text that is the same for the same. */
+/** A text that is equal for equal value and expiry. */
 function fingerprint({ value, expires }: Entry): string {
   const content = value instanceof Uint8Array
     ? `b${value.length} ${toHex(sha256(value))}`
@@ -130,21 +132,21 @@ async function* entriesOf(store: Store): AsyncGenerator<Entry> {
   for await (const page of pagesOf(store)) yield* page;
 }
 
-/** Whether a record belongs to the store that it is in, and is not copied: the mark, and the format. */
+/** Whether a record belongs to its store and is not copied: the mark and the format version. */
 function isOwn(key: Key): boolean {
   return key.length === 1 && (key[0] === MARK[0] || key[0] === FORMAT_KEY[0]);
 }
 
-/** All records but the store's own, in key order, in pages that grow as long as the records of a kind are small. */
+/** All records to copy, in key order. Pages grow while the records of a kind are small. */
 async function* pagesOf(store: Store, after?: Key): AsyncGenerator<readonly Entry[]> {
   let last = after;
   for (;;) {
-    // One record tells which kind is next; the others of the kind are read by pages of their own size.
+    // One record shows which kind is next; the others of the kind are read in pages.
     const first = await store.list([], { limit: 1, after: last });
     if (first.length === 0) return;
     last = first[0]!.key;
     if (!isOwn(last)) yield first;
-    let limit = FEWEST;
+    let limit = MIN_PAGE_RECORDS;
     for (;;) {
       const page: Entry[] = await store.list(last.slice(0, 1), { limit, after: last });
       if (page.length === 0) break;
@@ -152,12 +154,12 @@ async function* pagesOf(store: Store, after?: Key): AsyncGenerator<readonly Entr
       yield page;
       const bytes = page.reduce((sum, entry) => sum + sizeOf(entry), 0);
       const fits = Math.floor(page.length * BATCH_BYTES / Math.max(bytes, 1));
-      limit = Math.max(FEWEST, Math.min(MOST, limit * 4, fits));
+      limit = Math.max(MIN_PAGE_RECORDS, Math.min(MAX_PAGE_RECORDS, limit * 4, fits));
     }
   }
 }
 
-/** Bytes of a value, roughly. */
+/** The approximate size of a value in bytes. */
 function sizeOf({ value }: Entry): number {
   return value instanceof Uint8Array ? value.length : JSON.stringify(value).length;
 }

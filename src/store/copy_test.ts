@@ -126,7 +126,7 @@ test("a comparison finds what is missing, changed, left over, or expires at anot
   const found = await compareRecords(from, to);
   assert.equal(found.differences, expected);
   assert.is(found.same, count - 4);
-  await compareRecords(from, to, { mend: true });
+  await compareRecords(from, to, { repair: true });
   assert.equal(await compareRecords(from, to).then(({ same, differences }) => [same, differences]), [
     count,
     [],

@@ -1,18 +1,18 @@
 /**
- * Keys as strings whose order is the keys' order, for drivers whose engine compares text or bytes.
- * A part is a tag ("0" number, "1" string), its text, and U+0001. Inside a string the three lowest code points
- * are escaped, so that no part can end early, and those from U+D7FF on, so that JavaScript's order (by UTF-16
- * unit) and an engine's (by UTF-8 byte) are both the order of code points.
+ * Encodes keys as strings in the same order, for drivers whose engine compares text or bytes. A part of a key becomes a
+ * tag ("0" number, "1" string), its text, and U+0001. In strings, the three lowest code points are escaped, so that no part
+ * ends early, and those from U+D7FF on, so that the order of JavaScript (UTF-16 units) and of engines (UTF-8 bytes) is the
+ * order of code points.
  *
  * @module
  */
 import type { Key } from "./store.ts";
 
 const END = "\u0001";
-/** An empty text, and the tag of the text after it. */
+/** The encoding of `""`, and the tag of the string after it. */
 const NO_KIND = `1${END}1`;
 
-/** The key as text, which orders as {@linkcode Key} says. Joined, since a sum of texts keeps its parts in memory. */
+/** The key as text, in the order of {@linkcode Key}. Built by `join`, because concatenated strings keep their parts in memory. */
 export function encodeKey(key: Key): string {
   const pieces: string[] = [];
   for (const part of key) {
@@ -22,12 +22,12 @@ export function encodeKey(key: Key): string {
   return pieces.join("");
 }
 
-/** The same as `encodeKey(["", name])`, quicker. */
+/** The same as `encodeKey(["", name])`, but faster. */
 export function encodeName(name: string): string {
   return [NO_KIND, escape(name), END].join("");
 }
 
-/** The key that {@linkcode encodeKey} made this text of. */
+/** The inverse of {@linkcode encodeKey}. */
 export function decodeKey(text: string): Key {
   const key: (string | number)[] = [];
   const isPlain = !text.includes("\u0002") && !text.includes("\ud7ff");
@@ -41,13 +41,13 @@ export function decodeKey(text: string): Key {
   return key;
 }
 
-/** Below every key under `prefix`, and above them all: an exclusive range of encoded keys. */
+/** The exclusive range of encoded keys that contains all keys below `prefix`. */
 export function prefixRange(prefix: Key): { low: string; high: string } {
   const low = encodeKey(prefix);
   return { low, high: low + "2" };
 }
 
-/** The part of a prefix's range that a page may show: what follows `after` in the direction of reading. */
+/** The part of a prefix's range that follows `after` in the direction of the list. */
 export function pageRange(
   prefix: Key,
   { after, reverse = false }: { readonly after?: Key | undefined; readonly reverse?: boolean | undefined },
@@ -59,7 +59,7 @@ export function pageRange(
 
 // deno-lint-ignore no-control-regex
 const ESCAPE_ALL = /[\u0000-\u0002\ud7ff-\u{10ffff}]/gu;
-// The same by UTF-16 units, which is quicker to look for.
+// The same by UTF-16 units, which is faster to search.
 // deno-lint-ignore no-control-regex
 const ESCAPE = /[\u0000-\u0002\ud7ff-\uffff]/;
 // deno-lint-ignore no-control-regex

@@ -1,32 +1,32 @@
 /**
- * The one contract between Trivet and whatever keeps its state: ordered keys, versions, atomic commits.
- * Types and small functions over `commit`; the drivers are the other files of this folder.
+ * The interface between Trivet and the storage of its state: ordered keys, versions, atomic commits. Types, and small
+ * functions over `commit`; the drivers are in `drivers/`.
  *
- * Leaves out: encryption at rest, replication, backup. Those belong to the engine behind a driver.
+ * Encryption at rest, replication and backup are features of the engine behind a driver.
  *
  * @module
  */
 
 /**
- * An ordered tuple; the first word is the record's kind, so that kinds never collide.
+ * An ordered tuple. The first part is the record's kind, so keys of different kinds never collide.
  * Strings order by Unicode code point, numbers (finite) by value and before strings; a key orders before
  * every longer key that begins with it.
  */
 export type Key = readonly (string | number)[];
 
-/** What a record may hold. */
+/** The values of a record, beside bytes. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json };
 
-/** A live record. `version` is opaque, differs after every commit that sets the key, and is never reused. */
+/** A live record. `version` is opaque: each commit that sets the key gives it a new one, and none is reused. */
 export interface Entry<Value = unknown> {
   readonly key: Key;
   readonly value: Value;
   readonly version: string;
-  /** Milliseconds since the epoch; absent when the record lives until it is removed. */
+  /** Milliseconds since the epoch; absent for a record that does not expire. */
   readonly expires?: number;
 }
 
-/** A condition of a commit: the key still has this version, or (`null`) is absent or expired. */
+/** A condition of a commit: the record still has this version, or (`null`) is absent or expired. */
 export interface Check {
   readonly key: Key;
   readonly version: string | null;
@@ -38,39 +38,39 @@ export interface Put {
   readonly value: unknown;
   readonly expires?: number | undefined;
   /**
-   * The record has this value already, by a check of the same commit: only its expiry changes. A cache in front of the
-   * store need not wait for copies of it (`layered.ts`). Drivers ignore it.
+   * Whether a check of the same commit ensures that the record has this value already, and only its expiry changes. Then
+   * the cache (`layered.ts`) does not wait for copies to expire. Drivers ignore it.
    */
   readonly isSameValue?: boolean;
 }
 
-/** All or nothing: when every check holds, every set and remove is done; else none is. */
+/** An atomic commit: if every check holds, all sets and removes are done; otherwise none. */
 export interface Commit {
   readonly check?: readonly Check[];
   readonly set?: readonly Put[];
   readonly remove?: readonly Key[];
 }
 
-/** How fresh a `get` must be. */
+/** Whether a `get` may return a cached record. */
 export interface GetOptions {
   /**
-   * Allows a cache in front of the store to answer (`layered.ts`). Such an answer is never a record whose removal was
-   * acknowledged, but may be a second older than the last time it was set. Drivers pass over it.
+   * Allows the cache (`layered.ts`) to answer. The result is never a record whose removal was acknowledged, but may miss
+   * sets of the last second. Drivers ignore it.
    */
   readonly cached?: boolean;
 }
 
-/** For reads that a cache may answer: one object, since it is on the path of every request. */
+/** Options for reads that the cache may answer. One object, because every request needs it. */
 export const CACHED: GetOptions = { cached: true };
 
-/** How much of a prefix to list. `after` is the last key of the page before; both ends are exclusive. */
+/** A page of a list. `after` is the last key of the previous page, and is not part of the result. */
 export interface ListOptions {
   readonly after?: Key | undefined;
   readonly limit?: number | undefined;
   readonly reverse?: boolean | undefined;
 }
 
-/** What a driver promises; Trivet refuses to start on one that cannot keep single use and rotation. */
+/** What a driver guarantees. Trivet does not start on one that cannot ensure single use and rotation. */
 export interface Guarantees {
   /** Of racing commits that check one key, exactly one wins. */
   readonly atomic: boolean;
@@ -81,12 +81,12 @@ export interface Guarantees {
 }
 
 /**
- * The engine cannot be reached, or did not answer in time. A `commit` that rejects with it was done whole or not at
- * all, and nobody knows which: ask again, or read.
+ * The engine is unavailable, or did not respond in time. A `commit` that rejects with this error was done completely or
+ * not at all: retry it, or read to find out.
  */
 export class StoreUnavailableError extends Error {
   override readonly name = "StoreUnavailableError";
-  /** Seconds after which to try again. */
+  /** Seconds after which to retry (`Retry-After`). */
   readonly retryAfter: number;
 
   constructor(message: string, options?: ErrorOptions & { retryAfter?: number }) {
@@ -95,41 +95,49 @@ export class StoreUnavailableError extends Error {
   }
 }
 
+/** A method of the store was called after `close()`. */
+export class StoreClosedError extends Error {
+  override readonly name = "StoreClosedError";
+
+  constructor() {
+    super("The store is closed");
+  }
+}
+
 /**
- * Where all state lives. Every method rejects only when the engine fails ({@linkcode StoreUnavailableError} when that
- * may pass); a lost race is `false`.
+ * The storage of all state. Methods reject only when the engine fails ({@linkcode StoreUnavailableError} for a temporary
+ * failure); a commit that lost a race resolves to `false`.
  */
 export interface Store {
   readonly guarantees: Guarantees;
   /**
-   * Milliseconds since the epoch, by a clock that all instances share; absent where the machine's own is as good. By it
-   * records expire, and whoever writes an expiry should go by it too.
+   * Milliseconds since the epoch, by a clock that all instances share; absent when the system clock serves as well. Records
+   * expire by this clock, so use it to compute expiries.
    */
   now?(): number;
-  /** The live record at `key`, or `undefined` when it is absent or expired. The value is not to be changed. */
+  /** The live record at `key`, or `undefined` when it is absent or expired. Do not change the value. */
   get<Value = unknown>(key: Key, options?: GetOptions): Promise<Entry<Value> | undefined>;
   /** Live records strictly below `prefix`, in key order; at most `limit` (100 when left out). */
   list<Value = unknown>(prefix: Key, options?: ListOptions): Promise<Entry<Value>[]>;
-  /** `true` when it was done, `false` when a check failed and nothing was. Durable before it resolves. */
+  /** Resolves to `true` when the commit is done and durable, `false` when a check failed and nothing was changed. */
   commit(commit: Commit): Promise<boolean>;
   /**
-   * Keys at or below `prefix` as they change, in batches; the prefix itself stands for "anything below it
-   * may have changed, read again" (a driver that lost sight of the engine says so this way).
-   * Cancel the stream to stop.
+   * Keys at or below `prefix` as they change, in batches. The prefix itself means that anything below it may have changed:
+   * drivers send it when they may have missed changes. Cancel the stream to stop watching.
    */
   watch(prefix: Key): ReadableStream<readonly Key[]>;
-  /** Removes expired records; resolves to how many. Drivers also do it by themselves. */
+  /** Removes expired records and resolves to their number. Drivers also sweep periodically. */
   sweep(): Promise<number>;
-  /** Finishes what is under way and lets go of the engine. Later calls reject. */
+  /** Waits for pending calls and closes the connections. Later calls reject. */
   close(): Promise<void>;
 }
 
-/** Writes `value` only where nothing lives; `false` when something does. */
+/** Sets `value` if there is no live record at the key; resolves to `false` if there is one. */
 export function putIfAbsent(store: Store, key: Key, value: unknown, expires?: number): Promise<boolean> {
   return store.commit({ check: [{ key, version: null }], set: [{ key, value, expires }] });
 }
 
-/** Replaces the record only while it has `version`; `false` when somebody was first. */
+/** Replaces the record if it still has `version`; resolves to `false` if it does not. */
 export function compareAndSet(
   store: Store,
   key: Key,
@@ -140,7 +148,7 @@ export function compareAndSet(
   return store.commit({ check: [{ key, version }], set: [{ key, value, expires }] });
 }
 
-/** Reads and removes in one step: of racing callers exactly one gets the value. */
+/** Reads and removes a record: of concurrent callers exactly one gets the value. */
 export async function take<Value = unknown>(store: Store, key: Key): Promise<Value | undefined> {
   const entry = await store.get<Value>(key);
   if (!entry) return undefined;
@@ -148,7 +156,7 @@ export async function take<Value = unknown>(store: Store, key: Key): Promise<Val
   return won ? entry.value : undefined;
 }
 
-/** Every record below a prefix, read in pages: for work that is off the path of requests. */
+/** All records below a prefix, read in pages. Not for use in requests. */
 export async function* listAll<Value = unknown>(store: Store, prefix: Key): AsyncGenerator<Entry<Value>> {
   for (let page = await store.list<Value>(prefix); page.length > 0;) {
     yield* page;

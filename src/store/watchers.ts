@@ -1,5 +1,5 @@
 /**
- * Who is watching which prefix inside one process: the part of `watch` that every driver shares.
+ * The watched prefixes of one process: the part of `watch` that all drivers share.
  *
  * @module
  */
@@ -10,7 +10,7 @@ interface Watcher {
   readonly stop: (() => void) | undefined;
 }
 
-/** Hands changed keys to the streams whose prefix covers them. */
+/** Sends changed keys to the streams whose prefix contains them. */
 export class Watchers {
   #watching = new Map<ReadableStreamDefaultController<readonly Key[]>, Watcher>();
 
@@ -19,8 +19,9 @@ export class Watchers {
   }
 
   /**
-   * A stream of changes at or below `prefix`; cancelling it ends the watch. `look` starts a search of this watcher's own
-   * for changes elsewhere, with a function that tells of one, and gives the function that ends it.
+   * A stream of changes at or below `prefix`; cancelling it ends the watch.
+   * @param look starts polling for changes by other instances, for this watcher alone; it calls `changed` for a change, and
+   * returns the function that ends polling
    */
   watch(prefix: Key, look?: (changed: () => void) => () => void): ReadableStream<readonly Key[]> {
     let mine: ReadableStreamDefaultController<readonly Key[]>;
@@ -37,7 +38,7 @@ export class Watchers {
     });
   }
 
-  /** Tells of keys that an acknowledged commit changed. */
+  /** Reports the keys that an acknowledged commit changed. */
   changed(keys: readonly Key[]): void {
     for (const [controller, { prefix }] of this.#watching) {
       const mine = keys.filter((key) => isAtOrBelow(prefix, key));
@@ -45,7 +46,7 @@ export class Watchers {
     }
   }
 
-  /** Tells every watcher that anything it watches may have changed. */
+  /** Reports to every watcher that anything below its prefix may have changed. */
   changedAll(): void {
     for (const [controller, { prefix }] of this.#watching) controller.enqueue([prefix]);
   }

@@ -54,7 +54,7 @@ export async function run(argv: readonly string[]): Promise<void> {
     const total = await withBar("counting", undefined, (progress) => countRecords(from, progress));
     const { copied, before } = await withBar("copying", total, (progress) => copyRecords(from, to, progress));
     // Records may have changed since an earlier run was interrupted: they are copied again.
-    if (before > 0) await compareRecords(from, to, { mend: true });
+    if (before > 0) await compareRecords(from, to, { repair: true });
     const { same, digest, differences } = await withBar(
       "comparing",
       total,

@@ -1,6 +1,6 @@
 /**
- * What D1 and a Durable Object's SQL storage have in common: the table, its statements, and how a commit becomes rows.
- * Both are SQLite, and both take few parameters a statement, so lists travel as one JSON text each.
+ * The common part of the D1 and Durable Object drivers: tables, statements, and the conversion of commits to rows. Both
+ * are SQLite and accept few parameters in a statement, so each list is passed as one JSON text.
  *
  * @module
  */
@@ -27,11 +27,11 @@ export const SCHEMA: readonly string[] = [
   "INSERT OR IGNORE INTO sequence VALUES (1, 0, 1)",
 ];
 
-/** What the engine says when a check of a commit failed. */
+/** Matches the error of the engine when a check of a commit failed. */
 export const CHECK_FAILED: RegExp = /every_check_holds/;
 
-/** Both engines refuse a row of more than two megabytes; this leaves room for the rest of it. */
-const LARGEST_VALUE = 1_900_000;
+/** Both engines refuse rows of more than two megabytes; a row also has a key and other columns. */
+const MAX_VALUE_BYTES = 1_900_000;
 const COLUMNS = "key, value, bytes, version, expires FROM record";
 const alive = (parameter: string) => `(expires IS NULL OR expires > ${parameter})`;
 
@@ -53,9 +53,9 @@ export function selectPage(
 }
 
 /**
- * The statements of a commit, for one transaction. The first counts the version up and breaks the table's constraint
- * unless every check holds, which undoes all.
- * @throws {RangeError} for a value that no row can hold
+ * The statements of a commit, for one transaction. The first increments the version and violates a constraint if a check
+ * fails, so the transaction is rolled back.
+ * @throws {RangeError} for a value that is too large for a row
  */
 export function commitStatements({ check = [], set = [], remove = [] }: Commit, now: number): Statement[] {
   const checks = check.map(({ key, version }) => [encodeKey(key), version === null ? null : Number(version)]);
@@ -70,7 +70,7 @@ export function commitStatements({ check = [], set = [], remove = [] }: Commit, 
     const keys = JSON.stringify(remove.map(encodeKey));
     statements.push(["DELETE FROM record WHERE key IN (SELECT value FROM json_each(?1))", keys]);
   }
-  // Of two sets of one key the last counts.
+  // Of several sets of one key, the last one counts.
   const puts = [...new Map(set.map((put) => [encodeKey(put.key), put]))];
   const texts: (string | number | null)[][] = [];
   let length = 0;
@@ -86,9 +86,9 @@ export function commitStatements({ check = [], set = [], remove = [] }: Commit, 
   for (const [id, { value, expires }] of puts) {
     const until = expires === undefined ? null : Math.ceil(expires);
     const content = value instanceof Uint8Array ? value : JSON.stringify(value);
-    if (content.length > LARGEST_VALUE) {
+    if (content.length > MAX_VALUE_BYTES) {
       throw new RangeError(
-        `A value may have at most ${LARGEST_VALUE} bytes in this store, but has ${content.length}`,
+        `A value in this store must be at most ${MAX_VALUE_BYTES} bytes, but has ${content.length}`,
       );
     }
     if (content instanceof Uint8Array) {
@@ -100,8 +100,8 @@ export function commitStatements({ check = [], set = [], remove = [] }: Commit, 
       ]);
       continue;
     }
-    // A parameter has its limit as well.
-    if (length + content.length > LARGEST_VALUE / 4) flush();
+    // Parameters have a size limit too.
+    if (length + content.length > MAX_VALUE_BYTES / 4) flush();
     texts.push([id, content, until]);
     length += content.length + id.length;
   }
@@ -133,7 +133,7 @@ export function toEntry<Value>({ key, value, bytes, version, expires }: Row): En
   };
 }
 
-/** One step of making sure of the format, as statements and what their rows say. */
+/** The statement of one step of the format check. */
 export function formatStatement(step: FormatStep): Statement {
   if ("get" in step) return selectOne(step.get, 0);
   if ("list" in step) return selectPage(step.list, { limit: step.limit }, 0);
@@ -144,7 +144,7 @@ export function formatStatement(step: FormatStep): Statement {
   ];
 }
 
-/** What the rows of {@linkcode formatStatement} answer. */
+/** The result of the step, from the rows of {@linkcode formatStatement}. */
 export function formatAnswer(step: FormatStep, rows: readonly Row[]): unknown {
   const values = rows.map((row) => toEntry(row).value);
   return "get" in step ? values[0] : values;

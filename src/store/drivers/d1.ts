@@ -1,6 +1,6 @@
 /**
- * The store in Cloudflare D1: a commit is one batch, which D1 runs as one transaction. Reads go to the primary, unless
- * the binding is a session that says otherwise. `watch` hears commits of its own isolate at once and of others by polling.
+ * The store in Cloudflare D1. A commit is one batch, which D1 runs as one transaction. Reads go to the primary unless the
+ * binding is a session with another constraint. `watch` reports commits of its own isolate at once, others by polling.
  *
  * ```ts ignore
  * export default toWorker((env: { DB: D1Database }) => createTrivet({ issuer, store: d1Store(env.DB) }));
@@ -24,7 +24,7 @@ import {
   toEntry,
 } from "./cloudflare_rows.ts";
 import { ensureFormat, FORMAT_KEY, StoreFormatError } from "../format.ts";
-import { SweepGuard } from "../steady_time.ts";
+import { SWEEP_BATCH_RECORDS, SweepGuard } from "../sweep_guard.ts";
 import {
   type Commit,
   type Entry,
@@ -35,7 +35,7 @@ import {
   StoreUnavailableError,
 } from "../store.ts";
 import { timerDelay } from "../timer.ts";
-import { UnderWay } from "./under_way.ts";
+import { PendingCalls } from "./pending_calls.ts";
 import { Watchers } from "../watchers.ts";
 
 /** The part of a D1 binding that is used. */
@@ -55,7 +55,7 @@ export interface D1Answer {
 }
 
 export interface D1Options {
-  /** How often a watcher looks whether another isolate wrote, in milliseconds. @default 1000 */
+  /** How often a watcher polls for commits of other isolates, in milliseconds. @default 1000 */
   readonly lookEvery?: number;
   /** Milliseconds since the epoch, for tests. */
   readonly now?: () => number;
@@ -63,9 +63,7 @@ export interface D1Options {
   readonly monotonic?: () => number;
 }
 
-const SWEEP_BATCH = 1000;
-
-/** A store in a database that may be empty: its tables are made at the first use. */
+/** Opens a store. Its tables are created at the first use. */
 export function d1Store(database: D1Binding, options: D1Options = {}): Store {
   return new D1Store(database, options);
 }
@@ -78,7 +76,7 @@ class D1Store implements Store {
   #lookEvery: number;
   #now: () => number;
   #guard: SweepGuard;
-  #underWay = new UnderWay();
+  #pending = new PendingCalls();
   #closing = false;
 
   constructor(database: D1Binding, options: D1Options) {
@@ -89,28 +87,28 @@ class D1Store implements Store {
   }
 
   async get<Value>(key: Key): Promise<Entry<Value> | undefined> {
-    this.#underWay.begin();
+    this.#pending.begin();
     try {
       const { results: [row] } = await this.#run(selectOne(key, this.#now()));
       return row === undefined ? undefined : { ...toEntry<Value>(row as Row), key };
     } finally {
-      this.#underWay.end();
+      this.#pending.end();
     }
   }
 
   async list<Value>(prefix: Key, options: ListOptions = {}): Promise<Entry<Value>[]> {
-    this.#underWay.begin();
+    this.#pending.begin();
     try {
       const { results } = await this.#run(selectPage(prefix, options, this.#now()));
       return (results as Row[]).map(toEntry<Value>);
     } finally {
-      this.#underWay.end();
+      this.#pending.end();
     }
   }
 
   async commit(commit: Commit): Promise<boolean> {
     const statements = commitStatements(commit, this.#now());
-    this.#underWay.begin();
+    this.#pending.begin();
     try {
       await this.#prepare();
       await this.#database.batch(statements.map((statement) => this.#bind(statement)));
@@ -118,7 +116,7 @@ class D1Store implements Store {
       if (CHECK_FAILED.test(String(error))) return false;
       throw this.#explain(error);
     } finally {
-      this.#underWay.end();
+      this.#pending.end();
     }
     if (this.#watchers.size > 0) this.#watchers.changed(changedBy(commit));
     return true;
@@ -131,11 +129,11 @@ class D1Store implements Store {
       const look = async () => {
         const { results: [row] } = await this.#run(LAST_VERSION);
         const { version } = row as { version: number };
-        // What this isolate told already is told again as "read again": that does no harm.
+        // Commits of this isolate are reported twice, which does no harm.
         if (seen !== undefined && version !== seen) changed();
         seen = version;
       };
-      // A look that failed is made up for by the next.
+      // A failed poll is repaired by the next one.
       look().catch(() => {});
       const timer = setInterval(() => look().catch(() => {}), timerDelay(this.#lookEvery));
       return () => clearInterval(timer);
@@ -145,15 +143,15 @@ class D1Store implements Store {
   async sweep(): Promise<number> {
     if (!this.#guard.maySweep()) return 0;
     for (let removed = 0;;) {
-      const { meta } = await this.#run(sweepSome(this.#now(), SWEEP_BATCH));
+      const { meta } = await this.#run(sweepSome(this.#now(), SWEEP_BATCH_RECORDS));
       removed += meta.changes ?? 0;
-      if ((meta.changes ?? 0) < SWEEP_BATCH || this.#closing) return removed;
+      if ((meta.changes ?? 0) < SWEEP_BATCH_RECORDS || this.#closing) return removed;
     }
   }
 
   async close(): Promise<void> {
     this.#closing = true;
-    await this.#underWay.close();
+    await this.#pending.close();
     this.#watchers.close();
   }
 
@@ -172,15 +170,15 @@ class D1Store implements Store {
 
   async #prepare(): Promise<void> {
     if (this.#prepared) return;
-    // Several calls may do this at once, which does no harm. They share no promise: one whose request has ended never
-    // settles, and would hold up every request after it.
+    // Concurrent calls may each do this, which does no harm. They share no promise: a promise of a request that has ended
+    // never settles, and would block every later request.
     try {
       const made = await this.#database.batch([
         ...SCHEMA.map((sql) => this.#database.prepare(sql)),
         this.#bind(formatStatement({ get: FORMAT_KEY })),
       ]);
       await ensureFormat(async (step) => {
-        // What the record says came with the tables, in one trip.
+        // The version record was read in the same batch that created the tables.
         const answer = "get" in step ? made.at(-1)! : await this.#bind(formatStatement(step)).all();
         return formatAnswer(step, answer.results as Row[]);
       });
@@ -195,6 +193,6 @@ class D1Store implements Store {
     const passing =
       /network|connection|timed? ?out|overloaded|reset|internal error|too many requests|storage caused/i;
     if (!passing.test(String(error))) return error;
-    return new StoreUnavailableError("D1 is out of reach", { cause: error });
+    return new StoreUnavailableError("D1 is unavailable", { cause: error });
   }
 }

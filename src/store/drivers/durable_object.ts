@@ -1,7 +1,7 @@
 /**
- * The store in the SQL storage of one Durable Object, for code that runs in that object. All state of one Trivet lies in
- * one object: its writes are one thread in one place, about a thousand requests a second, with nothing shared to go wrong.
- * The simplest way to use it is to run Trivet in the object and let the worker pass requests on:
+ * The store in the SQL storage of one Durable Object, for code that runs in that object. One object has all state of a
+ * Trivet and handles about a thousand requests per second. The simplest way is to run Trivet in the object, and to let the
+ * worker forward requests:
  *
  * ```ts ignore
  * export class Trivet extends DurableObject {
@@ -12,8 +12,8 @@
  * }
  * ```
  *
- * Cloudflare holds an object's responses back until what it wrote is durable (its output gate), and forgets the object
- * when that fails; so an answer that left the object is an acknowledged one.
+ * Cloudflare delays an object's responses until its writes are durable (output gate), and resets the object when that
+ * fails. So a response that left the object acknowledges its writes.
  *
  * @module
  */
@@ -32,8 +32,16 @@ import {
   toEntry,
 } from "./cloudflare_rows.ts";
 import { ensureFormatSync } from "../format.ts";
-import { SweepGuard } from "../steady_time.ts";
-import type { Commit, Entry, Guarantees, Key, ListOptions, Store } from "../store.ts";
+import { SWEEP_BATCH_RECORDS, SweepGuard } from "../sweep_guard.ts";
+import {
+  type Commit,
+  type Entry,
+  type Guarantees,
+  type Key,
+  type ListOptions,
+  type Store,
+  StoreClosedError,
+} from "../store.ts";
 import { Watchers } from "../watchers.ts";
 
 /** The part of `ctx.storage` that is used. */
@@ -51,10 +59,8 @@ export interface DurableObjectOptions {
   readonly monotonic?: () => number;
 }
 
-const SWEEP_BATCH = 1000;
-
 /**
- * A store in an object's storage, whose tables are made when they are not there.
+ * Opens a store in an object's storage, and creates missing tables.
  * @throws {StoreFormatError} when its records are of another format
  */
 export function durableObjectStore(storage: DurableObjectBinding, options: DurableObjectOptions = {}): Store {
@@ -107,10 +113,10 @@ class DurableObjectStore implements Store {
   async sweep(): Promise<number> {
     if (!this.#guard.maySweep()) return 0;
     for (let removed = 0;;) {
-      const [sql, ...parameters] = sweepSome(this.#now(), SWEEP_BATCH);
+      const [sql, ...parameters] = sweepSome(this.#now(), SWEEP_BATCH_RECORDS);
       const gone = this.#run([`${sql} RETURNING 1`, ...parameters]).length;
       removed += gone;
-      if (gone < SWEEP_BATCH) return removed;
+      if (gone < SWEEP_BATCH_RECORDS) return removed;
     }
   }
 
@@ -120,7 +126,7 @@ class DurableObjectStore implements Store {
   }
 
   #run([sql, ...parameters]: Statement): unknown[] {
-    if (this.#closed) throw new Error("Cannot use the store: it is closed");
+    if (this.#closed) throw new StoreClosedError();
     return this.#storage.sql.exec(sql, ...parameters).toArray();
   }
 }

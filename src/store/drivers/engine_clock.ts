@@ -1,18 +1,18 @@
 /**
- * The engine's clock, as an instance knows it: instances whose own clocks are minutes apart agree on what has expired,
- * because they all go by the clock of the one engine that they share. Between two looks at it time goes on by the
- * machine's monotonic clock, so that one whose own clock is set goes on as before.
+ * The clock of the engine, estimated by an instance. All instances use the clock of the engine that they share, so they
+ * agree on expiry even if their own clocks differ by minutes. Between two measurements, time advances by the monotonic
+ * clock of the machine, so setting the system clock has no effect.
  *
  * @module
  */
-import { type Clocks, completeClocks } from "../steady_time.ts";
+import { type Clocks, completeClocks } from "../sweep_guard.ts";
 
-/** Measured again after so many milliseconds, since clocks drift. */
-const MEASURE_EVERY_MS = 60_000;
-/** Measured again at once when the machine's own clock has moved so much more or less than time has passed: it was set, or slept. */
+/** The interval of measurements. */
+const MEASURE_INTERVAL_MS = 60_000;
+/** A larger difference between the clocks of this machine causes a measurement at once: it was set, or the machine slept. */
 const MAX_LOCAL_DRIFT_MS = 1000;
 
-/** What was known when the engine was asked last. */
+/** The clocks at the last measurement. */
 interface Measured {
   readonly engine: number;
   readonly local: number;
@@ -23,12 +23,12 @@ export class EngineClock {
   readonly #local: () => number;
   readonly #monotonic: () => number;
   readonly #onDrift: () => void;
-  /** Which no test moves along with a clock that it sets: the engine's own clock stays where it is. */
+  /** A clock that tests do not move, because the clock of the engine does not move either. */
   readonly #real: () => number;
   #asked = -Infinity;
   #measured: Measured | undefined;
 
-  /** @param onDrift hears that the engine should be asked at once; again and again until it was */
+  /** @param onDrift called when a measurement is needed at once, repeatedly until it is done */
   constructor(clocks: Clocks, onDrift: () => void = () => {}) {
     const { now, monotonic } = completeClocks(clocks);
     this.#local = now;
@@ -37,7 +37,7 @@ export class EngineClock {
     this.#onDrift = onDrift;
   }
 
-  /** Milliseconds since the epoch, by the engine's clock as far as it is known. */
+  /** Milliseconds since the epoch, by the clock of the engine; before the first measurement by the system clock. */
   now(): number {
     if (!this.#measured) return this.#local();
     const { engine, local, monotonic } = this.#measured;
@@ -46,23 +46,23 @@ export class EngineClock {
     return Math.floor(engine + passed);
   }
 
-  /** Whether it is time to ask the engine again. */
+  /** Whether a measurement is due. */
   isDue(): boolean {
-    return this.#real() - this.#asked > MEASURE_EVERY_MS;
+    return this.#real() - this.#asked > MEASURE_INTERVAL_MS;
   }
 
   /**
-   * Asks the engine what time it is. What was said is about the middle of the way there and back (Cristian's algorithm);
-   * a difference that the way itself explains is none.
+   * Measures the clock of the engine (Cristian's algorithm): its answer is taken as the time in the middle of the round trip.
+   * A difference smaller than half the round trip is ignored.
    */
   async measure(ask: () => Promise<number>): Promise<void> {
     const before = this.#monotonic();
-    const said = await ask();
+    const answer = await ask();
     const [local, monotonic] = [this.#local(), this.#monotonic()];
     this.#asked = this.#real();
-    const way = monotonic - before;
-    const engine = said + way / 2;
-    const isSame = Math.abs(engine - local) <= way / 2 + 2;
+    const roundTrip = monotonic - before;
+    const engine = answer + roundTrip / 2;
+    const isSame = Math.abs(engine - local) <= roundTrip / 2 + 2;
     this.#measured = { engine: isSame ? local : Math.round(engine), local, monotonic };
   }
 }

@@ -1,14 +1,14 @@
 /**
- * A cache in front of any store, for reads that allow it (`get(key, { cached: true })`): token checks without a trip to
- * the engine, and never a revoked token after its revocation was acknowledged, on any instance.
+ * A cache in front of any store, for reads that allow it (`get(key, { cached: true })`): most token checks need no round
+ * trip to the engine, and still no instance accepts a token after its revocation was acknowledged.
  *
- * How: not the reader waits but who revokes. An answer from memory is at most `lifetime` old, counted from before its
- * read began. A commit that removes a record of a cached kind is acknowledged only `lifetime` after the engine did it.
- * So when the acknowledgement comes, every copy was read before the commit and is too old, on every instance, without
- * messages between them and without clocks that agree: each instance only measures a span of its own.
+ * How: the revocation waits, not the reads. A cached record is used for at most `lifetime`, counted from before its read
+ * began. A commit that removes a record of a cached kind is acknowledged `lifetime` after the engine did it. So at the
+ * acknowledgement every copy, on every instance, was read before the commit and has expired. This needs neither messages
+ * between instances nor synchronized clocks, because each instance only measures durations.
  *
- * The first instance writes the lifetime into the store (`cache_lifetime`). All wait as long as it says, and none keeps
- * a copy for longer: instances with other settings, or with none (the command line), break nothing.
+ * The first instance writes the lifetime into the store (`cache_lifetime`). All instances wait that long, and none keeps a
+ * copy for longer, so instances with other settings, or without a cache (the command line), are safe too.
  *
  * @module
  */
@@ -16,23 +16,23 @@ import { encodeKey } from "../key.ts";
 import { LOST_RACE, retryLostRaces } from "../retry.ts";
 import { type Commit, type Entry, type GetOptions, type Key, putIfAbsent, type Store } from "../store.ts";
 import { timerDelay } from "../timer.ts";
-import { UnderWay } from "./under_way.ts";
+import { PendingCalls } from "./pending_calls.ts";
 
-/** Which commits of a kind wait: those that remove a record, or all that change one. */
+/** The commits of a kind that wait: those that remove a record, or all that change one. */
 export type Waits = "removal" | "change";
 
 export interface LayeredOptions {
-  /** How long an answer may come from memory, in milliseconds; 0 keeps nothing but waits for those who do. @default 1000 */
+  /** How long a copy is used, in milliseconds. 0 caches nothing, but still waits for other instances. @default 1000 */
   readonly lifetime?: number;
-  /** The kinds that may be answered from memory. @default tokens, grants, clients, users and API keys */
+  /** The kinds of records that are cached. @default tokens, grants, clients, users and API keys */
   readonly kinds?: Readonly<Record<string, Waits>>;
-  /** How many records are kept. @default 20000 */
+  /** The maximum number of cached records. @default 20000 */
   readonly limit?: number;
   /** Milliseconds since the epoch, for tests. */
   readonly now?: () => number;
 }
 
-/** A refresh replaces its grant, and nobody need wait for that: a token is good as long as there is a grant. */
+/** A refresh replaces the grant without waiting: an access token is valid as long as its grant exists. */
 const KINDS: Readonly<Record<string, Waits>> = {
   access_token: "removal",
   grant: "removal",
@@ -43,7 +43,7 @@ const KINDS: Readonly<Record<string, Waits>> = {
 };
 const LIFETIME: Key = ["cache_lifetime"];
 
-/** When something began, by two clocks: one stands still while the machine sleeps, the other may be set. */
+/** A moment by two clocks: the monotonic one stops while the machine sleeps, the other one may be set. */
 interface Moment {
   readonly monotonic: number;
   readonly wall: number;
@@ -54,16 +54,16 @@ interface Copy {
   readonly entry: Promise<Entry | undefined>;
 }
 
-/** The store with a cache before it. */
+/** Creates the store with a cache in front of it. */
 export function layeredStore(store: Store, options: LayeredOptions = {}): Store {
   const { lifetime: wanted = 1000, kinds = KINDS, limit = 20_000, now = () => store.now?.() ?? Date.now() } =
     options;
   const copies = new Map<string, Copy>();
-  const underWay = new UnderWay();
+  const pending = new PendingCalls();
   let known: number | undefined;
 
-  /** How long everybody waits. The first who keeps copies decides; until then it is `undefined`. */
-  async function settle(): Promise<number | undefined> {
+  /** How long all instances wait. The first instance with a cache sets it; `undefined` until then. */
+  async function readLifetime(): Promise<number | undefined> {
     return known ??= await retryLostRaces(async () => {
       const entry = await store.get<number>(LIFETIME);
       if (entry || wanted === 0) return entry?.value;
@@ -72,7 +72,7 @@ export function layeredStore(store: Store, options: LayeredOptions = {}): Store 
   }
 
   async function getCached(key: Key): Promise<Entry | undefined> {
-    const lifetime = Math.min(known ?? await settle() ?? 0, wanted);
+    const lifetime = Math.min(known ?? await readLifetime() ?? 0, wanted);
     const id = encodeKey(key);
     const copy = copies.get(id);
     if (copy && age(copy.began) < lifetime) {
@@ -92,27 +92,27 @@ export function layeredStore(store: Store, options: LayeredOptions = {}): Store 
     const forget = () => {
       if (copies.get(id) === copy) copies.delete(id);
     };
-    // What is not there is not kept: it may be there in a moment. Callers who wait for this read share it.
+    // An absent record is not cached, because it may be set at any moment. Concurrent calls share this read.
     copy.entry.then((entry) => entry === undefined && forget(), forget);
   }
 
-  /** A commit while nobody keeps copies, which must still be so when it is done. */
-  async function commitAlone(commit: Commit): Promise<boolean> {
+  /** Commits under the condition that no instance has a cache yet. */
+  async function commitWithoutCaches(commit: Commit): Promise<boolean> {
     const check = [...commit.check ?? [], { key: LIFETIME, version: null }];
     if (await store.commit({ ...commit, check })) return true;
-    return await settle() === undefined ? false : await commitAndWait(commit);
+    return await readLifetime() === undefined ? false : await commitAndWait(commit);
   }
 
-  /** A commit of which copies may be held: acknowledged when none can be served any more. */
+  /** Commits, and resolves when no instance can use a copy of the changed records any more. */
   async function commitAndWait(commit: Commit): Promise<boolean> {
-    const lifetime = known ?? await settle();
-    if (lifetime === undefined) return await commitAlone(commit);
+    const lifetime = known ?? await readLifetime();
+    if (lifetime === undefined) return await commitWithoutCaches(commit);
     if (!await store.commit(commit)) return false;
     const done = moment();
     for (const key of [...commit.remove ?? [], ...(commit.set ?? []).map((put) => put.key)]) {
       copies.delete(encodeKey(key));
     }
-    // A timer may fire early by a fraction of a millisecond.
+    // Timers may fire a fraction of a millisecond early.
     for (let left = lifetime; left > 0; left = lifetime - (performance.now() - done.monotonic)) {
       await new Promise((resolve) => setTimeout(resolve, timerDelay(left + 1)));
     }
@@ -130,18 +130,18 @@ export function layeredStore(store: Store, options: LayeredOptions = {}): Store 
     },
     async commit(commit) {
       if (!mustWait(commit, kinds)) return await store.commit(commit);
-      underWay.begin();
+      pending.begin();
       try {
         return await commitAndWait(commit);
       } finally {
-        underWay.end();
+        pending.end();
       }
     },
     list: (prefix, options) => store.list(prefix, options),
     watch: (prefix) => store.watch(prefix),
     sweep: () => store.sweep(),
     async close() {
-      await underWay.close();
+      await pending.close();
       await store.close();
     },
   };
@@ -157,16 +157,16 @@ function mustWait(
     !isSameValue && Object.hasOwn(kinds, key[0]!) && kinds[key[0]!] === "change"
   );
   if (changes.length === 0) return false;
-  // Nobody holds a copy of what was not there.
-  const fresh = new Set(check.filter(({ version }) => version === null).map(({ key }) => encodeKey(key)));
-  return changes.some(({ key }) => !fresh.has(encodeKey(key)));
+  // No instance has a copy of a record that did not exist.
+  const created = new Set(check.filter(({ version }) => version === null).map(({ key }) => encodeKey(key)));
+  return changes.some(({ key }) => !created.has(encodeKey(key)));
 }
 
 function moment(): Moment {
   return { monotonic: performance.now(), wall: Date.now() };
 }
 
-/** Milliseconds since then, by whichever clock says more; for ever, when the clock was set back. */
+/** Milliseconds since then, by the clock that advanced more; `Infinity` when the system clock was set back. */
 function age({ monotonic, wall }: Moment): number {
   const byWall = Date.now() - wall;
   return byWall < 0 ? Infinity : Math.max(byWall, performance.now() - monotonic);

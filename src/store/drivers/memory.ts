@@ -1,40 +1,48 @@
 /**
- * The store in a Map: for one process, for tests, and as the yardstick of the other drivers.
+ * The store in a Map: for one process, for tests, and as the reference for other drivers.
  *
  * @module
  */
 import { decodeKey, encodeKey, encodeName, pageRange } from "../key.ts";
 import { SortedKeys } from "./sorted_keys.ts";
-import { type Clocks, SweepGuard } from "../steady_time.ts";
-import type { Commit, Entry, Guarantees, Key, ListOptions, Store } from "../store.ts";
+import { type Clocks, SweepGuard } from "../sweep_guard.ts";
+import {
+  type Commit,
+  type Entry,
+  type Guarantees,
+  type Key,
+  type ListOptions,
+  type Store,
+  StoreClosedError,
+} from "../store.ts";
 import { Watchers } from "../watchers.ts";
 
-/** Kept small, since there are many: small integers take no memory of their own, so time counts from the store's start. */
+/** Small, because there are many. Times count from the start of the store: small integers take no memory of their own. */
 interface MemoryRecord {
   readonly value: unknown;
   /** The number of the commit. */
   readonly version: number;
   /** Milliseconds since the store's start. */
   readonly expires: number | undefined;
-  /** Read back when the record is first listed: most never are. */
+  /** Decoded when the record is first listed: most never are. */
   key: Key | undefined;
 }
 
-/** Expiry is looked at in slices of this many milliseconds, so that a sweep touches only what is due. */
-const SLICE = 60_000;
+/** Records are grouped by time slices of their expiry, so that a sweep reads only those that are due. */
+const SLICE_MS = 60_000;
 
-/** A store that lives as long as the process. @param clocks for tests */
+/** Creates a store that lives as long as the process. @param clocks for tests */
 export function memoryStore(clocks: Clocks = {}): Store {
   return new MemoryStore(clocks);
 }
 
 /**
- * The records of one kind, by what follows the kind in their keys. Their order is made when it is first asked for: most
- * kinds are never listed.
+ * The records of one kind, by the rest of their keys. Their order is computed when the kind is first listed: most kinds
+ * never are.
  */
 interface Table {
   readonly records: Map<string, MemoryRecord>;
-  /** Those that expire, by the slice in which they do. */
+  /** The records that expire, by the time slice of their expiry. */
   readonly due: Map<number, string[]>;
   order: SortedKeys | undefined;
 }
@@ -99,7 +107,7 @@ class MemoryStore implements Store {
         if ((record ? String(record.version) : null) !== version) return false;
       }
     }
-    // Values are copied, so that a caller who goes on changing its object changes no record.
+    // Values are copied, so that later changes to the object of the caller do not change the record.
     const version = ++this.#commits;
     if (remove) { for (const key of remove) this.#delete(key); }
     if (set) {
@@ -111,7 +119,7 @@ class MemoryStore implements Store {
     if (this.#watchers.size > 0) {
       this.#watchers.changed([...(set ?? []).map((put) => put.key), ...(remove ?? [])]);
     }
-    if (Math.floor(this.#now() / SLICE) !== this.#swept) this.#sweepDue();
+    if (Math.floor(this.#now() / SLICE_MS) !== this.#swept) this.#sweepDue();
     return true;
   }
 
@@ -135,10 +143,10 @@ class MemoryStore implements Store {
   }
 
   #ensureOpen(): void {
-    if (this.#closed) throw new Error("Cannot use the store: it is closed");
+    if (this.#closed) throw new StoreClosedError();
   }
 
-  /** Every kind in key order, from that of the last key of the page before. */
+  /** All kinds in key order, from the kind of the last key of the previous page. */
   #kinds(after: Key[0] | undefined, reverse: boolean): Key[0][] {
     const first = after === undefined ? undefined : encodeKey([after]);
     const kinds = [...this.#tables.keys()].map((kind) => ({ kind, id: encodeKey([kind]) }));
@@ -162,7 +170,7 @@ class MemoryStore implements Store {
     if (table.order && !table.records.has(id)) table.order.add(id);
     table.records.set(id, record);
     if (record.expires === undefined) return;
-    const slice = Math.floor(record.expires / SLICE);
+    const slice = Math.floor(record.expires / SLICE_MS);
     const due = table.due.get(slice);
     if (due) due.push(id);
     else table.due.set(slice, [id]);
@@ -175,7 +183,7 @@ class MemoryStore implements Store {
 
   #sweepDue(): number {
     const now = this.#now();
-    const current = Math.floor(now / SLICE);
+    const current = Math.floor(now / SLICE_MS);
     if (!this.#guard.maySweep()) return 0;
     this.#swept = current;
     let removed = 0;
@@ -185,7 +193,7 @@ class MemoryStore implements Store {
         const later: string[] = [];
         for (const id of ids) {
           const record = table.records.get(id);
-          // One that was set again with another expiry waits in another slice too.
+          // A record that was set again with another expiry is in another slice too.
           if (!record) continue;
           if (!isLive(record, now)) {
             deleteFrom(table, id);
@@ -204,14 +212,14 @@ function kindOf(key: Key): Key[0] {
   return key[0] ?? "";
 }
 
-/** What a key says besides its kind, which is that of its table. */
+/** The key without its kind, which its table has. */
 function withoutKind(key: Key): Key {
   return key.length === 0 ? key : ["", ...key.slice(1)];
 }
 
 function idOf(key: Key): string {
   const [, part] = key;
-  // Nearly every key is a kind and a name.
+  // The usual key is a kind and a name.
   return key.length === 2 && typeof part === "string" ? encodeName(part) : encodeKey(withoutKind(key));
 }
 
@@ -219,7 +227,7 @@ function deleteFrom({ records, order }: Table, id: string): void {
   if (records.delete(id)) order?.delete(id);
 }
 
-/** The same number, as a small integer where it is one. */
+/** The same number, represented as a small integer if possible. */
 function small(value: number): number {
   const integer = value | 0;
   return integer === value ? integer : value;
@@ -229,7 +237,7 @@ function isLive({ expires }: MemoryRecord, now: number): boolean {
   return expires === undefined || expires > now;
 }
 
-/** A deep copy as JSON would make it, which cannot be changed; bytes are copied and left as they are. */
+/** A frozen deep copy, as a JSON round trip would create it. Bytes are copied but not frozen. */
 function freeze(value: unknown): unknown {
   if (value instanceof Uint8Array) return value.slice();
   if (value === null || typeof value !== "object") return value;
@@ -238,7 +246,7 @@ function freeze(value: unknown): unknown {
   for (const name of Object.keys(value)) {
     const member = (value as Record<string, unknown>)[name];
     if (member === undefined) continue;
-    // An own "__proto__" (JSON can carry one) is data here as well, never a prototype.
+    // An own "__proto__", which JSON can contain, is data here too, not a prototype.
     if (name === "__proto__") Object.defineProperty(copy, name, { value: freeze(member), enumerable: true });
     else copy[name] = freeze(member);
   }

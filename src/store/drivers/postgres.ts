@@ -1,19 +1,19 @@
 /**
  * The store in PostgreSQL, through postgres.js: any number of instances on one database.
  *
- * A `get` is one prepared statement, a `commit` one call of a function that the first instance puts into the database:
- * one round trip each. The function takes an advisory lock for every key that it touches, in one order, then checks,
- * then writes; so racing commits wait for each other key by key, and exactly one of them wins.
+ * A `get` is one prepared statement; a `commit` is one call of a function that the first instance creates in the
+ * database. Each takes one round trip. The function takes an advisory lock for every key that it uses, in a fixed order,
+ * then checks, then writes. So concurrent commits of the same keys wait for each other, and exactly one wins.
  *
- * The address is a `postgres://` URL. Beside what postgres.js knows (`max`, `sslmode`, `connect_timeout` …) it takes
- * `schema` (default `trivet`), `timeout` (seconds until an answer is given up, default 5) and `pgbouncer=true`: nothing
- * is prepared, and `watch` polls, since a pool in transaction mode keeps no LISTEN.
+ * The address is a `postgres://` URL. Beside the parameters of postgres.js (`max`, `sslmode`, `connect_timeout` …) it has
+ * `schema` (default `trivet`), `timeout` (seconds to wait for an answer, default 5) and `pgbouncer=true`: statements are
+ * not prepared, and `watch` polls, because a pool in transaction mode does not support LISTEN.
  *
- * Long because a driver is one file: the tables, the function in the database, and the client.
+ * This file is long because a driver is one file: tables, the function in the database, and the client.
  *
  * @module
  */
-import { Chores } from "../chores.ts";
+import { PeriodicTasks } from "../periodic_tasks.ts";
 import { EngineClock } from "./engine_clock.ts";
 import { ensureFormat, StoreFormatError } from "../format.ts";
 import { decodeKey, encodeKey, pageRange, prefixRange } from "../key.ts";
@@ -24,17 +24,18 @@ import {
   type Key,
   type ListOptions,
   type Store,
+  StoreClosedError,
 } from "../store.ts";
 import { PostgresPool } from "./postgres_pool.ts";
-import { answerInTime, type Patience } from "./patience.ts";
-import { completeClocks, SweepGuard } from "../steady_time.ts";
-import { UnderWay } from "./under_way.ts";
+import { type EngineTimeout, withinTimeout } from "./engine_timeout.ts";
+import { completeClocks, SWEEP_BATCH_RECORDS, SweepGuard } from "../sweep_guard.ts";
+import { PendingCalls } from "./pending_calls.ts";
 import { Watchers } from "../watchers.ts";
 
 export interface PostgresOptions {
-  /** How often expired records are removed, in milliseconds; of several instances one does it. @default 60000 */
+  /** How often one of the instances removes expired records, in milliseconds. @default 60000 */
   readonly sweepEvery?: number;
-  /** Hears what of the server's settings weakens the promises of this driver. */
+  /** Called with a warning when settings of the server weaken the guarantees of this driver. */
   readonly onWarning?: (message: string) => void;
   /** Milliseconds since the epoch, for tests. */
   readonly now?: () => number;
@@ -50,7 +51,7 @@ interface Row {
   readonly expires: string | null;
 }
 
-/** The migrations, in order: the database's version is how many of them it has. `$` stands for the schema. */
+/** The migrations, in order. The version of a database is the number of migrations that it has. `$` is the schema. */
 const MIGRATIONS: readonly string[] = [
   `
   CREATE TABLE $.record (
@@ -116,16 +117,14 @@ const MIGRATIONS: readonly string[] = [
   `,
 ];
 
-/** How many expired records one sweep statement removes, so that no write waits long behind it. */
-const SWEEP_BATCH = 1000;
-/** A watcher says this often that it is still there, in milliseconds; it is forgotten after three times as long. */
-const WATCHING_EVERY = 20_000;
-/** Where LISTEN cannot be used, a watcher looks this often whether anything was written, in milliseconds. */
-const LOOK_EVERY = 500;
-/** How often a commit that the engine broke off to end a deadlock is tried again. */
-const DEADLOCK_RETRIES = 5;
+/** How often a watcher renews its registration, which expires after three times as long. */
+const WATCH_RENEWAL_MS = 20_000;
+/** How often a watcher polls for commits when it cannot use LISTEN. */
+const POLL_INTERVAL_MS = 500;
+/** How often a commit is retried that the engine aborted because of a deadlock. */
+const MAX_DEADLOCK_RETRIES = 5;
 
-/** Opens a store; nothing is sent before it is used. @throws {TypeError} for an address that is none */
+/** Opens a store. It connects at the first use. @throws {TypeError} for an invalid address */
 export function postgresStore(address: string, options: PostgresOptions = {}): Store {
   return new PostgresStore(address, options);
 }
@@ -135,7 +134,7 @@ class PostgresStore implements Store {
   #pool: PostgresPool;
   #statements: ReturnType<typeof statementsOf>;
   #schema: string;
-  #patience: Patience;
+  #timeout: EngineTimeout;
   #pooled: boolean;
   #clock: EngineClock;
   #guard: SweepGuard;
@@ -146,11 +145,11 @@ class PostgresStore implements Store {
   #watchers = new Watchers();
   #watching: { readonly name: string; readonly prefixes: Set<string> } | undefined;
   #registered: Promise<void> | undefined;
-  #chores = new Chores();
+  #tasks = new PeriodicTasks();
   #seenVersion = "";
-  #underWay = new UnderWay();
+  #pending = new PendingCalls();
   #closing: Promise<void> | undefined;
-  /** Nothing is under way any more. */
+  /** `true` when no call is pending any more. */
   #closed = false;
 
   constructor(
@@ -160,7 +159,7 @@ class PostgresStore implements Store {
     const { sweepEvery = 60_000, onWarning = () => {} } = options;
     const { url, schema, timeout, pooled } = readAddress(address);
     this.#schema = schema;
-    this.#patience = {
+    this.#timeout = {
       engine: "PostgreSQL",
       milliseconds: timeout * 1000,
       reasonOf: (error) => this.#closed || !isUnavailable(error) ? undefined : codeOf(error),
@@ -176,12 +175,12 @@ class PostgresStore implements Store {
     this.#pool = new PostgresPool(url, {
       fetch_types: false,
       onnotice: () => {},
-      // A server that is back is found within half a second, and one that is down is not hammered.
+      // Finds a server that is available again within half a second, without flooding one that is down.
       backoff: (retries: number) => Math.min(0.05 * 2 ** Math.min(retries, 10), 0.5),
       ...(pooled && { prepare: false }),
       ...(!/[?&]connect_timeout=/.test(address) && { connect_timeout: timeout }),
     }, !pooled);
-    this.#chores.every(sweepEvery, () => this.sweep());
+    this.#tasks.every(sweepEvery, () => this.sweep());
   }
 
   now(): number {
@@ -189,38 +188,38 @@ class PostgresStore implements Store {
   }
 
   async get<Value>(key: Key): Promise<Entry<Value> | undefined> {
-    this.#underWay.begin();
+    this.#pending.begin();
     try {
       if (!this.#isReady || this.#registered) await this.#prepare();
       const [row] = await this.#run<Row>(this.#statements.get, [encodeKey(key), this.now()]);
       return row && toEntry(key, row);
     } finally {
-      this.#underWay.end();
+      this.#pending.end();
     }
   }
 
   async list<Value>(prefix: Key, options: ListOptions = {}): Promise<Entry<Value>[]> {
     const { limit = 100, reverse = false } = options;
     const { low, high } = pageRange(prefix, options);
-    this.#underWay.begin();
+    this.#pending.begin();
     try {
       if (!this.#isReady || this.#registered) await this.#prepare();
       const statement = reverse ? this.#statements.descending : this.#statements.ascending;
       const rows = await this.#run<Row>(statement, [low, high, this.now(), Math.max(0, limit)]);
       return rows.map((row) => toEntry(decodeKey(row.key!), row));
     } finally {
-      this.#underWay.end();
+      this.#pending.end();
     }
   }
 
   async commit(commit: Commit): Promise<boolean> {
     const arrays = toArrays(commit);
-    this.#underWay.begin();
+    this.#pending.begin();
     try {
       if (!this.#isReady || this.#registered) await this.#prepare();
       return await this.#runCommit([this.now(), ...arrays]);
     } finally {
-      this.#underWay.end();
+      this.#pending.end();
     }
   }
 
@@ -230,8 +229,8 @@ class PostgresStore implements Store {
         const [row] = await this.#run<{ done: boolean }>(this.#statements.commit, parameters);
         return row!.done;
       } catch (error) {
-        // Nothing of it was done.
-        if (!isDeadlock(error) || tries === DEADLOCK_RETRIES) throw error;
+        // The commit was rolled back.
+        if (!isDeadlock(error) || tries === MAX_DEADLOCK_RETRIES) throw error;
       }
     }
   }
@@ -241,7 +240,7 @@ class PostgresStore implements Store {
     const prefixes = this.#watching.prefixes;
     if (!prefixes.has(encodeKey(prefix))) {
       prefixes.add(encodeKey(prefix));
-      // Whatever is read after this call is read when changes are told already: so nothing falls between.
+      // Later reads wait for the registration, so that no change is missed between a read and the watch.
       const before = this.#registered;
       const registered: Promise<void> = (before ?? Promise.resolve()).then(() => this.#register()).finally(
         () => {
@@ -260,9 +259,12 @@ class PostgresStore implements Store {
     if (!this.#guard.maySweep()) return 0;
     let removed = 0;
     while (!this.#closing) {
-      const [row] = await this.#run<{ removed: number }>(this.#statements.sweep, [this.now(), SWEEP_BATCH]);
+      const [row] = await this.#run<{ removed: number }>(this.#statements.sweep, [
+        this.now(),
+        SWEEP_BATCH_RECORDS,
+      ]);
       removed += Number(row!.removed);
-      if (Number(row!.removed) < SWEEP_BATCH) break;
+      if (Number(row!.removed) < SWEEP_BATCH_RECORDS) break;
     }
     return removed;
   }
@@ -272,8 +274,8 @@ class PostgresStore implements Store {
   }
 
   async #close(): Promise<void> {
-    this.#chores.stop();
-    await this.#underWay.close();
+    this.#tasks.stop();
+    await this.#pending.close();
     if (this.#watching && this.#isReady) {
       await this.#run(`DELETE FROM ${this.#schema}.watching WHERE watcher = $1`, [this.#watching.name])
         .catch(() => {});
@@ -283,14 +285,14 @@ class PostgresStore implements Store {
     await this.#pool.end();
   }
 
-  /** Resolves when the database has its tables and every watch so far is in effect. */
+  /** Resolves when the database has its tables and every watch so far is registered. */
   async #prepare(): Promise<void> {
-    if (this.#closed) throw new Error("Cannot use the store: it is closed");
+    if (this.#closed) throw new StoreClosedError();
     if (!this.#isReady) {
       this.#ready ??= this.#migrate().then(() => {
         this.#isReady = true;
       }).finally(() => {
-        // What failed is tried again by the next call: the engine may be back.
+        // The next call retries after an error.
         this.#ready = undefined;
       });
       await this.#ready;
@@ -298,7 +300,7 @@ class PostgresStore implements Store {
     await this.#registered;
   }
 
-  /** Brings the database up to date. Instances that start together do it one after the other. */
+  /** Applies missing migrations. Instances that start at the same time do it one after the other. */
   async #migrate(): Promise<void> {
     const schema = this.#schema;
     const found = await this.#run<
@@ -318,7 +320,7 @@ class PostgresStore implements Store {
       this.#onWarning(
         `PostgreSQL runs with ${
           fsync === "off" ? "fsync" : "synchronous_commit"
-        } off: what it acknowledged may be lost in a crash`,
+        } off: acknowledged commits may be lost in a crash. Turn it on`,
       );
     }
     await this.#measureClock();
@@ -332,7 +334,7 @@ class PostgresStore implements Store {
     await this.#ensureFormat();
   }
 
-  /** The tables and functions that the database does not have yet. */
+  /** Creates the tables and functions that are missing. */
   async #makeTables(): Promise<void> {
     const schema = this.#schema;
     await this.#answer(this.#pool.transact(async (sql) => {
@@ -370,7 +372,7 @@ class PostgresStore implements Store {
     });
   }
 
-  /** This machine's clock was set, or the machine slept: what is known of the engine's clock may be old. */
+  /** Measures the clock of the engine again, because the system clock was set or the machine slept. */
   #measureSoon(): void {
     this.#measuring ??= this.#measureClock().catch(() => {}).finally(() => this.#measuring = undefined);
   }
@@ -402,7 +404,7 @@ class PostgresStore implements Store {
     if (this.#pooled) {
       if (this.#seenVersion !== "") return;
       this.#seenVersion = await this.#lastVersion();
-      this.#chores.every(LOOK_EVERY, async () => {
+      this.#tasks.every(POLL_INTERVAL_MS, async () => {
         const version = await this.#lastVersion();
         if (version === this.#seenVersion) return;
         this.#seenVersion = version;
@@ -413,25 +415,25 @@ class PostgresStore implements Store {
     const announce = () =>
       this.#run(
         `INSERT INTO ${this.#schema}.watching VALUES ($1, $2::text[], now() + interval '${
-          3 * WATCHING_EVERY
+          3 * WATCH_RENEWAL_MS
         } milliseconds')
          ON CONFLICT (watcher) DO UPDATE SET prefixes = excluded.prefixes, until = excluded.until`,
         [name, toArray([...prefixes], quote)],
       );
     if (this.#seenVersion === "") {
       this.#seenVersion = "listening";
-      this.#chores.every(WATCHING_EVERY, announce);
+      this.#tasks.every(WATCH_RENEWAL_MS, announce);
       let lost = false;
       const hear = (payload: string) =>
         payload === ""
           ? this.#watchers.changedAll()
           : this.#watchers.changed((JSON.parse(payload) as string[]).map(decodeKey));
       const listening = this.#pool.listen(this.#schema, hear, () => {
-        // Listening again: what happened meanwhile was told to nobody, and this watcher may be forgotten.
+        // After a reconnection: changes may have been missed, and the registration may have expired.
         if (lost) announce().catch(() => {}).then(() => this.#watchers.changedAll());
         lost = true;
       });
-      // It goes on trying.
+      // postgres.js retries by itself.
       await this.#answer(listening).catch((error) => {
         lost = true;
         throw error;
@@ -440,12 +442,12 @@ class PostgresStore implements Store {
     await announce();
   }
 
-  /** A watch that could not begin, since the engine is away, begins when it is back. */
+  /** Retries a registration that failed because the engine is unavailable. */
   #registerLater(): void {
     const timer = setTimeout(() => {
       if (this.#closing) return;
       this.#register().then(() => this.#watchers.changedAll(), () => this.#registerLater());
-    }, LOOK_EVERY);
+    }, POLL_INTERVAL_MS);
     (timer as unknown as { unref?: () => void }).unref?.();
   }
 
@@ -458,12 +460,12 @@ class PostgresStore implements Store {
   }
 
   #run<Result>(statement: string, parameters: readonly unknown[]): Promise<readonly Result[]> {
-    const { rows, takeBack } = this.#pool.ask<Result>(statement, parameters);
-    return this.#answer(rows, takeBack);
+    const { rows, cancel } = this.#pool.run<Result>(statement, parameters);
+    return this.#answer(rows, cancel);
   }
 
   #answer<Result>(query: Promise<Result>, cancel?: () => unknown): Promise<Result> {
-    return answerInTime(this.#patience, query, cancel);
+    return withinTimeout(this.#timeout, query, cancel);
   }
 }
 
@@ -476,7 +478,7 @@ function statementsOf(schema: string) {
     ascending: `${page} ORDER BY key LIMIT $4`,
     descending: `${page} ORDER BY key DESC LIMIT $4`,
     commit: `SELECT ${schema}.commit($1, $2, $3, $4, $5, $6, $7, $8) AS done`,
-    // The lock makes it one instance's turn; a row that is being written is left for the next time.
+    // The lock ensures that one instance sweeps at a time. Locked rows are left for the next sweep.
     sweep: `
       WITH turn AS MATERIALIZED (SELECT pg_try_advisory_xact_lock(hashtextextended('${schema} sweep', 0)) AS mine),
       dead AS (
@@ -494,7 +496,7 @@ function readAddress(address: string): { url: string; schema: string; timeout: n
   const parameters = new URLSearchParams(query);
   const schema = parameters.get("schema") ?? "trivet";
   if (!/^[a-z_][a-z0-9_]{0,50}$/.test(schema)) {
-    throw new TypeError(`schema must be small letters, digits and _, but is "${schema}"`);
+    throw new TypeError(`schema must be lower-case letters, digits and _, but is "${schema}"`);
   }
   const timeout = Number(parameters.get("timeout") ?? 5);
   if (!(timeout > 0)) throw new TypeError("timeout must be a number of seconds above 0");
@@ -503,7 +505,7 @@ function readAddress(address: string): { url: string; schema: string; timeout: n
   return { url: parameters.size > 0 ? `${before}?${parameters}` : before, schema, timeout, pooled };
 }
 
-/** The commit as array literals; of two sets of one key the last counts. */
+/** The commit as array literals. Of several sets of one key, the last one counts. */
 function toArrays({ check = [], set = [], remove = [] }: Commit): string[] {
   const puts = [...new Map(set.map((put) => [encodeKey(put.key), put]))];
   return [
@@ -570,7 +572,7 @@ function isDeadlock(error: unknown): boolean {
 }
 
 /**
- * Whether it may pass by itself: the network, a server that stops, starts, is full or is a standby
+ * Whether the error is temporary: of the network, or of a server that stops, starts, is full or is a standby
  * (https://www.postgresql.org/docs/current/errcodes-appendix.html, classes 08, 53, 57, and 25006).
  */
 function isUnavailable(error: unknown): boolean {

@@ -1,15 +1,15 @@
 /**
- * Connections to PostgreSQL through postgres.js, for statements that may be given up and for an engine that goes away.
+ * Connections to PostgreSQL through postgres.js, for statements with a timeout and for an engine that restarts.
  *
- * postgres.js 3.4 forgets, when a connection breaks, that what it was about to write was not written: the connection
- * that it opens in its place never sends anything, and each statement that it is given waits in vain. So when a
- * connection breaks under a statement, all of them are replaced by new ones, and statements that were not sent go there.
+ * When a connection breaks, postgres.js 3.4 opens a new one that never sends anything, because it still waits for a write
+ * of the old one; every statement on it hangs. So when a connection breaks during a statement, all connections are
+ * replaced, and statements that were not sent go to the new ones.
  *
  * @module
  */
 import postgres from "postgres";
 
-/** The parts of a query of postgres.js that its types leave out. */
+/** Members of a query of postgres.js that are missing in its types. */
 interface SentQuery extends PromiseLike<readonly unknown[]> {
   /** `null` until it is sent. */
   readonly state: unknown;
@@ -19,7 +19,7 @@ interface SentQuery extends PromiseLike<readonly unknown[]> {
   cancel(): void;
 }
 
-/** A statement and where its answer goes. */
+/** A statement and the functions that settle its promise. */
 interface Call {
   readonly statement: string;
   readonly parameters: readonly unknown[];
@@ -28,17 +28,17 @@ interface Call {
   query: SentQuery;
 }
 
-/** A statement that was asked for. */
-export interface Asked<Row> {
+/** A statement and its result. */
+export interface RunningStatement<Row> {
   readonly rows: Promise<readonly Row[]>;
-  /** Takes it back if it is not sent yet. */
-  takeBack(): void;
+  /** Cancels the statement if it was not sent yet. */
+  cancel(): void;
 }
 
-/** What a broken connection rejects the statement with that it was to answer. */
+/** The error codes of a statement whose connection broke. */
 const BROKEN = /^(CONNECTION_[A-Z]+|E[A-Z]+|08...|57P0[12])$/;
-/** Seconds that statements which are under way on replaced connections have to end. */
-const END_TIMEOUT = 5;
+/** How long pending statements on replaced connections may take to end. */
+const END_TIMEOUT_SECONDS = 5;
 
 export class PostgresPool {
   readonly #open: () => postgres.Sql;
@@ -56,11 +56,11 @@ export class PostgresPool {
   }
 
   /** Sends a statement. */
-  ask<Row>(statement: string, parameters: readonly unknown[]): Asked<Row> {
+  run<Row>(statement: string, parameters: readonly unknown[]): RunningStatement<Row> {
     const { promise, resolve, reject } = Promise.withResolvers<readonly unknown[]>();
     const call = { statement, parameters, resolve, reject } as unknown as Call;
     this.#send(call);
-    return { rows: promise as Promise<readonly Row[]>, takeBack: () => takeBack(call.query) };
+    return { rows: promise as Promise<readonly Row[]>, cancel: () => cancelUnsent(call.query) };
   }
 
   /** Runs work in one transaction. */
@@ -68,16 +68,16 @@ export class PostgresPool {
     return this.#sql.begin(work) as Promise<Result>;
   }
 
-  /** Hears a channel, over a connection of its own that is opened again when it breaks. */
-  listen(channel: string, heard: (payload: string) => void, listening: () => void): Promise<unknown> {
+  /** Listens to a channel, on a connection of its own that reopens when it breaks. */
+  listen(channel: string, onPayload: (payload: string) => void, onListening: () => void): Promise<unknown> {
     this.#listener ??= this.#open();
-    return this.#listener.listen(channel, heard, listening);
+    return this.#listener.listen(channel, onPayload, onListening);
   }
 
-  /** Lets what is under way end, within a time, and closes all connections. */
+  /** Waits for pending statements, up to a timeout, and closes all connections. */
   async end(): Promise<void> {
     this.#ended = true;
-    await Promise.all([this.#sql, this.#listener].map((sql) => sql?.end({ timeout: END_TIMEOUT })));
+    await Promise.all([this.#sql, this.#listener].map((sql) => sql?.end({ timeout: END_TIMEOUT_SECONDS })));
   }
 
   #send(call: Call): void {
@@ -97,13 +97,13 @@ export class PostgresPool {
       if (call.query !== query) return;
       this.#calls.delete(call);
       call.reject(error);
-      // One that was not sent tells nothing: an engine that is down refuses new connections.
+      // A statement that was not sent proves nothing: an engine that is down refuses new connections.
       const code = String((error as { code?: unknown } | undefined)?.code ?? "");
       if (query.state !== null && sql === this.#sql && BROKEN.test(code)) this.#replace();
     });
   }
 
-  /** Opens new connections for all that is not sent yet, and lets the others end. */
+  /** Opens new connections for the statements that were not sent, and lets the others end. */
   #replace(): void {
     if (this.#ended) return;
     const before = this.#sql;
@@ -112,21 +112,21 @@ export class PostgresPool {
       const { query } = call;
       if (query.state !== null) continue;
       this.#send(call);
-      takeBack(query);
+      cancelUnsent(query);
     }
-    before.end({ timeout: END_TIMEOUT }).catch(() => {});
+    before.end({ timeout: END_TIMEOUT_SECONDS }).catch(() => {});
   }
 }
 
 /**
- * Takes back what is not sent yet. What is sent is never cancelled: postgres.js 3.4 forgets a cancelled query whose
- * answer still comes, and gives that answer to the next one.
+ * Cancels a query that was not sent yet. Sent queries are never cancelled: postgres.js 3.4 gives the answer of a cancelled
+ * query to the next one.
  */
-function takeBack(query: SentQuery): void {
+function cancelUnsent(query: SentQuery): void {
   if (query.state !== null) return;
   query.cancel();
-  // A connection that is being opened holds on to the query that it was opened for. Were that passed over, as cancelled
-  // ones are, the connection would wait for its answer ever after: so it asks for nothing instead.
+  // A connection that is opening keeps the query that it was opened for. If it skipped that query, as it does with
+  // cancelled ones, it would wait for an answer forever. So it runs an empty query instead.
   query.cancelled = null;
   query.strings = ["SELECT"];
   query.args = [];

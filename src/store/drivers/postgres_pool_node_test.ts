@@ -37,35 +37,35 @@ if (address === undefined) {
   test("a connection that breaks with a statement about to be written is replaced by one that answers", async () => {
     const { pool, sockets } = newPool();
     for (let round = 0; round < 5; round++) {
-      assert.is(await outcome(pool.ask("SELECT 1", []).rows), "answered");
+      assert.is(await outcome(pool.run("SELECT 1", []).rows), "answered");
       sockets.at(-1)!.destroy();
       // The socket is gone and nobody was told yet: what is handed to the connection now is never written.
       const broken = new Promise((resolve, reject) =>
-        setImmediate(() => pool.ask("SELECT 2", []).rows.then(resolve, reject))
+        setImmediate(() => pool.run("SELECT 2", []).rows.then(resolve, reject))
       );
       assert.is.not(await outcome(broken), "waits");
-      assert.is(await outcome(pool.ask("SELECT 3", []).rows), "answered", `round ${round}`);
+      assert.is(await outcome(pool.run("SELECT 3", []).rows), "answered", `round ${round}`);
     }
     await pool.end();
   });
 
   test("a statement that was not sent when the connection broke is answered by the next one", async () => {
     const { pool, sockets } = newPool();
-    await pool.ask("SELECT 1", []).rows;
-    const sleeping = Array.from({ length: 200 }, () => pool.ask("SELECT pg_sleep(0.2)", []));
+    await pool.run("SELECT 1", []).rows;
+    const sleeping = Array.from({ length: 200 }, () => pool.run("SELECT pg_sleep(0.2)", []));
     const failed = Promise.allSettled(sleeping.map(({ rows }) => rows));
     await new Promise((resolve) => setTimeout(resolve, 50));
     sockets.at(-1)!.destroy();
-    sleeping.slice(110).forEach(({ takeBack }) => takeBack());
+    sleeping.slice(110).forEach(({ cancel }) => cancel());
     const statuses = (await failed).map(({ status }) => status);
     assert.is(statuses[0], "rejected");
-    assert.is(await outcome(pool.ask("SELECT 4", []).rows), "answered");
+    assert.is(await outcome(pool.run("SELECT 4", []).rows), "answered");
     await pool.end();
   });
 
   test("ending lets what is under way be answered", async () => {
     const { pool } = newPool();
-    const { rows } = pool.ask<{ one: number }>("SELECT 1 AS one FROM pg_sleep(0.1)", []);
+    const { rows } = pool.run<{ one: number }>("SELECT 1 AS one FROM pg_sleep(0.1)", []);
     await new Promise((resolve) => setTimeout(resolve, 50));
     await pool.end();
     assert.is((await rows)[0]!.one, 1);

@@ -1,25 +1,25 @@
 /**
  * The store in Redis or Valkey (7 or newer), through node-redis: any number of instances on one server.
  *
- * A record is one string: a head (`<version> <expires or -> <j|b>`) and the value. Beside it stand, for each kind, a
- * sorted set of its keys (lists go by it), and one sorted set of what expires when. A commit is one Lua function, which
- * the server runs whole and alone. Redis removes expired records by itself; sweeping takes their keys out of the sets.
+ * A record is one string: a head (`<version> <expires or -> <j|b>`) and the value. Each kind also has a sorted set of its
+ * keys, for lists, and one sorted set has the expiries. A commit is one Lua function, which the server runs atomically.
+ * Redis removes expired records by itself; a sweep removes their keys from the sets.
  *
  * The address is a `redis://` or `rediss://` URL, with `name` (default `trivet`) and `timeout` (seconds, default 5).
- * All keys of a store have one hash tag, `{name}`, so they lie in one slot: in a cluster (`cluster=true`) a store has
- * its node's failover, but is not spread over nodes, and `watch` polls.
+ * All keys of a store have one hash tag, `{name}`, so they are in one slot: in a cluster (`cluster=true`) a store has the
+ * failover of its node, but is not distributed over nodes, and `watch` polls.
  *
- * What an acknowledged commit outlives is the server's setting (`appendonly`, `appendfsync`): the driver reads it when
- * it connects, tells it in `guarantees`, and warns when nothing is kept. A replica that takes over may lack the last
- * writes, as replication does not wait: keep tokens where a revocation must never be undone by a failover in PostgreSQL.
+ * What an acknowledged commit survives depends on the server's settings `appendonly` and `appendfsync`. The driver reads
+ * them when it connects, reports them in `guarantees`, and warns when nothing is persistent. Replication is asynchronous:
+ * after a failover the last writes may be missing. Use PostgreSQL if a failover must never undo a revocation.
  *
- * Long because a driver is one file: the Lua functions and the client.
+ * This file is long because a driver is one file: the Lua functions and the client.
  *
  * @module
  */
 import { Buffer } from "node:buffer";
 import { createClient, createCluster, RESP_TYPES } from "redis";
-import { Chores } from "../chores.ts";
+import { PeriodicTasks } from "../periodic_tasks.ts";
 import { EngineClock } from "./engine_clock.ts";
 import { ensureFormat } from "../format.ts";
 import { decodeKey, encodeKey, pageRange, prefixRange } from "../key.ts";
@@ -30,16 +30,17 @@ import {
   type Key,
   type ListOptions,
   type Store,
+  StoreClosedError,
 } from "../store.ts";
-import { answerInTime, type Patience } from "./patience.ts";
-import { completeClocks, SweepGuard } from "../steady_time.ts";
-import { UnderWay } from "./under_way.ts";
+import { type EngineTimeout, withinTimeout } from "./engine_timeout.ts";
+import { completeClocks, SWEEP_BATCH_RECORDS, SweepGuard } from "../sweep_guard.ts";
+import { PendingCalls } from "./pending_calls.ts";
 import { Watchers } from "../watchers.ts";
 
 export interface RedisOptions {
-  /** How often keys of expired records are taken out of the sets, in milliseconds. @default 60000 */
+  /** How often keys of expired records are removed from the sets, in milliseconds. @default 60000 */
   readonly sweepEvery?: number;
-  /** Hears what of the server's settings weakens the promises of a store. */
+  /** Called with a warning when settings of the server weaken the guarantees of this driver. */
   readonly onWarning?: (message: string) => void;
   /** Milliseconds since the epoch, for tests. */
   readonly now?: () => number;
@@ -47,13 +48,13 @@ export interface RedisOptions {
   readonly monotonic?: () => number;
 }
 
-/** The part of node-redis that is used: a client and a cluster differ only in it. */
+/** The part of node-redis that is used, for a client and for a cluster. */
 interface Connection {
   readonly isReady: boolean;
   connect(): Promise<unknown>;
   send(args: readonly (string | Buffer)[]): Promise<unknown>;
-  /** Undefined where changes are not told. `heard` gets `undefined` when some may have been missed. */
-  subscribe?(channel: string, heard: (message: string | undefined) => void): Promise<void>;
+  /** Absent for a cluster. `onMessage` gets `undefined` when messages may have been missed. */
+  subscribe?(channel: string, onMessage: (message: string | undefined) => void): Promise<void>;
   destroy(): void;
 }
 
@@ -71,7 +72,7 @@ for _ = 1, checks do
   if (version or '') ~= ARGV[a] then return 0 end
   k, a = k + 1, a + 1
 end
--- By the clock, so that no version comes again after a restart that lost some.
+-- By the clock, so that no version is reused after a restart that lost commits.
 local time = redis.call('TIME')
 local version = time[1] * 1000000 + time[2]
 local last = tonumber(redis.call('GET', KEYS[1]) or '0')
@@ -106,7 +107,7 @@ redis.call('PUBLISH', ARGV[2], #message > 8000 and '' or message)
 return 1
 `;
 
-/** KEYS: an index. ARGV: what record keys begin with, milliseconds now, both ends, limit, whether reverse. */
+/** KEYS: an index. ARGV: the prefix of record keys, milliseconds now, both ends, limit, whether reverse. */
 const LIST = `
 local found, limit, low, high = {}, tonumber(ARGV[5]), ARGV[3], ARGV[4]
 while #found < 2 * limit do
@@ -129,7 +130,7 @@ end
 return found
 `;
 
-/** KEYS: expiries. ARGV: what record keys and what indexes begin with, milliseconds now, how many at most. */
+/** KEYS: expiries. ARGV: the prefixes of record keys and of indexes, milliseconds now, limit. */
 const SWEEP = `
 local ids = redis.call('ZRANGE', KEYS[1], '-inf', ARGV[3], 'BYSCORE', 'LIMIT', 0, ARGV[4])
 for _, id in ipairs(ids) do
@@ -140,13 +141,12 @@ end
 return #ids
 `;
 
-/** Redis drops a record this many milliseconds after it expired, so that its clock need not be ours. */
-const SLACK = 300_000;
-const SWEEP_BATCH = 1000;
-/** In a cluster a watcher looks this often whether anything was written, in milliseconds. */
-const LOOK_EVERY = 500;
+/** How long after its expiry Redis removes a record, so that its clock may differ from that of the instances. */
+const REMOVAL_DELAY_MS = 300_000;
+/** How often a watcher polls for commits in a cluster. */
+const POLL_INTERVAL_MS = 500;
 
-/** Opens a store; nothing is sent before it is used. @throws {TypeError} for an address that is none */
+/** Opens a store. It connects at the first use. @throws {TypeError} for an invalid address */
 export function redisStore(address: string, options: RedisOptions = {}): Store {
   return new RedisStore(address, options);
 }
@@ -157,21 +157,21 @@ class RedisStore implements Store {
   #prefix: string;
   #records: string;
   #indexes: string;
-  #patience: Patience;
+  #timeout: EngineTimeout;
   #scripts: Promise<readonly string[]> | undefined;
   #ready: readonly string[] | undefined;
   #connecting: Promise<unknown> | undefined;
   #watchers = new Watchers();
   #registered: Promise<void> | undefined;
   #isWatching = false;
-  #chores = new Chores();
+  #tasks = new PeriodicTasks();
   #clock: EngineClock;
   #guard: SweepGuard;
   #measuring: Promise<void> | undefined;
   #onWarning: (message: string) => void;
-  #underWay = new UnderWay();
+  #pending = new PendingCalls();
   #closing: Promise<void> | undefined;
-  /** Nothing is under way any more. */
+  /** `true` when no call is pending any more. */
   #closed = false;
 
   constructor(address: string, options: RedisOptions) {
@@ -180,7 +180,7 @@ class RedisStore implements Store {
     this.#prefix = `{${name}}:`;
     this.#records = this.#prefix + "r:";
     this.#indexes = this.#prefix + "i:";
-    this.#patience = {
+    this.#timeout = {
       engine: "Redis",
       milliseconds: timeout * 1000,
       reasonOf: (error) => this.#closed || !isUnavailable(error) ? undefined : reasonOf(error),
@@ -192,20 +192,20 @@ class RedisStore implements Store {
       monotonic: completeClocks(options).monotonic,
     });
     this.#onWarning = onWarning;
-    this.#chores.every(sweepEvery, () => this.sweep());
+    this.#tasks.every(sweepEvery, () => this.sweep());
   }
 
   now(): number {
     return this.#clock.now();
   }
 
-  /** `durable` is known once the driver has connected; until then it promises nothing. */
+  /** `durable` is `"none"` until the driver has connected and read the settings. */
   get guarantees(): Guarantees {
     return { atomic: true, readYourWrites: true, durable: this.#durable };
   }
 
   async get<Value>(key: Key): Promise<Entry<Value> | undefined> {
-    this.#underWay.begin();
+    this.#pending.begin();
     try {
       if (!this.#ready || this.#registered) await this.#prepare();
       const found = await this.#send(["GET", this.#records + encodeKey(key)]) as Buffer | null;
@@ -213,16 +213,16 @@ class RedisStore implements Store {
       const entry = toEntry<Value>(key, found);
       return entry.expires === undefined || entry.expires > this.now() ? entry : undefined;
     } finally {
-      this.#underWay.end();
+      this.#pending.end();
     }
   }
 
   async list<Value>(prefix: Key, options: ListOptions = {}): Promise<Entry<Value>[]> {
-    this.#underWay.begin();
+    this.#pending.begin();
     try {
       return await this.#list<Value>(prefix, options);
     } finally {
-      this.#underWay.end();
+      this.#pending.end();
     }
   }
 
@@ -250,20 +250,20 @@ class RedisStore implements Store {
   }
 
   async commit(commit: Commit): Promise<boolean> {
-    this.#underWay.begin();
+    this.#pending.begin();
     try {
       if (!this.#ready || this.#registered) await this.#prepare();
       const [keys, args] = this.#toCommand(commit);
       return await this.#evaluate(0, keys, args) === 1;
     } finally {
-      this.#underWay.end();
+      this.#pending.end();
     }
   }
 
   watch(prefix: Key): ReadableStream<readonly Key[]> {
     if (!this.#isWatching) {
       this.#isWatching = true;
-      // Whatever is read after this call is read when changes are told already: so nothing falls between.
+      // Later reads wait for the subscription, so that no change is missed between a read and the watch.
       const registered: Promise<void> = this.#subscribe().finally(() => this.#registered = undefined);
       registered.catch(() => this.#isWatching = false);
       this.#registered = registered;
@@ -277,10 +277,10 @@ class RedisStore implements Store {
     if (!this.#guard.maySweep()) return 0;
     let removed = 0;
     while (!this.#closing) {
-      const args = [this.#records, this.#indexes, String(this.now()), String(SWEEP_BATCH)];
+      const args = [this.#records, this.#indexes, String(this.now()), String(SWEEP_BATCH_RECORDS)];
       const count = await this.#evaluate(2, [this.#prefix + "expiries"], args) as number;
       removed += count;
-      if (count < SWEEP_BATCH) break;
+      if (count < SWEEP_BATCH_RECORDS) break;
     }
     return removed;
   }
@@ -290,14 +290,14 @@ class RedisStore implements Store {
   }
 
   async #close(): Promise<void> {
-    this.#chores.stop();
-    await this.#underWay.close();
+    this.#tasks.stop();
+    await this.#pending.close();
     this.#closed = true;
     this.#watchers.close();
     this.#connection.destroy();
   }
 
-  /** The kinds that a prefix reaches into, in order, from the one where the page before ended. */
+  /** The kinds that a prefix includes, in order, from the kind where the previous page ended. */
   async #kindsOf(prefix: Key, after: Key | undefined, reverse: boolean): Promise<readonly string[]> {
     if (prefix.length > 0) return [encodeKey(prefix.slice(0, 1))];
     await this.#prepare();
@@ -328,7 +328,7 @@ class RedisStore implements Store {
         pushKeys(key),
         encodeKey(key.slice(0, 1)),
         until === undefined ? "-" : String(until),
-        until === undefined ? "" : String(until + SLACK),
+        until === undefined ? "" : String(until + REMOVAL_DELAY_MS),
         isBytes ? "b" : "j",
         isBytes ? Buffer.from(value.buffer, value.byteOffset, value.byteLength) : JSON.stringify(value),
       );
@@ -336,7 +336,7 @@ class RedisStore implements Store {
     return [keys, args];
   }
 
-  /** Runs the Lua function with this number. A server that has forgotten it is taught it again. */
+  /** Runs the Lua function with this number, and loads it again if the server has lost it. */
   async #evaluate(
     script: number,
     keys: readonly string[],
@@ -347,23 +347,23 @@ class RedisStore implements Store {
       try {
         return await this.#send(["EVALSHA", this.#ready![script]!, String(keys.length), ...keys, ...args]);
       } catch (error) {
-        // Nothing of it was done.
+        // The function did not run.
         if (again || !(error instanceof Error && error.message.startsWith("NOSCRIPT"))) throw error;
         this.#ready = this.#scripts = undefined;
       }
     }
   }
 
-  /** Resolves when the server knows the functions and every watch so far is in effect. */
+  /** Resolves when the server has the functions and every watch so far is subscribed. */
   async #prepare(): Promise<void> {
     await this.#connect();
     await this.#registered;
   }
 
   async #connect(): Promise<void> {
-    if (this.#closed) throw new Error("Cannot use the store: it is closed");
+    if (this.#closed) throw new StoreClosedError();
     if (!this.#ready) {
-      // Goes on trying until it succeeds or the store is closed; callers do not wait for so long.
+      // Retries until it succeeds or the store is closed. Callers wait no longer than the timeout.
       this.#connecting ??= this.#connection.connect().catch((error) => {
         this.#connecting = undefined;
         throw error;
@@ -410,7 +410,7 @@ class RedisStore implements Store {
     });
   }
 
-  /** This machine's clock was set, or the machine slept: what is known of the engine's clock may be old. */
+  /** Measures the clock of the engine again, because the system clock was set or the machine slept. */
   #measureSoon(): void {
     this.#measuring ??= this.#measureClock().catch(() => {}).finally(() => this.#measuring = undefined);
   }
@@ -425,19 +425,19 @@ class RedisStore implements Store {
   async #readSettings(): Promise<void> {
     const info = String(await this.#send(["INFO"]));
     const read = (name: string) => new RegExp(`^${name}:(.*?)\\r?$`, "m").exec(info)?.[1];
-    // Services that others run often refuse CONFIG.
+    // Managed services often refuse CONFIG.
     const [, sync] = await this.#send(["CONFIG", "GET", "appendfsync"]).catch(() => []) as Buffer[];
     const keepsLog = read("aof_enabled") === "1";
     this.#durable = !keepsLog ? "none" : String(sync) === "always" ? "power" : "process";
     if (!keepsLog) {
       this.#onWarning(
-        "Redis runs without an append-only file: what it acknowledged is lost when it stops. Set appendonly yes",
+        "Redis runs without an append-only file: acknowledged commits are lost when it stops. Set appendonly yes",
       );
     }
     const policy = read("maxmemory_policy");
     if (read("maxmemory") !== "0" && policy !== undefined && policy !== "noeviction") {
       this.#onWarning(
-        `Redis may throw records away when its memory is full (${policy}). Set maxmemory-policy noeviction`,
+        `Redis may evict records when its memory is full (${policy}). Set maxmemory-policy noeviction`,
       );
     }
   }
@@ -452,7 +452,7 @@ class RedisStore implements Store {
     }
     const look = async () => String(await this.#send(["GET", this.#prefix + "version"]));
     let seen = await look();
-    this.#chores.every(LOOK_EVERY, async () => {
+    this.#tasks.every(POLL_INTERVAL_MS, async () => {
       const version = await look();
       if (version !== seen) this.#watchers.changedAll();
       seen = version;
@@ -460,26 +460,26 @@ class RedisStore implements Store {
   }
 
   #send(args: readonly (string | Buffer)[]): Promise<unknown> {
-    if (this.#closed) return Promise.reject(new Error("Cannot use the store: it is closed"));
+    if (this.#closed) return Promise.reject(new StoreClosedError());
     return this.#inTime(this.#connection.send(args));
   }
 
   #inTime<Result>(answer: Promise<Result>): Promise<Result> {
-    return answerInTime(this.#patience, answer);
+    return withinTimeout(this.#timeout, answer);
   }
 }
 
-/** Values may be bytes, so all strings come as bytes. */
+/** Values may be bytes, so all strings are returned as bytes. */
 const AS_BYTES = { typeMapping: { [RESP_TYPES.BLOB_STRING]: Buffer } };
 
-function openClient(url: string, patience: number): Connection {
+function openClient(url: string, timeoutMs: number): Connection {
   const client = createClient({
     url,
     RESP: 2,
-    // A caller gets its 503 now, and a write is never done long after it was given up.
+    // Without a queue, callers get a 503 at once, and no write is done long after its caller gave up.
     disableOfflineQueue: true,
-    pingInterval: patience,
-    socket: { connectTimeout: patience, socketTimeout: 3 * patience, reconnectStrategy: wait },
+    pingInterval: timeoutMs,
+    socket: { connectTimeout: timeoutMs, socketTimeout: 3 * timeoutMs, reconnectStrategy: wait },
   });
   client.on("error", () => {});
   let subscriber: typeof client | undefined;
@@ -489,12 +489,12 @@ function openClient(url: string, patience: number): Connection {
     },
     connect: () => client.connect(),
     send: (args) => client.sendCommand(args, AS_BYTES),
-    async subscribe(channel, heard) {
+    async subscribe(channel, onMessage) {
       subscriber ??= client.duplicate({ disableOfflineQueue: false });
       subscriber.on("error", () => {});
       await subscriber.connect();
-      await subscriber.subscribe(channel, (message) => heard(message));
-      subscriber.on("ready", () => heard(undefined));
+      await subscriber.subscribe(channel, (message) => onMessage(message));
+      subscriber.on("ready", () => onMessage(undefined));
     },
     destroy() {
       if (client.isOpen) client.destroy();
@@ -520,7 +520,7 @@ function openCluster(url: string, key: string): Connection {
   };
 }
 
-/** Milliseconds until the next try: a server that is back is found within half a second. */
+/** Milliseconds until the next attempt: finds a server that is available again within half a second. */
 function wait(tries: number): number {
   return Math.min(50 * 2 ** Math.min(tries, 10), 500);
 }
@@ -557,7 +557,7 @@ function reasonOf(error: unknown): string {
   return code ?? /^[A-Z]{3,}(?= )/.exec(message)?.[0] ?? name;
 }
 
-/** Whether it may pass by itself: the network, a server that starts, fails over or is full. */
+/** Whether the error is temporary: of the network, or of a server that starts, fails over or is full. */
 function isUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const reply = /^(LOADING|BUSY|READONLY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|OOM|MISCONF|NOREPLICAS|MOVED|ASK) /;

@@ -1,20 +1,20 @@
 /**
- * A sorted set of encoded keys in chunks: adding, removing and seeking cost the logarithm of the number of
- * chunks plus one short move, however many keys there are. For the memory driver.
+ * A sorted set of encoded keys in chunks, for the memory driver. To add, remove or find a key takes a binary search over
+ * the chunks and one short move.
  *
  * @module
  */
-const CHUNK = 256;
+const MAX_CHUNK_KEYS = 256;
 
-/** Encoded keys in their order, without duplicates. */
+/** A sorted set of encoded keys. */
 export class SortedKeys {
   #chunks: string[][] = [];
 
-  /** A set of keys that come in any order. */
+  /** @param keys in any order */
   constructor(keys: Iterable<string>) {
     const sorted = [...keys].sort();
-    for (let at = 0; at < sorted.length; at += CHUNK >> 1) {
-      this.#chunks.push(sorted.slice(at, at + (CHUNK >> 1)));
+    for (let at = 0; at < sorted.length; at += MAX_CHUNK_KEYS >> 1) {
+      this.#chunks.push(sorted.slice(at, at + (MAX_CHUNK_KEYS >> 1)));
     }
   }
 
@@ -28,7 +28,7 @@ export class SortedKeys {
     const at = lowerBound(chunk, key);
     if (chunk[at] === key) return;
     chunk.splice(at, 0, key);
-    if (chunk.length > CHUNK) this.#chunks.splice(index + 1, 0, chunk.splice(CHUNK >> 1));
+    if (chunk.length > MAX_CHUNK_KEYS) this.#chunks.splice(index + 1, 0, chunk.splice(MAX_CHUNK_KEYS >> 1));
   }
 
   delete(key: string): void {

@@ -1,38 +1,45 @@
 /**
  * The store in one SQLite file, through `node:sqlite` (Node, Deno and Bun): the embedded default.
  *
- * Commits that arrive together share one transaction, hence one wait for the disk (group commit). Several
- * processes may use one file: SQLite's lock orders their commits, and `PRAGMA data_version` tells a watcher
- * that another process wrote.
+ * Concurrent commits share one transaction and one wait for the disk (group commit). Several processes may use one file:
+ * SQLite's lock orders their commits, and a watcher polls `PRAGMA data_version` for commits of other processes.
  *
  * @module
  */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { setImmediate } from "node:timers";
-import { Chores } from "../chores.ts";
+import { PeriodicTasks } from "../periodic_tasks.ts";
 import { ensureFormatSync, FORMAT_VERSION } from "../format.ts";
 import { decodeKey, encodeKey, pageRange, prefixRange } from "../key.ts";
 import { databaseFile, emitWarning, protectDatabase } from "./sqlite_file.ts";
 import { explain, prepare, type Prepared, type Row, toEntry } from "./sqlite_rows.ts";
 import { emptyLog, openDatabase, readUserVersion } from "./sqlite_open.ts";
-import { SweepGuard } from "../steady_time.ts";
-import type { Commit, Entry, Guarantees, Key, ListOptions, Store } from "../store.ts";
+import { SWEEP_BATCH_RECORDS, SweepGuard } from "../sweep_guard.ts";
+import {
+  type Commit,
+  type Entry,
+  type Guarantees,
+  type Key,
+  type ListOptions,
+  type Store,
+  StoreClosedError,
+} from "../store.ts";
 import { Watchers } from "../watchers.ts";
 
 export interface SqliteOptions {
   /**
-   * What an acknowledged commit outlives: the machine's `power` (each group of commits waits for the disk),
-   * or only the `process` (a power cut may take the last ones; kill -9 takes none).
+   * What an acknowledged commit survives: a `power` failure (each group of commits waits for the disk), or only the end of
+   * the `process`, such as kill -9 (a power failure may lose the last commits).
    * @default "power"
    */
   readonly durable?: "power" | "process";
-  /** How long to wait for another process's write, in milliseconds. @default 5000 */
+  /** How long to wait for the lock of another process, in milliseconds. @default 5000 */
   readonly busyTimeout?: number;
   /** How often expired records are removed, in milliseconds. @default 60000 */
   readonly sweepEvery?: number;
   /** How often the write-ahead log is written into the database and emptied, in milliseconds. @default 60000 */
   readonly checkpointEvery?: number;
-  /** Receives what weakens the promises of this driver. @default the runtime's own warnings */
+  /** Called with a warning when the guarantees of this driver are weaker. @default the warnings of the runtime */
   readonly onWarning?: (message: string) => void;
   /** Milliseconds since the epoch, for tests. */
   readonly now?: () => number;
@@ -46,17 +53,15 @@ interface Waiting {
   readonly reject: (reason: unknown) => void;
 }
 
-/** How many expired records one sweep statement removes, so that no write waits long behind it. */
-const SWEEP_BATCH = 1000;
-/** Values of more bytes than this do not share one transaction, so that no other work waits long behind it. */
+/** The maximum size of the values in one shared transaction, so that no other work waits long for it. */
 const MAX_GROUP_BYTES = 4 * 1024 * 1024;
-/** How often a watcher looks whether another process wrote, in milliseconds. */
-const LOOK_EVERY = 250;
+/** How often a watcher polls for commits of other processes. */
+const POLL_INTERVAL_MS = 250;
 
 /**
- * Opens (or makes) the file, readable by its owner only. `":memory:"` keeps everything in the process.
+ * Opens or creates the file, which only its owner can read. `":memory:"` stores nothing on disk.
  * @throws {StoreFormatError} when its records are of another format
- * @throws {Error} when the file is no SQLite database or cannot be opened
+ * @throws {Error} when the file is not a SQLite database or cannot be opened
  */
 export function sqliteStore(path: string, options: SqliteOptions = {}): Store {
   return new SqliteStore(path, options);
@@ -78,7 +83,7 @@ class SqliteStore implements Store {
   #watchers = new Watchers();
   #seenDataVersion = 0;
   #isLooking = false;
-  #chores = new Chores();
+  #tasks = new PeriodicTasks();
   #guard: SweepGuard;
   #now: () => number;
   #closed = false;
@@ -118,8 +123,8 @@ class SqliteStore implements Store {
       database.close();
       throw error;
     }
-    this.#chores.every(sweepEvery, () => this.sweep());
-    if (file !== undefined) this.#chores.every(checkpointEvery, async () => emptyLog(database, busyTimeout));
+    this.#tasks.every(sweepEvery, () => this.sweep());
+    if (file !== undefined) this.#tasks.every(checkpointEvery, async () => emptyLog(database, busyTimeout));
   }
 
   #ensureFormat(): void {
@@ -137,7 +142,7 @@ class SqliteStore implements Store {
       const { version } = this.#nextVersion.get() as { version: number };
       this.#upsert.run(encodeKey(step.put), JSON.stringify(step.value), version, null);
     });
-    // For whoever looks with SQLite's own tools, and for versions to come, which read it before they know the tables.
+    // For SQLite's own tools, and for later versions, which can read it before they know the tables.
     if (readUserVersion(database) === 0) database.exec(`PRAGMA user_version = ${FORMAT_VERSION}`);
   }
 
@@ -155,10 +160,10 @@ class SqliteStore implements Store {
   }
 
   commit(commit: Commit): Promise<boolean> {
-    if (this.#closed) return Promise.reject(new Error("Cannot use the store: it is closed"));
+    if (this.#closed) return Promise.reject(new StoreClosedError());
     return new Promise((resolve, reject) => {
       this.#waiting.push({ prepared: prepare(commit), resolve, reject });
-      // After the current round of input: whatever else arrives in it joins the same transaction.
+      // After the current input events: commits that arrive in them join the same transaction.
       if (this.#waiting.length === 1) setImmediate(() => this.#flush());
     });
   }
@@ -167,7 +172,7 @@ class SqliteStore implements Store {
     if (!this.#isLooking) {
       this.#isLooking = true;
       this.#seenDataVersion = this.#readDataVersion();
-      this.#chores.every(LOOK_EVERY, async () => this.#look());
+      this.#tasks.every(POLL_INTERVAL_MS, async () => this.#look());
     }
     return this.#watchers.watch(prefix);
   }
@@ -176,10 +181,10 @@ class SqliteStore implements Store {
     if (!this.#guard.maySweep()) return 0;
     let removed = 0;
     while (!this.#closed) {
-      const { changes } = this.#sweepSome.run(this.#now(), SWEEP_BATCH);
+      const { changes } = this.#sweepSome.run(this.#now(), SWEEP_BATCH_RECORDS);
       removed += Number(changes);
-      if (Number(changes) < SWEEP_BATCH) break;
-      // Lets requests through between two batches.
+      if (Number(changes) < SWEEP_BATCH_RECORDS) break;
+      // Lets requests run between two batches.
       await new Promise((resolve) => setImmediate(resolve));
     }
     return removed;
@@ -189,14 +194,14 @@ class SqliteStore implements Store {
     if (this.#closed) return;
     while (this.#waiting.length > 0) this.#flush();
     this.#closed = true;
-    this.#chores.stop();
+    this.#tasks.stop();
     this.#watchers.close();
-    // When the last connection closes SQLite does this itself; the command line may have another.
+    // SQLite does this when the last connection closes, but the command line may have another connection.
     emptyLog(this.#database, 0);
     this.#database.close();
   }
 
-  /** Takes the commits that go into the next transaction; the others go into the one after it. */
+  /** Takes the commits for the next transaction; the others wait for the one after it. */
   #nextGroup(): Waiting[] {
     let bytes = 0;
     const end = this.#waiting.findIndex(({ prepared }, i) =>
@@ -219,7 +224,7 @@ class SqliteStore implements Store {
         outcomes = waiting.map(({ prepared }) => this.#apply(prepared));
         this.#database.exec("COMMIT");
       } catch (error) {
-        // A full disk rolls back by itself; anything else needs telling.
+        // SQLite rolls back by itself on a full disk, but not on other errors.
         if (this.#database.isTransaction ?? true) tryRollback(this.#database);
         throw error;
       }
@@ -253,7 +258,7 @@ class SqliteStore implements Store {
     this.#watchers.changedAll();
   }
 
-  /** Changes when another connection commits, never by our own commits. */
+  /** Changes when another connection commits, not by commits of this one. */
   #readDataVersion(): number {
     return (this.#dataVersion.get() as { data_version: number }).data_version;
   }
@@ -263,6 +268,6 @@ function tryRollback(database: DatabaseSync): void {
   try {
     database.exec("ROLLBACK");
   } catch {
-    // No transaction was left to roll back.
+    // The transaction was rolled back already.
   }
 }

@@ -1,5 +1,5 @@
 /**
- * The file of a SQLite database: only its owner may read and write it, whatever the umask, since it holds private keys.
+ * Makes the file of a SQLite database accessible to its owner only, independent of the umask: it contains private keys.
  *
  * @module
  */
@@ -8,10 +8,10 @@ import process from "node:process";
 
 const PRIVATE = 0o600;
 const OTHERS = 0o077;
-/** What SQLite puts beside a database; it gives them the mode of the database when it makes them. */
+/** Files that SQLite creates beside a database, with the mode of the database. */
 const COMPANIONS = ["-wal", "-shm", "-journal"];
 
-/** Where a warning goes that nobody asked for: the runtime's own warnings. */
+/** Emits a warning through the runtime; the default of `onWarning`. */
 export function emitWarning(message: string): void {
   process.emitWarning(message);
 }
@@ -27,8 +27,8 @@ export function databaseFile(name: string): string | undefined {
 }
 
 /**
- * Makes the database file readable by its owner only before SQLite opens it, and what SQLite keeps beside it.
- * @throws {Error} when the file cannot be made
+ * Restricts the database file and its companions to their owner, before SQLite opens them.
+ * @throws {Error} when the file cannot be created
  */
 export function protectDatabase(file: string, onWarning: (message: string) => void): void {
   if (process.platform === "win32") return;
@@ -36,7 +36,7 @@ export function protectDatabase(file: string, onWarning: (message: string) => vo
   for (const path of [file, ...COMPANIONS.map((ending) => file + ending)]) protectFile(path, onWarning);
 }
 
-/** Takes the access of other users to a file away, if it is there and they have any. */
+/** Removes the access of other users to a file, if it exists. */
 function protectFile(path: string, onWarning: (message: string) => void): void {
   const mode = statSync(path, { throwIfNoEntry: false })?.mode;
   if (mode === undefined || (mode & OTHERS) === 0) return;
@@ -44,10 +44,10 @@ function protectFile(path: string, onWarning: (message: string) => void): void {
     chmodSync(path, PRIVATE);
   } catch (error) {
     const { code, message } = error as { code?: string; message: string };
-    // Another process removed it: SQLite does so when the last connection closes.
+    // Another process removed it, as SQLite does when the last connection closes.
     if (code === "ENOENT") return;
     onWarning(
-      `Other users of this machine can open "${path}", which holds private keys, and its mode cannot be changed (${message}): make it 0600`,
+      `Other users of this machine can open "${path}", which holds private keys, and its mode cannot be changed (${message}). Set its mode to 0600`,
     );
   }
 }

@@ -1,5 +1,5 @@
 /**
- * Opens a SQLite database as the store needs it: its settings, its tables, and the proof that it is Trivet's.
+ * Opens a SQLite database for the store: applies settings, creates tables, and refuses databases of other programs.
  *
  * @module
  */
@@ -15,7 +15,7 @@ const SCHEMA = `
   INSERT OR IGNORE INTO sequence VALUES (1, 0);
 `;
 
-/** What is left of the write-ahead log's file when SQLite begins it anew. */
+/** The size to which SQLite truncates the write-ahead log when it restarts it. */
 const MAX_LOG_BYTES = 16 * 1024 * 1024;
 
 export interface DatabaseSettings {
@@ -25,9 +25,9 @@ export interface DatabaseSettings {
 }
 
 /**
- * The database, with its tables.
+ * Opens the database and creates missing tables.
  * @throws {StoreFormatError} for a database of another program, or of a format that this version does not read
- * @throws {Error} when the file is no SQLite database or cannot be opened
+ * @throws {Error} when the file is not a SQLite database or cannot be opened
  */
 export function openDatabase(path: string, { durable, busyTimeout }: DatabaseSettings): DatabaseSync {
   const database = new DatabaseSync(path);
@@ -38,7 +38,7 @@ export function openDatabase(path: string, { durable, busyTimeout }: DatabaseSet
     database.exec(`PRAGMA synchronous = ${durable === "power" ? "FULL" : "NORMAL"}`);
     database.exec(`PRAGMA journal_size_limit = ${MAX_LOG_BYTES}`);
     database.exec(SCHEMA);
-    // What a process that was killed left would else be written by the first commit, with a request waiting for it.
+    // Otherwise the first commit would write the log of a process that was killed, while a request waits.
     emptyLog(database, busyTimeout);
     return database;
   } catch (error) {
@@ -54,28 +54,26 @@ function requireOwnTables(database: DatabaseSync): void {
   const names = tables.map(({ name }) => name);
   if (names.length === 0 || names.includes("record")) return;
   throw new StoreFormatError(
-    `The file is a database of another program (its tables: ${
-      names.slice(0, 5).join(", ")
-    }). Name a file of Trivet's own`,
+    `The file is a database of another program (tables: ${names.slice(0, 5).join(", ")}). Use another file`,
   );
 }
 
-/** The number that SQLite keeps in the head of the file for its owner; 0 when none was set. */
+/** The number in the file header that SQLite keeps for applications; 0 when it was not set. */
 export function readUserVersion(database: DatabaseSync): number {
   return Number(database.prepare("PRAGMA user_version").get()!.user_version);
 }
 
 /**
- * Writes the write-ahead log into the database and empties it, as far as no other process reads or writes at this moment:
- * it waits for none, and SQLite does it again. While somebody reads the log grows.
- * @param busyTimeout what is set again, in milliseconds
+ * Writes the write-ahead log into the database and truncates it, as far as no other process reads or writes now: it does
+ * not wait for them. While another process reads in a transaction, the log grows.
+ * @param busyTimeout the timeout to restore, in milliseconds
  */
 export function emptyLog(database: DatabaseSync, busyTimeout: number): void {
   database.exec("PRAGMA busy_timeout = 0");
   try {
     database.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get();
   } catch {
-    // A disk that is full or fails is told by the next commit.
+    // The next commit reports a disk that is full or fails.
   } finally {
     database.exec(`PRAGMA busy_timeout = ${Math.trunc(busyTimeout)}`);
   }

@@ -1,5 +1,5 @@
 /**
- * What the SQLite driver reads and writes: commits in the engine's terms, rows as entries, and its errors.
+ * Converts commits to SQLite parameters, rows to entries, and errors of SQLite.
  *
  * @module
  */
@@ -13,7 +13,7 @@ export interface Row {
   expires: number | null;
 }
 
-/** A commit in the engine's terms, made before it joins others: what cannot be written fails alone. */
+/** A commit as SQLite parameters. Converted before it joins a group, so that an invalid value fails only its commit. */
 export interface Prepared {
   readonly check: readonly { readonly id: string; readonly version: string | null }[];
   readonly set: readonly {
@@ -26,7 +26,7 @@ export interface Prepared {
   readonly changed: readonly Key[];
 }
 
-/** @throws {TypeError} for a value that is no JSON */
+/** @throws {TypeError} for a value that is not JSON */
 export function prepare({ check = [], set = [], remove = [] }: Commit): Prepared {
   const puts = set.map(({ key, value, expires }) => ({
     id: encodeKey(key),
@@ -48,14 +48,18 @@ export function toEntry<Value>(key: Key, { value, version, expires }: Row): Entr
   return expires === null ? entry : { ...entry, expires };
 }
 
-/** Another process that holds the lock for too long, a full disk, a disk that fails: what may pass by itself. */
-const PASSING = new Set([5, 6, 10, 13]);
-/** The same in SQLite's words: Deno's `node:sqlite` leaves the code out. */
-const PASSING_WORDS = /database (table )?is locked|database or disk is full|disk I\/O error/;
+/** Result codes of temporary errors: locked (5, 6), disk I/O error (10), disk full (13). */
+const TEMPORARY_CODES = new Set([5, 6, 10, 13]);
+/** The messages of these errors: `node:sqlite` of Deno has no code. */
+const TEMPORARY_MESSAGES = /database (table )?is locked|database or disk is full|disk I\/O error/;
 
-/** SQLite's own error, or that it is out of reach for a while (https://sqlite.org/rescode.html). */
+/** The error to throw: {@linkcode StoreUnavailableError} for temporary ones (https://sqlite.org/rescode.html). */
 export function explain(error: unknown): unknown {
   const { errcode, message } = error as { errcode?: number; message?: string };
-  const passes = errcode === undefined ? PASSING_WORDS.test(String(message)) : PASSING.has(errcode & 0xff);
-  return passes ? new StoreUnavailableError(`SQLite cannot write now (${message})`, { cause: error }) : error;
+  const isTemporary = errcode === undefined
+    ? TEMPORARY_MESSAGES.test(String(message))
+    : TEMPORARY_CODES.has(errcode & 0xff);
+  return isTemporary
+    ? new StoreUnavailableError(`SQLite is unavailable (${message})`, { cause: error })
+    : error;
 }

@@ -1,6 +1,5 @@
 /**
- * A process that writes until it is killed, and prints the number of each acknowledged write: the other half
- * of a test in `sqlite_node_test.ts`.
+ * Writes until it is killed, and prints the number of each acknowledged write. `sqlite_node_test.ts` starts it as a process.
  *
  * @module
  */

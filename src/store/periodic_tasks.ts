@@ -1,17 +1,17 @@
 /**
- * What a driver does again and again while it is open: sweeping, looking for changes. Keeps no process alive by itself.
+ * Periodic work of a driver while it is open: sweeping, polling for changes. Its timers do not keep a process alive.
  *
  * @module
  */
 import { timerDelay } from "./timer.ts";
 
-export class Chores {
+export class PeriodicTasks {
   #timers: ReturnType<typeof setInterval>[] = [];
 
-  /** Work that may fail: the next time does it. */
+  /** Runs `work` at this interval. Errors are ignored, because the next run does the work. */
   every(milliseconds: number, work: () => Promise<unknown>): void {
     const timer = setInterval(() => work().catch(() => {}), timerDelay(milliseconds));
-    // Node, Deno's and Bun's timers have it; on workerd nothing is kept alive by a timer.
+    // Timers of Node, Deno and Bun have `unref`; on workerd, timers keep nothing alive.
     (timer as unknown as { unref?: () => void }).unref?.();
     this.#timers.push(timer);
   }

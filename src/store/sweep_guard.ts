@@ -1,31 +1,37 @@
 /**
- * Time that does not jump, beside the clock of the machine, which may be set: how drivers know a jump when they see one.
+ * Detects jumps of the system clock by comparison with a monotonic clock, and stops sweeping after one.
  *
  * @module
  */
 
-/** Milliseconds since the epoch, and milliseconds since any fixed moment; the second one is never set. */
+/** The clocks of a driver. */
 export interface Clocks {
+  /** Milliseconds since the epoch. @default `Date.now` */
   readonly now?: (() => number) | undefined;
-  /** @default `now` where that is given, since a clock that a test moves by hand is no jump; else `performance.now()` */
+  /** Milliseconds since any fixed moment, by a clock that is never set.
+   * @default `now` if that is given, so that a clock that a test advances does not count as a jump; else `performance.now()`
+   */
   readonly monotonic?: (() => number) | undefined;
 }
 
-/** Both clocks, with their defaults. */
+/** Both clocks, with the defaults. */
 export function completeClocks(
   { now, monotonic }: Clocks,
 ): Required<{ [Name in keyof Clocks]: () => number }> {
   return { now: now ?? Date.now, monotonic: monotonic ?? now ?? (() => performance.now()) };
 }
 
-/** A clock that differs by more than this from what passed has been set, or the machine slept. */
+/** A larger difference between the clocks means that the system clock was set, or that the machine slept. */
 export const MAX_DRIFT_MS = 5000;
-/** Removing waits so long after a jump: a clock that was set wrongly is set right by then. */
+/** How long nothing is removed after a jump, so that a wrong clock can be corrected. */
 export const WAIT_AFTER_JUMP_MS = 3600_000;
 
+/** How many expired records one sweep statement removes, so that no write waits long behind it. */
+export const SWEEP_BATCH_RECORDS = 1000;
+
 /**
- * Whether expired records may be removed. After a jump of the clock they may not for an hour: they count as expired
- * all the same, and are there again when the clock is set right.
+ * Decides whether expired records may be removed. For an hour after a jump of the clock they are kept: they count as
+ * expired, and are live again if the clock is corrected.
  */
 export class SweepGuard {
   readonly #now: () => number;
@@ -40,7 +46,7 @@ export class SweepGuard {
     this.#seen = { now: now(), monotonic: monotonic() };
   }
 
-  /** Asked before each sweep. */
+  /** Call before each sweep. */
   maySweep(): boolean {
     const seen = { now: this.#now(), monotonic: this.#monotonic() };
     const drift = seen.now - this.#seen.now - (seen.monotonic - this.#seen.monotonic);

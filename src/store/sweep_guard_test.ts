@@ -1,9 +1,9 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { memoryStore } from "./drivers/memory.ts";
-import { SweepGuard, WAIT_AFTER_JUMP_MS } from "./steady_time.ts";
+import { SweepGuard, WAIT_AFTER_JUMP_MS } from "./sweep_guard.ts";
 
-const test = suite("store/steady_time");
+const test = suite("store/sweep_guard");
 
 function newClocks() {
   const at = { now: Date.UTC(2026, 0, 1), monotonic: 1000 };
