@@ -9,7 +9,7 @@
  * `schema` (default `trivet`), `timeout` (seconds to wait for an answer, default 5) and `pgbouncer=true`: statements are
  * not prepared, and `watch` polls, because a pool in transaction mode does not support LISTEN.
  *
- * This file is long because a driver is one file: tables, the function in the database, and the client.
+ * Long because a driver is one file: tables, the function in the database, and the client.
  *
  * @module
  */

@@ -13,7 +13,7 @@
  * them when it connects, reports them in `guarantees`, and warns when nothing is persistent. Replication is asynchronous:
  * after a failover the last writes may be missing. Use PostgreSQL if a failover must never undo a revocation.
  *
- * This file is long because a driver is one file: the Lua functions and the client.
+ * Long because a driver is one file: the Lua functions and the client.
  *
  * @module
  */
