@@ -211,7 +211,7 @@ test("16. markup in a client's name, in state, scope and error is text", async (
   assert.is(new URL(back.headers.get("location")!).searchParams.get("state"), payload);
 });
 
-test("17. nobody is granted what a user did not answer: not by asking again, not by registering anew", async () => {
+test("17. no access without the answer of the user: not by a new request, not by a new registration", async () => {
   const server = await newServer();
   const cookie = await server.signIn();
   for (let i = 0; i < 3; i++) assert.is((await openConsent(server, cookie)).response.status, 200);
@@ -230,7 +230,7 @@ test("17. nobody is granted what a user did not answer: not by asking again, not
   assert.match(page, 'class="note"');
 });
 
-test("18. a stranger who poses as somebody: the page shows where it leads and that nobody checked the name", async () => {
+test("18. a client with a false name: the page shows the redirect host and that the name was not verified", async () => {
   const server = await newServer();
   const headers = { "content-type": "application/json" };
   const metadata = {

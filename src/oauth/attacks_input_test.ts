@@ -153,7 +153,7 @@ test("19. a client secret is not found by trying, and its owner elsewhere is not
   assert.is((await guess("web-secret", "192.0.2.1")).status, 200);
 });
 
-test("19. a client with a secret that nobody guesses is let in from a guesser's own network, and from unknown ones", async () => {
+test("19. a client with a strong secret can authenticate from the network of an attacker, and from unknown ones", async () => {
   const secret = "a-secret-of-22-or-more-characters";
   const client = toClient({ id: "strong", secret, domain: "strong.example" }, 0);
   const server = await newServer({ clients: [client] });
@@ -336,7 +336,7 @@ test("32. bodies that are too large, endless, slow to end, not UTF-8, or of ten 
   assert.is(registration.status, 413);
 });
 
-test("33. line breaks in what is sent back stay inside the address; nothing secret is told to the observer", async () => {
+test("33. line breaks in reflected parameters stay encoded in the URL; the observer gets no secret", async () => {
   const server = await newServer();
   const state = "a\r\nset-cookie: x=y\r\n\r\n<html>";
   const answer = await server.authorize({ state });
@@ -462,7 +462,7 @@ test("37. scripts of other origins reach the endpoints for programs, without coo
   assert.match(user.headers.get("access-control-expose-headers")!, "www-authenticate");
 });
 
-test("38. who registers without end leaves nothing that lives on, and locks nobody out", async () => {
+test("38. a flood of registrations leaves no lasting records and blocks no other client", async () => {
   const server = await newServer({ registrationLifetime: 100 });
   const headers = { "content-type": "application/json" };
   const form = JSON.stringify({ redirect_uris: ["https://a.example/"] });

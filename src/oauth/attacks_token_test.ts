@@ -268,7 +268,7 @@ test("28. a JWT by another key, algorithm, type, or with a key of its own is no 
   for (const token of forged) assert.is(await userStatus(server, token), 401, token.slice(0, 80));
 });
 
-test("39. no client can pass for a user: ids are the server's, and a client's own token stands for nobody", async () => {
+test("39. no client can pass for a user: the server chooses ids, and a client's own token has no user", async () => {
   const server = await newServer();
   const [user] = await server.store.list<{ id: string }>(["user"]);
   const headers = { "content-type": "application/json" };

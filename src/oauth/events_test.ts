@@ -54,7 +54,7 @@ test("the code flow: login, consent, tokens, refresh, replay, revocation", async
   assert.equal(told(server), [{ type: "logged_out", user }]);
 });
 
-test("a refresh token that comes again, a denial, and a client without a user", async () => {
+test("a reused refresh token, a denial, and a client without a user", async () => {
   const server = await newServer({ refreshRetryGrace: 0 });
   const { refresh_token } = await server.tokens();
   await server.token({ grant_type: "refresh_token", refresh_token });

@@ -70,7 +70,7 @@ const PATHS = [
   "/oauth//token",
 ];
 
-test("3,000 generated requests: each is answered as specified, none by a fault, and none redirects to a stranger", async () => {
+test("3,000 generated requests: each gets a specified response, no fault, and no redirect to an unregistered URI", async () => {
   const server = await newServer();
   const cookie = await server.signIn();
   const random = newRandom(20261120);

@@ -116,7 +116,7 @@ test("prompt=none: an answer without a page, never a login or a question", async
   assert.is((await ask(server, cookie, { prompt: "none login" })).error, "invalid_request");
 });
 
-test("RFC 9700 section 4.11.2: prompt=none sends no stranger anywhere before somebody has signed in", async () => {
+test("RFC 9700 section 4.11.2: prompt=none redirects to no unverified client before a user has signed in", async () => {
   const server = await newServer();
   const metadata = { redirect_uris: ["https://stranger.example/cb"], token_endpoint_auth_method: "none" };
   const response = await server.send("/oauth/register", {

@@ -81,7 +81,7 @@ test("a certificate's names, key and thumbprint are read", () => {
   });
 });
 
-test("an alternative name that is no text is none: two of them must not become one", () => {
+test("an alternative name that is not text is ignored: two of them must not become equal", () => {
   const der = Uint8Array.from(decodePem(PEM)!);
   const name = new TextEncoder().encode("client.example");
   const at = der.findIndex((tag, i) => tag === 0x82 && name.every((byte, k) => der[i + 2 + k] === byte));
@@ -191,7 +191,7 @@ for (
   });
 }
 
-test("a registration whose certificate name is none is refused", () => {
+test("a registration with an invalid certificate name is refused", () => {
   for (
     const [type, value] of [["san_ip", "2001:db8::7%1"], ["san_ip", "client"], ["subject_dn", "/CN=client"]]
   ) {
@@ -260,7 +260,7 @@ test("a DPoP proof does not take the place of the certificate: tokens are bound 
   assert.equal(Object.keys(token!.value.cnf!).sort(), ["jkt", "x5t#S256"]);
 });
 
-test("RFC 8705 section 2.2: a certificate with the registered key, whoever issued it", async () => {
+test("RFC 8705 section 2.2: a certificate with the registered key, from any issuer", async () => {
   const client = {
     token_endpoint_auth_method: "self_signed_tls_client_auth",
     jwks: { keys: [JWK] },
@@ -275,7 +275,7 @@ test("RFC 8705 section 2.2: a certificate with the registered key, whoever issue
   assert.is((await newToken({ ...client, jwks: other }, { "client-cert": SEQUENCE })).response.status, 401);
 });
 
-test("RFC 8705 section 2.2: the registered keys may be at an address; when they cannot be had nobody is let in", async () => {
+test("RFC 8705 section 2.2: the registered keys may be at jwks_uri; when they cannot be fetched, authentication fails", async () => {
   let answer = () => new Response(JSON.stringify({ keys: [JWK] }));
   const server = await newServer({
     certificateProxy,
@@ -350,7 +350,7 @@ test("RFC 8705 section 3.4: a client whose tokens must be bound to a certificate
   const shown = { "client-cert": SEQUENCE, "x-client-verify": "SUCCESS" };
   const refused = [400, "invalid_request"];
   assert.equal(await ask({}, PROXY), refused);
-  assert.equal(await ask(shown, "192.0.2.1"), refused, "nobody but the proxy shows certificates");
+  assert.equal(await ask(shown, "192.0.2.1"), refused, "only the proxy passes certificates on");
   assert.equal(await ask(shown, PROXY), [200, "Bearer"]);
 });
 

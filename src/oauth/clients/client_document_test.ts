@@ -162,7 +162,7 @@ for (
   });
 }
 
-test("its redirect URIs are exact, and nobody else's", async () => {
+test("its redirect URIs match exactly, and no others do", async () => {
   const { server } = await newWorld(json(DOCUMENT));
   const cookie = await server.signIn();
   for (
@@ -226,7 +226,7 @@ test("a host of many good documents is knocked at for each", async () => {
   assert.is(asked.length, 40);
 });
 
-test("what a stranger asks for is not in the store; the document of a client that a user allowed is", async () => {
+test("only the document of a client to which a user consented is in the store", async () => {
   const { server, asked } = await newWorld((url) => json({ ...DOCUMENT, client_id: url })());
   const inStore = async () => {
     let count = 0;
@@ -266,7 +266,7 @@ test("requests for made-up paths at a public host do not keep its client out", a
   assert.ok(asked.length <= 30 * 11, `${asked.length}`);
 });
 
-test("a client that a user allowed is let in whatever strangers ask of its host", async () => {
+test("a client to which a user consented works although the fetch budget of its host is used up", async () => {
   const { server } = await newWorld((url) =>
     url === ID ? json(DOCUMENT)() : new Response("", { status: 404 })
   );

@@ -92,7 +92,7 @@ test("a clock that goes back does not leave an address alone for as long", async
   assert.is(asked.length, 4);
 });
 
-test("strangers have a budget, whatever the port; known addresses do not need it", async () => {
+test("unknown clients have a fetch budget, for all ports; known URLs do not use it", async () => {
   const { asked, get } = newWorld(fails);
   for (let i = 0; i < 200; i++) {
     await get(`https://victim.example:${10_000 + i}/x`, { network: "203.0.113.1" });

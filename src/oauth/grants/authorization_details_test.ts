@@ -29,7 +29,7 @@ async function tokens(server: TestServer, authorization_details: string, more: R
   })).json();
 }
 
-test("RFC 9396 sections 2 and 7: details are asked, granted, and told in token, response and introspection", async () => {
+test("RFC 9396 sections 2 and 7: details are requested, granted, and in token, response and introspection", async () => {
   const server = await newServer({ authorizationDetailTypes, accessTokenFormat: "jwt" });
   const body = await tokens(server, json([PAY]));
   assert.equal(body.authorization_details, [PAY]);

@@ -75,7 +75,7 @@ test("its user is known to user info", async () => {
   assert.equal(await user.json(), { id: "idp|u-1", name: "Bob", email: "bob@corp.example" });
 });
 
-test("an opaque token is as good, and the observer is told", async () => {
+test("an opaque token works as well, and the observer gets an event", async () => {
   const { key, server } = await newIdp({ accessTokenFormat: "opaque" });
   const { body } = await ask(server, await idJag(key, { resource: undefined, scope: "profile" }));
   const user = await server.send("/api/user", { headers: { authorization: `Bearer ${body.access_token}` } });
@@ -176,7 +176,7 @@ test("RFC 7523 section 2.1: an assertion without a profile, for a user of this s
   assert.equal([status, body.scope], [200, "profile"]);
 });
 
-test("without a trusted issuer the grant is there for nobody, and not advertised", async () => {
+test("without a trusted issuer the grant is neither available nor advertised", async () => {
   const server = await newServer({ clients });
   const key = await newKey("ES256", "idp-1");
   assert.is((await ask(server, await idJag(key))).body.error, "invalid_grant");

@@ -37,7 +37,7 @@ test("a refresh token gives a new access token and another refresh token", async
   assert.ok(await isLive(server, after.access_token));
 });
 
-test("within 30 seconds a retry hears the very same answer; the family lives", async () => {
+test("within 30 seconds a retry gets the same response, and the family stays valid", async () => {
   const server = await newServer();
   const { refresh_token } = await server.tokens();
   const first = await (await refresh(server, refresh_token)).json();
@@ -47,7 +47,7 @@ test("within 30 seconds a retry hears the very same answer; the family lives", a
   assert.is((await refresh(server, first.refresh_token)).status, 200);
 });
 
-test("a retry hears the very same signed token too", async () => {
+test("a retry gets the same signed token too", async () => {
   const server = await newServer({ accessTokenFormat: "jwt" });
   const { refresh_token } = await server.tokens();
   const first = await (await refresh(server, refresh_token)).json();
@@ -56,7 +56,7 @@ test("a retry hears the very same signed token too", async () => {
   assert.equal(await (await refresh(server, refresh_token)).json(), first);
 });
 
-test("a retry that asks for something else is none: the family ends", async () => {
+test("a different request with the previous token is reuse: the family ends", async () => {
   for (const more of [{ scope: "read" }, { resource: "https://as.example/mcp" }]) {
     const server = await newServer();
     const { refresh_token } = await server.tokens({ scope: "read write" });

@@ -226,7 +226,7 @@ test("a chain of exchanges has an end", async () => {
   assert.is((await exchange(server, token!)).body.error, "invalid_request");
 });
 
-test("an opaque token is traded for an opaque one, which is good, and the observer is told", async () => {
+test("an opaque token is exchanged for a valid opaque one, and the observer gets an event", async () => {
   const server = await newServer({ clients });
   const { access_token } = await server.tokens({ scope: "profile" });
   const { body } = await exchange(server, access_token!);
@@ -238,7 +238,7 @@ test("an opaque token is traded for an opaque one, which is good, and the observ
   assert.equal([event.grant_type, event.client], [GRANT, "app"]);
 });
 
-test("a token of whose scopes the client may have none is not traded", async () => {
+test("a token without a scope that the client may have is not exchanged", async () => {
   const server = await newServer({ clients });
   const { access_token } = await server.tokens({ scope: "write", resource: MCP });
   const { status, body } = await exchange(server, access_token!, GATEWAY);

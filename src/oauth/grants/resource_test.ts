@@ -31,7 +31,7 @@ test("RFC 8707 section 2: a token is for the resource that was asked for, and fo
   assert.match(user.headers.get("www-authenticate")!, 'error="invalid_token"');
 });
 
-test("one token cannot be of two kinds: resources whose tokens differ are asked for one at a time", async () => {
+test("resources with different access token formats must be requested one at a time", async () => {
   const server = await newServer({ resources: RESOURCES });
   const form = `grant_type=client_credentials&client_id=web&client_secret=web-secret&scope=read`;
   const ask = async (...resources: string[]) => {
@@ -45,7 +45,7 @@ test("one token cannot be of two kinds: resources whose tokens differ are asked 
   assert.equal((await ask(OTHER))[0], 200);
 });
 
-test("without resource a token is for this server as a whole, and for nobody else", async () => {
+test("without resource a token is for this server as a whole, and for no other", async () => {
   const server = await newServer({ resources: RESOURCES });
   const { access_token } = await server.tokens();
   for (const resource of [ISSUER, MCP, `${ISSUER}/api/user`]) {
@@ -97,7 +97,7 @@ test("a resource that is no absolute URI without fragment is refused at the star
   }
 });
 
-test("more resources than anybody needs are refused, also when they are one and the same", async () => {
+test("too many resources are refused, also when all are the same", async () => {
   const server = await newServer({ resources: RESOURCES });
   const form = `grant_type=client_credentials&client_id=web&client_secret=web-secret` +
     `&resource=${encodeURIComponent(MCP)}`.repeat(50);

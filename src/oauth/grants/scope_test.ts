@@ -28,7 +28,7 @@ test("scopes that imply each other in a circle are one another's", () => {
   assert.equal([...expandScopes(circle, ["b"])].sort(), ["a", "b"]);
 });
 
-test("a scope that cannot stand is refused at the start", () => {
+test("an invalid scope is refused at start", () => {
   assert.throws(() => defineScopes({ "a b": "" }), /scope "a b" must be printable ASCII/);
   assert.throws(
     () => defineScopes({ a: { description: "", implies: ["b"] } }),
@@ -36,7 +36,7 @@ test("a scope that cannot stand is refused at the start", () => {
   );
 });
 
-test("RFC 6749 section 3.3: a scope that is no scope is invalid_scope, in its words", async () => {
+test("RFC 6749 section 3.3: a malformed scope is invalid_scope", async () => {
   const server = await newServer();
   for (const scope of ["read  write", " read", 'read"', "read\twrite", "r\u00e9ad"]) {
     const response = await server.token({ grant_type: "client_credentials", scope });

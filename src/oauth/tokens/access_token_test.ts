@@ -117,7 +117,7 @@ for (const accessTokenFormat of ["opaque", "jwt"] as const) {
   });
 }
 
-test("a JWT that this server did not make is nobody's", async () => {
+test("a JWT that this server did not issue is invalid", async () => {
   const server = await newServer({ accessTokenFormat: "jwt" });
   const good = await clientToken(server);
   const [header, claims, signature] = good.split(".") as [string, string, string];

@@ -186,7 +186,7 @@ test("section 8: where a nonce is required, the error brings one, and it holds f
   assert.is((await old.json()).error, "use_dpop_nonce");
 });
 
-test("section 10: dpop_jkt that is no thumbprint is told to the client", async () => {
+test("section 10: a dpop_jkt that is not a thumbprint is an error at the client", async () => {
   const server = await newServer();
   for (const dpop_jkt of ["x", "x".repeat(44), "=".repeat(43)]) {
     const answer = await server.send(server.authorizePath({ dpop_jkt }), {

@@ -102,7 +102,7 @@ test("a clock that is set back keeps no instance from reading the keys again", a
   assert.ok(await keys.find(kid));
 });
 
-test("instances agree on each new key, whoever comes first", async () => {
+test("instances agree on each new key", async () => {
   const { open, advance, store } = newKeys();
   const instances = Array.from({ length: 8 }, () => open());
   assert.is(new Set(await Promise.all(instances.map(async (keys) => (await keys.current()).kid))).size, 1);
@@ -137,7 +137,7 @@ test("a server that stood still for a year gives notice before its next key, and
   assert.is.not((await keys.current()).kid, first);
 });
 
-test("ids that nobody made are not looked for in the store each time", async () => {
+test("unknown key ids do not cause a store read each time", async () => {
   const { store, open } = newKeys();
   const { counted, reads } = counting(store);
   const keys = open(counted);
