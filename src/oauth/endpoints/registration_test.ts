@@ -91,7 +91,7 @@ test("RFC 7592 section 2: without the token of the client: 401 without metadata"
   assert.is(
     (await send(server, "GET", "/oauth/register/app", undefined, "x")).status,
     401,
-    "an operator's client is none of theirs",
+    "a client of the operator has no registration token",
   );
 });
 

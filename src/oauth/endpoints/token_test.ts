@@ -227,12 +227,12 @@ test("the store and the events contain no token and no secret", async () => {
   const { access_token, refresh_token } = await server.tokens();
   await server.token({ grant_type: "refresh_token", refresh_token });
   const stored = JSON.stringify(await server.store.list([], { limit: 1000 }));
-  const told = JSON.stringify(server.events);
+  const events = JSON.stringify(server.events);
   for (
     const secret of [access_token!, refresh_token!, refresh_token!.split(".")[1]!, "app secret", "web-secret"]
   ) {
     assert.not.ok(stored.includes(secret));
-    assert.not.ok(told.includes(secret));
+    assert.not.ok(events.includes(secret));
   }
 });
 

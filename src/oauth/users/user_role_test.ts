@@ -37,7 +37,7 @@ const redeem = async (server: TestServer, code: string) =>
   await (await server.token({ grant_type: "authorization_code", code, redirect_uri: APP_URI })).json();
 const refresh = async (server: TestServer, refresh_token: string) =>
   await (await server.token({ grant_type: "refresh_token", refresh_token })).json();
-/** The scope that the server and a resource server see in a token, `undefined` when it is good no more. */
+/** The scope that the server and a resource server see in a token, `undefined` when it is not valid. */
 async function seen(
   server: TestServer,
   token: string,

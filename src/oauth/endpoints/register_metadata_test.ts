@@ -1,0 +1,229 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { newKey } from "../test_keys.ts";
+import { register, WEB } from "./test_registration.ts";
+import { CHALLENGE, newServer } from "../test_server.ts";
+
+const test = suite("oauth/register_metadata");
+
+const INVALID: Record<string, [unknown, string]> = {
+  "no JSON": ["{", "invalid_client_metadata"],
+  "an array": [[], "invalid_client_metadata"],
+  "no redirect URI": [{}, "invalid_redirect_uri"],
+  "redirect URIs that are no list": [{ redirect_uris: "https://a.example" }, "invalid_redirect_uri"],
+  "a redirect URI over http": [{ redirect_uris: ["http://client.example/cb"] }, "invalid_redirect_uri"],
+  "a redirect URI with a fragment": [
+    { redirect_uris: ["https://client.example/cb#x"] },
+    "invalid_redirect_uri",
+  ],
+  "a javascript redirect URI": [{ redirect_uris: ["javascript:alert(1)"] }, "invalid_redirect_uri"],
+  "a data redirect URI among good ones": [
+    { redirect_uris: ["https://a.example/cb", "data:text/html,x"] },
+    "invalid_redirect_uri",
+  ],
+  "a relative redirect URI": [{ redirect_uris: ["/cb"] }, "invalid_redirect_uri"],
+  "a redirect URI with a user": [{ redirect_uris: ["https://good@evil.example/cb"] }, "invalid_redirect_uri"],
+  "the implicit grant": [{ ...WEB, grant_types: ["implicit"] }, "invalid_client_metadata"],
+  "the password grant": [{ ...WEB, grant_types: ["password"] }, "invalid_client_metadata"],
+  "a grant without a user, which strangers do not get": [
+    { ...WEB, grant_types: ["client_credentials"] },
+    "invalid_client_metadata",
+  ],
+  "refresh alone": [{ ...WEB, grant_types: ["refresh_token"] }, "invalid_client_metadata"],
+  "a response type that is not offered": [{ ...WEB, response_types: ["token"] }, "invalid_client_metadata"],
+  "no response type for the code grant": [{ ...WEB, response_types: [] }, "invalid_client_metadata"],
+  "a method that is not known": [
+    { ...WEB, token_endpoint_auth_method: "client_secret_jwt" },
+    "invalid_client_metadata",
+  ],
+  "private_key_jwt without keys": [
+    { ...WEB, token_endpoint_auth_method: "private_key_jwt" },
+    "invalid_client_metadata",
+  ],
+  "both jwks and jwks_uri": [
+    { ...WEB, jwks: { keys: [] }, jwks_uri: "https://client.example/keys" },
+    "invalid_client_metadata",
+  ],
+  "keys on a private host": [{ ...WEB, jwks_uri: "https://169.254.169.254/keys" }, "invalid_client_metadata"],
+  "a private key": [
+    { ...WEB, jwks: { keys: [{ kty: "EC", crv: "P-256", x: "AA", y: "AA", d: "AA" }] } },
+    "invalid_client_metadata",
+  ],
+  "a scope that strangers do not get": [{ ...WEB, scope: "admin" }, "invalid_client_metadata"],
+  "a javascript client_uri": [{ ...WEB, client_uri: "javascript:alert(1)" }, "invalid_client_metadata"],
+  "a name that is no text": [{ ...WEB, client_name: { toString: 1 } }, "invalid_client_metadata"],
+  "null": ["null", "invalid_client_metadata"],
+  "more redirect URIs than anybody needs": [
+    { redirect_uris: Array.from({ length: 51 }, (_, i) => `https://client.example/${i}`) },
+    "invalid_redirect_uri",
+  ],
+  "a redirect URI of 3,000 characters": [
+    { redirect_uris: ["https://client.example/" + "x".repeat(3000)] },
+    "invalid_redirect_uri",
+  ],
+  "redirect URIs that are numbers": [{ redirect_uris: [1, 2] }, "invalid_redirect_uri"],
+  "nothing but a private scheme that breaks RFC 8252": [
+    { redirect_uris: ["app:/cb"] },
+    "invalid_redirect_uri",
+  ],
+  "grant types that are no list": [{ ...WEB, grant_types: "authorization_code" }, "invalid_client_metadata"],
+  "grant types of which none is offered": [
+    { ...WEB, grant_types: ["implicit", "password", "no_such_grant"] },
+    "invalid_client_metadata",
+  ],
+  "response types that are no list": [{ ...WEB, response_types: "code" }, "invalid_client_metadata"],
+  "a redirect URI that parsers read in two ways": [
+    { redirect_uris: ["https://a.example/cb", "https://good.example\\@evil.example/cb"] },
+    "invalid_redirect_uri",
+  ],
+  "a redirect URI in another spelling": [{ redirect_uris: ["http://0x7f.1/cb"] }, "invalid_redirect_uri"],
+  "jwks without keys": [{ ...WEB, jwks: {} }, "invalid_client_metadata"],
+  "jwks that are null": [{ ...WEB, jwks: null }, "invalid_client_metadata"],
+  "no key in jwks": [{ ...WEB, jwks: { keys: [] } }, "invalid_client_metadata"],
+  "21 keys in jwks": [
+    { ...WEB, jwks: { keys: Array.from({ length: 21 }, () => ({ kty: "EC" })) } },
+    "invalid_client_metadata",
+  ],
+  "authorization_details_types that are no list": [
+    { ...WEB, authorization_details_types: "payment" },
+    "invalid_client_metadata",
+  ],
+  "an introspection algorithm that is not offered": [
+    { ...WEB, introspection_signed_response_alg: "none" },
+    "invalid_client_metadata",
+  ],
+  "a flag that is a text": [{ ...WEB, dpop_bound_access_tokens: "yes" }, "invalid_client_metadata"],
+  "a name of 3,000 characters": [{ ...WEB, client_name: "x".repeat(3000) }, "invalid_client_metadata"],
+};
+
+for (const [name, [metadata, error]] of Object.entries(INVALID)) {
+  test(`RFC 7591 section 3.2.2, ${error}: ${name}`, async () => {
+    const server = await newServer();
+    const { status, body } = await register(server, metadata);
+    assert.equal([status, body.error], [400, error]);
+    assert.equal(Object.keys(body), ["error", "error_description"]);
+    assert.equal(await server.store.list(["client"]), []);
+  });
+}
+
+test("jwks without keys or with more than 20 keys: the description names the limit", async () => {
+  const server = await newServer();
+  for (const keys of [[], Array.from({ length: 21 }, () => ({ kty: "EC" })), undefined]) {
+    const { body } = await register(server, { ...WEB, jwks: { keys } });
+    assert.match(body.error_description, "jwks must have 1 to 20 keys");
+  }
+});
+
+test("section 2: informational metadata is stored and returned, unless malformed", async () => {
+  const server = await newServer();
+  const kept = {
+    contacts: ["security@client.example"],
+    application_type: "native",
+    token_endpoint_auth_signing_alg: "ES256",
+    software_id: "4NRB1-0XZABZI9E6-5SM3R",
+    dpop_bound_access_tokens: true,
+  };
+  const { body } = await register(server, { ...WEB, ...kept });
+  for (const [name, value] of Object.entries(kept)) assert.equal(body[name], value, name);
+  const dropped = {
+    contacts: Array.from({ length: 21 }, () => "a@client.example"),
+    application_type: "toaster",
+    token_endpoint_auth_signing_alg: "none",
+    dpop_bound_access_tokens: false,
+  };
+  const second = (await register(server, { ...WEB, ...dropped })).body;
+  for (const name of Object.keys(dropped)) assert.not.ok(name in second, name);
+  const web = (await register(server, { ...WEB, application_type: "web", contacts: [1] })).body;
+  assert.equal([web.application_type, web.contacts], ["web", undefined]);
+});
+
+test("of the redirect URIs of an editor the allowed ones are registered and returned", async () => {
+  const uris = [
+    "cursor://anysphere.cursor-mcp/oauth/callback",
+    "http://localhost:8787/callback",
+    "https://www.cursor.com/agents/mcp/oauth/callback",
+  ];
+  const metadata = { redirect_uris: uris, token_endpoint_auth_method: "none" };
+  const usual = await register(await newServer(), metadata);
+  assert.equal([usual.status, usual.body.redirect_uris], [201, uris]);
+  const strict = await register(await newServer({ redirectSchemes: [] }), metadata);
+  assert.equal([strict.status, strict.body.redirect_uris], [201, uris.slice(1)]);
+  const own = { ...metadata, redirect_uris: ["unheard://of/cb", ...uris] };
+  assert.equal((await register(await newServer(), own)).body.redirect_uris, uris);
+});
+
+test("a private-use redirect URI matches exactly, and the page does not show its host", async () => {
+  const server = await newServer();
+  const uri = "cursor://claude.ai/oauth/callback";
+  const { body } = await register(server, { redirect_uris: [uri], token_endpoint_auth_method: "none" });
+  const parameters = {
+    client_id: body.client_id,
+    redirect_uri: uri,
+    code_challenge: CHALLENGE,
+    code_challenge_method: "S256",
+  };
+  const cookie = await server.signIn();
+  const page = await (await server.send(server.authorizePath(parameters), { headers: { cookie } })).text();
+  assert.match(page, "<strong>cursor:</strong>");
+  assert.not.match(page, "claude.ai");
+  const other = { ...parameters, redirect_uri: "cursor://claude.ai/oauth/callback2" };
+  assert.is((await server.send(server.authorizePath(other), { headers: { cookie } })).status, 400);
+});
+
+test("RFC 7591 section 3.2.1: unsupported grant types and response types are omitted from the response", async () => {
+  const server = await newServer();
+  const { status, body } = await register(server, {
+    ...WEB,
+    grant_types: ["authorization_code", "implicit", "password", "client_credentials", "urn:unheard:of"],
+    response_types: ["code", "token", "code id_token"],
+  });
+  assert.is(status, 201);
+  assert.equal([body.grant_types, body.response_types], [["authorization_code"], ["code"]]);
+});
+
+test("the registered scope is the default of the client and no limit", async () => {
+  const server = await newServer();
+  const { body } = await register(server, {
+    ...WEB,
+    scope: "read unknown",
+    token_endpoint_auth_method: "none",
+  });
+  assert.is(body.scope, "read");
+  const cookie = await server.signIn();
+  const ask = async (scope?: string) => {
+    const parameters = {
+      client_id: body.client_id,
+      redirect_uri: WEB.redirect_uris[0]!,
+      scope,
+      code_challenge: CHALLENGE,
+      code_challenge_method: "S256",
+    };
+    return await (await server.send(server.authorizePath(parameters), { headers: { cookie } })).text();
+  };
+  assert.not.match(await ask(), "Change your data");
+  assert.match(await ask("read write"), "Change your data");
+});
+
+test("of token_endpoint_auth_methods_supported a supported method is chosen", async () => {
+  const server = await newServer();
+  const key = await newKey();
+  const { body } = await register(server, {
+    ...WEB,
+    token_endpoint_auth_methods_supported: ["private_key_jwt", "none"],
+    jwks: { keys: [key.jwk] },
+  });
+  assert.is(body.token_endpoint_auth_method, "none");
+});
+
+test("metadata of another media type is refused", async () => {
+  const server = await newServer();
+  for (const type of ["text/plain", "application/x-www-form-urlencoded", ""]) {
+    const response = await server.send("/oauth/register", {
+      form: JSON.stringify(WEB),
+      headers: { "content-type": type },
+    });
+    assert.equal([response.status, (await response.json()).error], [400, "invalid_client_metadata"], type);
+  }
+});
+
+test.run();
