@@ -55,7 +55,7 @@ test("it prints served skills, their cost and their warnings; exit code 0", asyn
     stdout: `OK       good: 6 + 4 tokens, 1 file, 65 B, ${cwd}/skills/good
 WARNING  wordy: 7 + 6001 tokens, 2 files, 25 kB, ${cwd}/skills/wordy
          SKILL.md line 5: SKILL.md has about 6001 tokens of instructions: keep it under 5000 [instructions-tokens]
-           move details into separate files, which are read only when needed
+           move details into separate files, which are read only when they are needed
 
 2 skills in ${cwd}/skills
 1 with warnings, 0 skipped
