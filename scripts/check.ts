@@ -1,5 +1,6 @@
 /**
- * `npm run check`: format, lint, types, import rules, size of files and bundles. Deno is the toolbox.
+ * `npm run check`: format, lint, types, import rules, retired words, commit subjects, size of files and bundles. Deno is
+ * the toolbox.
  *
  * Types are checked twice: portable files with the library of web workers alone, where the name of a runtime is an
  * error, and the rest with Node's types.
@@ -10,8 +11,10 @@ import { spawnSync } from "node:child_process";
 import { globSync } from "node:fs";
 import process from "node:process";
 import { measureBundles } from "./bundle_size.ts";
+import { checkCommits } from "./check_commits.ts";
 import { checkImports, type Finding } from "./check_imports.ts";
 import { checkSize } from "./check_size.ts";
+import { checkWords } from "./check_words.ts";
 
 const all = globSync(["src/**/*.ts", "scripts/**/*.ts", "conformance/**/*.ts", "fixtures/**/*.ts"], {
   exclude: ["**/node_modules/**"],
@@ -51,6 +54,8 @@ deno("lint of scripts", "lint", "--rules-exclude=no-console,require-await", "scr
 deno("types of portable files", "check", "--quiet", ...all.filter((file) => !isOutside(file)));
 deno("types of files that touch a runtime", "check", "--quiet", ...all.filter(isOutside));
 reportFindings("imports", checkImports("."));
+reportFindings("words", checkWords("."));
+reportFindings("commit subjects", checkCommits("."));
 const { found, files, median, p90 } = checkSize(".");
 reportFindings(`size (${files} files, median ${median} lines, p90 ${p90})`, found);
 for (const { passed, text } of measureBundles()) {

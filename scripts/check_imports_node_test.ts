@@ -3,8 +3,10 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { judgeSubject } from "./check_commits.ts";
 import { checkImports } from "./check_imports.ts";
 import { checkSize } from "./check_size.ts";
+import { checkWords } from "./check_words.ts";
 
 const test = suite("scripts/check");
 
@@ -142,6 +144,39 @@ test("a file over 300 lines is found, unless its header says why", () => {
     "src/c.ts": "//\n",
   };
   assert.equal(withTree(files, checkSize).found.map((each) => each.file), ["src/a.ts"]);
+});
+
+test("a retired word is found with its line and the word of the field", () => {
+  const files = {
+    "src/oauth/a.ts": "// Plain.\nconst MOST_BYTES = 1;\n",
+    "src/oauth/b.ts": "// The client is told.\n",
+    "src/oauth/b_test.ts": "// The client is told.\n",
+    "src/oauth/c.ts": "const MAX_BYTES = 1; // The client receives an error.\n",
+    "conformance/runner/d.ts": "export const LONGEST = 1;\n",
+  };
+  const found = withTree(files, checkWords);
+  assert.equal(found.map(({ file, line }) => [file, line]), [
+    ["conformance/runner/d.ts", 1],
+    ["src/oauth/a.ts", 2],
+    ["src/oauth/b.ts", 1],
+  ]);
+  assert.match(found[0]!.message, "MAX_");
+});
+
+test("a commit subject names its area, is an imperative and is short", () => {
+  for (const good of ["oauth: check the nonce", "conformance, scripts: untie files", "src: bring order"]) {
+    assert.is(judgeSubject(good), undefined);
+  }
+  for (
+    const bad of [
+      "check the nonce",
+      "oauth: checked the nonce",
+      "oauth: checking",
+      `oauth: ${"x".repeat(60)}`,
+    ]
+  ) {
+    assert.type(judgeSubject(bad), "string");
+  }
 });
 
 test.run();

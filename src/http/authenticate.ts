@@ -18,7 +18,7 @@ const INVALID = new TokenRefusal(
   "The access token or API key is unknown, expired or revoked",
 );
 
-/** What a request is whose credentials identify nobody: one without credentials, or one with invalid ones. */
+/** A request that identifies no caller: without credentials, or with invalid ones. */
 export function refuseCredentials({ headers }: Request): "none" | TokenRefusal {
   return headers.has("authorization") || headers.has("x-api-key") ? INVALID : "none";
 }

@@ -1,6 +1,6 @@
 /**
  * Whether this server can reach the internet: whether its name server knows the servers of the DNS root zone. Only the
- * name server is asked, so nobody else learns that this server runs.
+ * name server is asked, so no third party learns that this server runs.
  *
  * @module
  */

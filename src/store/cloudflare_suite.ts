@@ -84,7 +84,7 @@ test("D1: a value that no row can hold is refused before anything is sent", asyn
   assert.is(await store.get(["k"]), undefined);
 });
 
-test("D1: two isolates on one empty database make its tables once, and hear of each other's commits", async () => {
+test("D1: two isolates on one empty database make its tables once, and are notified of each other's commits", async () => {
   await (await emptyD1()).close();
   const [a, b] = [d1Store(database, { lookEvery: 20 }), d1Store(database, { lookEvery: 20 })];
   await Promise.all([a.get(["x"]), b.get(["x"])]);

@@ -22,7 +22,7 @@ const DAY = 24 * 60 * 60 * 1000;
  * Bytes that the process may take at most beyond what it takes without uploads: the room for uploads, what waits in the
  * buffers of connections, and garbage that is not collected yet. A thousand uploads together are three times as much.
  */
-const MOST_MEMORY = 320 * MEGABYTE;
+const MAX_MEMORY_BYTES = 320 * MEGABYTE;
 
 const load = uploadLoad(MEGABYTE);
 
@@ -99,7 +99,7 @@ export async function crashUnderUploads({ open, address, data, uploads, answers 
   );
   assert.ok(acknowledged >= killAfter, `all were refused: ${answered.find(({ text }) => text !== "")?.text}`);
   if (!Number.isNaN(base)) {
-    assert.ok(peak - base < MOST_MEMORY, `${toMegabytes(peak - base)} MB beside ${base}`);
+    assert.ok(peak - base < MAX_MEMORY_BYTES, `${toMegabytes(peak - base)} MB beside ${base}`);
   }
 }
 

@@ -12,7 +12,7 @@ import * as assert from "uvu/assert";
 import { multipart, type TestFile, zip } from "../../skills/test_service.ts";
 
 /** What an upload may cost on top of the server that rests, unpacked bytes and garbage included. */
-const MOST = 24 * 1024 * 1024;
+const MAX_UPLOAD_BYTES = 24 * 1024 * 1024;
 /** What all uploads together may hold, by default. */
 const ROOM = 64 * 1024 * 1024;
 /** Nearly the limit: random bytes grow when they are deflated. */
@@ -105,7 +105,7 @@ for (
     ["an archive of what deflates well", async () => [["a.zip", await pack(SIZE, 8, text)]], true],
   ] as readonly [string, () => TestFile[] | Promise<TestFile[]>, boolean][]
 ) {
-  const name = `8 MB as ${what} cost at most ${MOST} bytes at their peak`;
+  const name = `8 MB as ${what} cost at most ${MAX_UPLOAD_BYTES} bytes at their peak`;
   if (!isMeasured) {
     test.skip(name);
     continue;
@@ -122,10 +122,10 @@ for (
     assert.is(await upload(files, hasLength), 200);
     const after = await memory("peak");
     const used = after.peak - before.peak;
-    assert.ok(used <= MOST, `${used} bytes`);
+    assert.ok(used <= MAX_UPLOAD_BYTES, `${used} bytes`);
     // As the system sees it, with what native code has copied; noise of allocators is on top.
     const resident = after.mostRss - Math.max(before.mostRss, before.rss);
-    assert.ok(resident <= MOST, `${resident} bytes of resident memory`);
+    assert.ok(resident <= MAX_UPLOAD_BYTES, `${resident} bytes of resident memory`);
   });
 }
 
@@ -142,11 +142,11 @@ else {
       });
       assert.equal(new Set(await Promise.all(uploads)), new Set([200]));
       const after = await memory("peak");
-      assert.ok(after.peak - before.peak <= ROOM + MOST, `${after.peak - before.peak} bytes`);
+      assert.ok(after.peak - before.peak <= ROOM + MAX_UPLOAD_BYTES, `${after.peak - before.peak} bytes`);
       residents.push(after.mostRss - before.rss);
     }
     // What the C library keeps in its arenas is on top, and stays as it is.
-    assert.ok(Math.max(...residents) <= 2 * (ROOM + MOST), residents.join(" "));
+    assert.ok(Math.max(...residents) <= 2 * (ROOM + MAX_UPLOAD_BYTES), residents.join(" "));
   });
 }
 

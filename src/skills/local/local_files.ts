@@ -130,7 +130,7 @@ async function listOrReport(
   }
 }
 
-/** Gives what makes digests; what could not be read is left out, and told. */
+/** Gives what makes digests; a file that cannot be read is left out and reported. */
 export function createDigester(): (
   folder: SkillFolder,
   directory: string,

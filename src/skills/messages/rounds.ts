@@ -93,7 +93,7 @@ class Round {
   /** Whether `message_stop` was received. */
   isWhole = false;
   delta: Members = { stop_reason: null, stop_sequence: null };
-  /** Of the whole answer, and as its last event told it. */
+  /** Of the whole answer, and from its last event. */
   usage: Members = {};
   last: Members = {};
   readonly #names: ModelRequest["names"];

@@ -5,10 +5,10 @@
  */
 import { isObject, type Members } from "./request.ts";
 
-/** Usage of one answer, as its events tell it one after the other. What is null was told before, or never is. */
+/** Usage of one answer, merged from its events: a member that is null keeps its earlier value. */
 export function replaceUsage(before: unknown, after: unknown): Members {
-  const told = Object.entries(isObject(after) ? after : {}).filter(([, value]) => value !== null);
-  return { ...isObject(before) ? before : {}, ...Object.fromEntries(told) };
+  const given = Object.entries(isObject(after) ? after : {}).filter(([, value]) => value !== null);
+  return { ...isObject(before) ? before : {}, ...Object.fromEntries(given) };
 }
 
 /** Usage of several answers: numbers add up, also inside; of other values the last counts. */

@@ -19,7 +19,7 @@ export interface Question {
   /** `anthropic-version` and `anthropic-beta`. */
   readonly version: string;
   readonly betas: readonly string[];
-  /** Aborts when nobody waits for the answer any more. */
+  /** Aborts when the caller no longer waits for the answer. */
   readonly signal: AbortSignal;
 }
 

@@ -31,7 +31,7 @@ const RETRY_STATUSES: Readonly<Record<number, readonly [SkillErrorType, number]>
 };
 const RETRY_FIELDS = ["retry-after", "retry-after-ms", "x-should-retry"];
 
-/** The error for a response that is no answer. @param secrets what nobody is to read, should the endpoint repeat it */
+/** The error for a response that is no answer. @param secrets masked where the endpoint repeats them */
 export async function refusalOf(
   response: Response,
   secrets: readonly (string | undefined)[],

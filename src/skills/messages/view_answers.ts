@@ -17,7 +17,7 @@ const MAX_INSTRUCTIONS_CHARACTERS = 100_000;
 const MAX_LISTED_FILES = 200;
 const MAX_SUGGESTED_FILES = 20;
 
-/** What was shown of a skill, for whoever counts. */
+/** What was shown of a skill, for usage counts. */
 export interface Shown {
   readonly skill: OpenSkill;
   readonly level: 2 | 3;

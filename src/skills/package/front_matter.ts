@@ -165,7 +165,7 @@ function readYaml(block: string): Pick<SkillMarkdown, "fields" | "json" | "lines
   return { fields, json: toJson(document.contents) as SkillMarkdown["json"], lines };
 }
 
-/** How to mend what the parser does not take, where its words are for those who know YAML. */
+/** What to do about an error of the YAML parser, where its message needs knowledge of YAML. */
 function hintFor(message: string): string | undefined {
   if (/Nested mappings|Implicit keys/.test(message)) return "put quotes around a value that contains a colon";
   if (/Tabs/.test(message)) return "indent with spaces, not tabs";

@@ -31,9 +31,9 @@ export function describe(problems: readonly Problem[]): string {
     const place = file === "" ? "" : `${file}${line === undefined ? "" : ` line ${line}`}: `;
     return place + message + (hint === undefined ? "" : ` (${hint})`);
   });
-  const told = texts.slice(0, countWithin(texts.map(({ length }) => length), MAX_MESSAGE_CHARACTERS));
-  const more = problems.length - told.length;
-  return told.join("; ") + (more > 0 ? `; and ${more} more` : "");
+  const kept = texts.slice(0, countWithin(texts.map(({ length }) => length), MAX_MESSAGE_CHARACTERS));
+  const more = problems.length - kept.length;
+  return kept.join("; ") + (more > 0 ? `; and ${more} more` : "");
 }
 
 /** A list cut to the size of a response; the last item says how many problems were omitted. */
@@ -42,11 +42,11 @@ export function capProblems(problems: readonly Problem[]): readonly Problem[] {
   const sizes = problems.slice(0, MAX_PROBLEMS).map(({ file, message, hint = "" }) =>
     file.length + message.length + hint.length
   );
-  const told = countWithin(sizes, MAX_LIST_CHARACTERS);
-  const more = problems.length - told;
+  const kept = countWithin(sizes, MAX_LIST_CHARACTERS);
+  const more = problems.length - kept;
   if (more === 0) return problems;
   const last = { file: "", line: undefined, rule: MORE, message: `${more} more problems` };
-  return [...problems.slice(0, told), last];
+  return [...problems.slice(0, kept), last];
 }
 
 /** How many of the sizes are at most `most` together; the first in any case. */

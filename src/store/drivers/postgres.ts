@@ -424,11 +424,11 @@ class PostgresStore implements Store {
       this.#seenVersion = "listening";
       this.#tasks.every(WATCH_RENEWAL_MS, announce);
       let lost = false;
-      const hear = (payload: string) =>
+      const onNotification = (payload: string) =>
         payload === ""
           ? this.#watchers.changedAll()
           : this.#watchers.changed((JSON.parse(payload) as string[]).map(decodeKey));
-      const listening = this.#pool.listen(this.#schema, hear, () => {
+      const listening = this.#pool.listen(this.#schema, onNotification, () => {
         // After a reconnection: changes may have been missed, and the registration may have expired.
         if (lost) announce().catch(() => {}).then(() => this.#watchers.changedAll());
         lost = true;
