@@ -1,0 +1,25 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { findExcess } from "./budgets.ts";
+import { fuzzHeavy } from "./heavy.ts";
+
+const test = suite("budgets of large requests");
+
+for (const kind of ["oauth", "mcp", "skills"]) {
+  test(`large requests (${kind}) keep to the budgets of time, bytes and store calls`, async () => {
+    const { problems, answers } = await fuzzHeavy(kind, kind === "skills" ? 12 : 40, 1);
+    assert.equal(problems, []);
+    assert.ok(answers.size > 2);
+  });
+}
+
+test("what costs more than its budget is found", () => {
+  const cost = { storeCalls: 1, storedBytes: 100, loopMs: 1 };
+  const request = { endpoint: "/oauth/par", bytes: 10 };
+  assert.is(findExcess(request, cost), undefined);
+  for (const excess of [{ storeCalls: 2000 }, { storedBytes: 1_000_000 }, { loopMs: 51 }]) {
+    assert.ok(findExcess(request, { ...cost, ...excess }), JSON.stringify(excess));
+  }
+});
+
+test.run();
