@@ -197,13 +197,13 @@ export const SKILL_MESSAGES: readonly Mutant[] = [
   {
     name: "skills/messages-any-number",
     fault: "Takes any number of skills",
-    wrap: forgiving(/must be at most \d+ skills/),
+    wrap: forgiving(/at most \d+ skills/),
     breaks: names("too-many"),
   },
   {
     name: "skills/messages-twice",
     fault: "Takes a skill that comes twice",
-    wrap: forgiving(/is listed twice/),
+    wrap: forgiving(/duplicate skill/),
     breaks: names("twice"),
   },
   {
