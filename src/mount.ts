@@ -5,7 +5,7 @@
  */
 import { allowWellKnown, answerPreflight, isWellKnown } from "./http/cors.ts";
 import type { LoopbackGuard } from "./http/network/loopback_guard.ts";
-import { respondJson, respondText } from "./http/response.ts";
+import { respondJson, respondText, SERVER_FAILED } from "./http/response.ts";
 import { pathOf } from "./http/router.ts";
 import type { RuntimeContext, WorkerContext } from "./http/runtime_context.ts";
 import type { Service } from "./http/service.ts";
@@ -73,7 +73,7 @@ export function mount(
         observe({ type: "fault", where: "trivet", error });
         return respondJson(500, {
           error: "server_error",
-          error_description: "The server failed: try again later",
+          error_description: SERVER_FAILED,
         });
       }
     },

@@ -25,6 +25,10 @@ export type Fields = readonly (readonly [string, string])[];
 const JSON_FIELDS: Fields = [["content-type", "application/json"]];
 const TEXT_FIELDS: Fields = [["content-type", "text/plain; charset=utf-8"]];
 
+/** The texts of 500 and 503: they say nothing about the cause, which the observer gets. */
+export const SERVER_FAILED: string = "The server failed: try again later";
+export const STORE_UNAVAILABLE: string = "The server cannot reach its storage: try again in a moment";
+
 /** For responses that no cache may store (RFC 9111 section 5.2.2.5). */
 export const NO_STORE: Fields[number] = ["cache-control", "no-store"];
 /** For responses with tokens or other secrets (RFC 6749 section 5.1). */

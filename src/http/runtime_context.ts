@@ -50,6 +50,7 @@ export function toRequestContext(
       get ip() {
         return given.requestIP(request)?.address;
       },
+      isBodyBuffered: true,
     };
   }
   return given;

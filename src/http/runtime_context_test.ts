@@ -37,6 +37,7 @@ test("Bun's server", () => {
       asked === request ? { address: "203.0.113.7", family: "IPv4", port: 4 } : null,
   };
   assert.is(toRequestContext(request, server).ip, "203.0.113.7");
+  assert.is(toRequestContext(request, server).isBodyBuffered, true);
   assert.is(toRequestContext(new Request("https://as.example/"), server).ip, undefined);
 });
 

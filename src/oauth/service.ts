@@ -11,7 +11,15 @@ import { BodyError } from "../http/body/body.ts";
 import { allowEveryOrigin, allowWellKnown, answerPreflight } from "../http/cors.ts";
 import { loadOnDemand } from "../http/load_on_demand.ts";
 import { createPublicFetch, findConnect } from "../http/network/public_fetch.ts";
-import { type Fields, jsonFields, NO_STORE_FIELDS, respondJson, respondText } from "../http/response.ts";
+import {
+  type Fields,
+  jsonFields,
+  NO_STORE_FIELDS,
+  respondJson,
+  respondText,
+  SERVER_FAILED,
+  STORE_UNAVAILABLE,
+} from "../http/response.ts";
 import { createRouter, pathOf, type Route, type RouteHandler } from "../http/router.ts";
 import type { RequestContext, Service } from "../http/service.ts";
 import { StoreUnavailableError } from "../store/store.ts";
@@ -52,7 +60,6 @@ export interface OAuthService extends Service {
 
 /** RFC 8414 section 3 allows another well-known suffix: many clients request only that of OpenID Connect. */
 const METADATA_PATHS = ["/.well-known/oauth-authorization-server", "/.well-known/openid-configuration"];
-const UNAVAILABLE = "The server cannot reach its storage: try again in a moment";
 const ERROR_FIELDS = jsonFields(...NO_STORE_FIELDS);
 // RFC 6749 §5.2: a 401 names the authentication scheme that the client may use.
 const CHALLENGE_FIELDS = jsonFields(
@@ -184,10 +191,10 @@ export function createOAuthService(options: AuthorizationServerOptions): OAuthSe
     }
     if (error instanceof StoreUnavailableError) {
       options.observe({ type: "store_unavailable", where: "oauth", error });
-      return refuseJson(new OAuthError("temporarily_unavailable", UNAVAILABLE), [retryAfter(error)]);
+      return refuseJson(new OAuthError("temporarily_unavailable", STORE_UNAVAILABLE), [retryAfter(error)]);
     }
     options.observe({ type: "fault", where: "oauth", error });
-    return refuseJson(new OAuthError("server_error", "The server failed: try again later"));
+    return refuseJson(new OAuthError("server_error", SERVER_FAILED));
   }
 
   function toPage(error: unknown): Response {
@@ -195,10 +202,10 @@ export function createOAuthService(options: AuthorizationServerOptions): OAuthSe
     if (error instanceof BodyError) return respondText(error.status, error.message);
     if (error instanceof StoreUnavailableError) {
       options.observe({ type: "store_unavailable", where: "oauth", error });
-      return respondText(503, UNAVAILABLE, [retryAfter(error)]);
+      return respondText(503, STORE_UNAVAILABLE, [retryAfter(error)]);
     }
     options.observe({ type: "fault", where: "oauth", error });
-    return respondText(500, "The server failed: try again later");
+    return respondText(500, SERVER_FAILED);
   }
 
   return {

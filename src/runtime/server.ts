@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { SERVER_FAILED } from "../http/response.ts";
 import type { RequestContext } from "../http/service.ts";
 import { timerDelay } from "../http/timer.ts";
 
@@ -49,7 +50,7 @@ export function urlOf(hostname: string, port: number): string {
 /** The response when a handler threw. It does not contain the error. */
 export function faultResponse(): Response {
   return Response.json(
-    { error: "server_error", error_description: "The server failed: try again later" },
+    { error: "server_error", error_description: SERVER_FAILED },
     {
       status: 500,
     },

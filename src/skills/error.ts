@@ -43,10 +43,6 @@ export class SkillError extends Error {
   }
 }
 
-/** The texts of 500 and 503: they say nothing about the cause, which the observer gets. */
-export const SERVER_FAILED = "The server failed: try again later";
-export const STORE_UNAVAILABLE = "The server cannot reach its storage: try again in a moment";
-
 /** A 404 for a skill, by the id or name in the request. */
 export function skillNotFound(skill: string): SkillError {
   return new SkillError("not_found_error", `Skill ${quoteInput(skill)} not found`);

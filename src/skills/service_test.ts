@@ -1,8 +1,8 @@
+import { SERVER_FAILED } from "../http/response.ts";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { memoryStore } from "../store/drivers/memory.ts";
 import { losingRaces } from "../store/test_losing_races.ts";
-import { SERVER_FAILED } from "./error.ts";
 import { DEMO, multipart, newService, SKILL_MD, zip } from "./test_service.ts";
 
 const test = suite("skills/service");

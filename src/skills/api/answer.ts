@@ -7,10 +7,10 @@
 import { randomId } from "../../crypto/secret.ts";
 import type { Observe } from "../../events.ts";
 import { BodyError } from "../../http/body/body.ts";
-import { type Fields, respond } from "../../http/response.ts";
+import { type Fields, respond, SERVER_FAILED, STORE_UNAVAILABLE } from "../../http/response.ts";
 import { StoreUnavailableError } from "../../store/store.ts";
 import type { Dialect } from "./dialect.ts";
-import { SERVER_FAILED, SkillError, STORE_UNAVAILABLE } from "../error.ts";
+import { SkillError } from "../error.ts";
 
 export function newRequestId(): string {
   return randomId("req_");

@@ -8,11 +8,17 @@
 import type { Observe } from "../../events.ts";
 import { answerPreflight } from "../../http/cors.ts";
 import { isUnchanged } from "../../http/entity_tag.ts";
-import { type Fields, NO_STORE, respond, respondText } from "../../http/response.ts";
+import {
+  type Fields,
+  NO_STORE,
+  respond,
+  respondText,
+  SERVER_FAILED,
+  STORE_UNAVAILABLE,
+} from "../../http/response.ts";
 import { pathOf } from "../../http/router.ts";
 import type { Service } from "../../http/service.ts";
 import { StoreUnavailableError } from "../../store/store.ts";
-import { SERVER_FAILED, STORE_UNAVAILABLE } from "../error.ts";
 import { createIndexes, type IndexDocument } from "./discovery_index.ts";
 import { createFlatArchives } from "../archive/flat_archive.ts";
 import { mediaTypeOf } from "../package/media_type_of.ts";

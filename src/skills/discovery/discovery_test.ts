@@ -1,8 +1,8 @@
+import { SERVER_FAILED, STORE_UNAVAILABLE } from "../../http/response.ts";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { StoreUnavailableError } from "../../store/store.ts";
 import { digestOf } from "../content_digest.ts";
-import { SERVER_FAILED, STORE_UNAVAILABLE } from "../error.ts";
 import { newDiscovery, skillMd } from "./test_discovery.ts";
 import { readZip } from "../archive/zip_reader.ts";
 

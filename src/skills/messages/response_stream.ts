@@ -4,8 +4,9 @@
  *
  * @module
  */
+import { SERVER_FAILED } from "../../http/response.ts";
 import type { Fields } from "../../http/response.ts";
-import { SERVER_FAILED, SkillError } from "../error.ts";
+import { SkillError } from "../error.ts";
 import { type StreamEvent, writeEvent } from "./model_events.ts";
 
 export const STREAM_FIELDS: Fields = [
