@@ -332,7 +332,7 @@ export class Load {
     if (!result.isError) return result.content[0].resource?.text ?? result.content[0].text;
     const { text } = result.content[0];
     // A read that meets a deletion half way is a fault of the tool to its caller, and no skill.
-    if (!/no skill|no file|failed/i.test(text)) throw new Error(text);
+    if (!/^Unknown (skill|file)|failed/i.test(text)) throw new Error(text);
     return undefined;
   }
 }
