@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import { createTrivet } from "../../mod.ts";
@@ -34,6 +35,20 @@ async function rest(): Promise<void> {
   peak = 0;
 }
 
+/**
+ * Bytes that were resident at most. On Linux `maxRSS` begins with what the parent process had when it started this one, so
+ * it is read from the kernel's record of this program alone (proc(5), `VmHWM`).
+ */
+function maxResident(): number {
+  try {
+    const kilobytes = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync("/proc/self/status", "utf8"))?.[1];
+    if (kilobytes !== undefined) return Number(kilobytes) * 1024;
+  } catch {
+    // No Linux.
+  }
+  return process.resourceUsage().maxRSS * 1024;
+}
+
 const handler: { fetch: FetchHandler["fetch"] } = { fetch: () => Promise.reject(new Error("Not ready")) };
 const server = await Object.values(entries)[0]!({
   async fetch(request: Request, context?: RequestContext) {
@@ -42,8 +57,7 @@ const server = await Object.values(entries)[0]!({
     if (pathname !== "/rest" && pathname !== "/peak") return await handler.fetch(request, context);
     look();
     const { rss } = process.memoryUsage();
-    // In kilobytes, on every system but one.
-    return Response.json({ peak, rss, mostRss: process.resourceUsage().maxRSS * 1024 });
+    return Response.json({ peak, rss, mostRss: maxResident() });
   },
 }, { port: 0 });
 handler.fetch = createTrivet({ issuer: server.url, store, oauth: false, mcp: false }).fetch;
