@@ -4,6 +4,7 @@
  *
  * @module
  */
+import "./loaded_parts.ts";
 import {
   createTrivet,
   memoryStore,

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import "./loaded_parts.ts";
 import { toClient } from "../../src/oauth/clients/client.ts";
 import { APP_URI, ISSUER, newServer, type TestServer } from "../../src/oauth/test_server.ts";
 import { memoryStore } from "../../src/store/drivers/memory.ts";

@@ -26,7 +26,7 @@ const SHORT = /^conformance\/targets\/trivet_memory_node_test/;
 /** A process test that takes longer is no short one. */
 const MAX_SHORT_SECONDS = 4;
 /** What measures processor time or memory, which neighbours disturb. */
-const ALONE = /(memory|loop_hold|request_budget|work_slice|recovery|crash|_load|heavy)\w*_test\.ts$/;
+const ALONE = /(memory|loop_hold|request_budget|work_slice|recovery|crash|_load|heavy|fuzz)\w*_test\.ts$/;
 
 export function needsProcess(file: string): boolean {
   return file.endsWith("_node_test.ts");
